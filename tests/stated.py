@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from m2bridge.families import family
-from m2bridge.families.attention import generator_check, polar_question
+from m2bridge.families.attention import generator_check
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.sizes import WORDS as ONE_LAYER
 from m2bridge.families.attention.questions import COMPUTED, TEXT
@@ -27,7 +27,6 @@ def by_case(name: str) -> Iterator[Row]:
     if name == "attention":
         yield "hilbert", TEXT, COMPUTED
         yield from ((key, text, generator_check.COMPUTED) for key, text in generator_check.TEXTS.items())
-        yield "polar", polar_question.TEXT, polar_question.COMPUTED
 
 
 def for_all_sizes(name: str) -> Iterator[Row]:

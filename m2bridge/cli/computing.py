@@ -286,7 +286,7 @@ MOST_BYTES = 10_000_000
 
 _KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
 
-OWN = {"hilbert": "hilbert_check", "generators": "generator_check", "polar": "polar_check"}
+OWN = {"hilbert": "hilbert_check", "generators": "generator_check"}
 """Predictions and no theorems of the paper, each with a computation of its own: not part of ``all``."""
 
 
@@ -302,14 +302,14 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
     Hilbert function with the computed one, 'generators' the representations that generate the ideal for all sizes with
-    the ideal of the case, 'polar' polar degrees in two ways; they are not part of 'all'.
+    the ideal of the case; they are not part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
     """
     family = options.get("family") or DEFAULT
     if all_sizes and statement in OWN and family == DEFAULT:
-        what = {"hilbert": "the Hilbert function is", "polar": "polar degrees are"}.get(statement, "the generators are")
+        what = {"hilbert": "the Hilbert function is", "generators": "the generators are"}[statement]
         raise InvalidCaseError("all_sizes", f"{what} compared case by case: give --d and --d-out")
     if all_sizes:
         return _cross_check_all_sizes(statement, family, options, exit_zero)

@@ -176,6 +176,32 @@ class Question:
     trusts_program: Callable[[Any], bool] = never
 
 
+def computed_question(
+    key: str,
+    text: str,
+    *,
+    observe: Callable[[Any, Engine | None], Any],
+    content: Callable[[Any, Any], Content],
+    summary: Callable[[dict[str, Any]], str],
+    **more: Any,
+) -> Question:
+    """Return a question whose answer is computed, and no verdict; without Macaulay2 unless more is said.
+
+    Parameters
+    ----------
+    text : str
+        What is asked.
+    summary : callable
+        From the answer in a certificate to words.
+    """
+
+    def rows(certificate: Certificate) -> list[Row]:
+        return [Row(key, text, "COMPUTED", summary(certificate.answer))]
+
+    fields: dict[str, Any] = {"script": lambda model: None, "usual": never, "needs_engine": never}
+    return Question(key, key, observe, content, rows=rows, names=lambda: (key,), **(fields | more))
+
+
 @dataclass(frozen=True, slots=True)
 class CaseOption:
     """One number, one list of numbers, or one word, that names a case.

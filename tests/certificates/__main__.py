@@ -21,19 +21,19 @@ from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
 
 HERE = Path(__file__).parent
 CASES = {
-    (3, 2, 2, 2): ("3.3", "3.4", "A.4", "degree"),
+    (3, 2, 2, 2): ("3.3", "3.4", "A.4", "degree", "polar", "polar-degrees"),
     (3, 2, 1, 2): ("degree",),
-    (2, 1, 1, 2): ("3.2", "A.2", "degree"),
+    (2, 1, 1, 2): ("3.2", "A.2", "degree", "polar"),
     (2, 2, 2, 3): ("A.3", "A.5", "A.6", "not-a-manifold"),
     (2, 3, 1, 2): ("singular-locus",),
     (1, 2, 1, 2): ("3.2", "3.4", "A.2", "closure", "equations"),
     (2, 2, 2, 1): ("3.4", "closure"),
-    (2, 1, 2, 2): ("closure",),
+    (2, 1, 2, 2): ("closure", "polar-degrees"),
     (2, 2, 1, 2): ("closure", "equations"),
     (4, 2, 2, 2): ("equations",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
-ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree")
+ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar")
 DEEP = (
     (DeepAttention([3, 3, 3], [1, 2]), ("3.1", "3.6", "3.8", "L", "V")),
     (DeepAttention([3, 2, 3], 2, 3, normalization="softmax"), ("3.10", "S")),
@@ -119,7 +119,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
 
     verdicts = theorem.answer["verdicts"]
     known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
-    text = theorem.script["text"]
+    polar, text = made["d2-dout1-a2-t2-polar-degrees.json"], theorem.script["text"]
     return {
         "digest": replace(theorem, reported=theorem.reported | {"seconds": theorem.reported["seconds"] + 1}),
         "script.digest": replace(theorem, script=theorem.script | {"text": f"{text}\n"}).sealed(),
@@ -162,6 +162,10 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "answer.max_degree": answer(known, max_degree=0),
         "answer.all_generators": answer(unknown, all_generators=True),
         "answer.hilbert_series": answer(unknown, hilbert_series=1),
+        "answer.polar_degrees[2]": answer(polar, polar_degrees=[4, 6, 5, 0, 0]),
+        "answer.dual_degree": answer(polar, dual_degree=6),
+        "evidence.generic_fibre_points": evidence(polar, generic_fibre_points=2),
+        "evidence.loci": evidence(polar, loci=[]),
         "homogeneous generators": evidence(
             closure, generators=[*generators[:-1], f"{generators[-1]} + {generators[0]}"]
         ),

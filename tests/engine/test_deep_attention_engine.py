@@ -22,8 +22,8 @@ from m2bridge.families.attention.all_sizes.family import EverySize
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe as observe_attention
 from m2bridge.families.attention.orbits import orbits
-from m2bridge.families.attention.polar_question import not_applicable
 from m2bridge.families.attention.questions import equations_content, observe_equations
+from m2bridge.families.attention.statements import nondegenerate
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -299,7 +299,7 @@ def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tu
 @pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 3, 3), (2, 2, 2, 1)])
 def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
-    without = ({"equations"} if model.t == 1 else set()) | ({"polar-degrees"} if not_applicable(model) else set())
+    without = ({"equations"} if model.t == 1 else set()) | ({"polar-degrees"} if nondegenerate(model) else set())
     asked = tuple(key for key in QUESTIONS if key not in without)
     certificates = certify_all(model, asked, engine=engine)
     assert tuple(certificate.question for certificate in certificates) == asked

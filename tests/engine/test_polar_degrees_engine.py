@@ -5,7 +5,6 @@ from sympy import symbols
 
 from m2bridge import Engine, Ideal, PolynomialMap, SingleLayerAttention, ideal, polar_degrees
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.polar_question import polar_check
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -75,8 +74,3 @@ def test_ideals_by_the_conormal_variety(name: str, engine: Engine) -> None:
 def test_an_empty_variety_is_refused(engine: Engine) -> None:
     with pytest.raises(InvalidCaseError, match="empty"):
         polar_degrees(ideal("x", "y"), engine=engine)
-
-
-def test_the_theorem_is_confirmed_by_counting(engine: Engine) -> None:
-    result = polar_check(SingleLayerAttention(2, 2), engine=engine)
-    assert (result.verdict, result.counted) == ("CONFIRMED", result.predicted)

@@ -6,7 +6,7 @@ import pytest
 
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import fibre_theorem, sizes, sizes as patterns
-from m2bridge.families.attention.all_sizes.facts import Basis
+from m2bridge.families.attention.all_sizes.facts import Basis, Facts
 from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
@@ -171,5 +171,15 @@ def test_what_is_not_decided_is_undecided() -> None:
         unverified, [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)]
     )
     open_ones = {verdict.name for verdict in found if verdict.decision == "UNDECIDED"}
-    assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus"} <= open_ones
+    assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus", "polar"} <= open_ones
     assert "A.3" not in open_ones
+
+
+def test_polar_degrees_are_open_where_a_kernel_is_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), True, True)
+    right = sizes.sizes("d = 1 or a >= 2 or dp >= 2")
+    assert facts.small_kernels.is_equal(right)
+    more = replace(facts, critical=facts.critical.union(sizes.orbits("r = 1 and s = 1 and m = 0 and a = 3")))
+    assert more.small_kernels.is_equal(right.intersect(sizes.sizes("d = 1 or a < 3 or a > 3")))
+    monkeypatch.setattr(sizes, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)
+    assert not sizes.codimensions_exceed_kernels()

@@ -65,6 +65,7 @@ WRONG: dict[str, list[Callable[..., object]]] = {
     "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
     "not-a-manifold": [lambda model: True],
     "degree": [lambda model: 755],
+    "polar": [lambda model: False],
     "A.3": [lambda orbit, model: orbit.r == orbit.s == 1],
     "3.4 (ii)": [lambda orbit, model: False],
     "A.2 (special fibres)": [lambda model: 3, lambda model: 1],
@@ -112,6 +113,18 @@ def test_a_boundary_that_is_not_critical_refutes() -> None:
     assert found.decision is Decision.REFUTED
     assert found.witness is not None
     assert found.witness.orbit == Orbit(1, 1, 1)
+
+
+@pytest.mark.parametrize("length", [4, 5])
+def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> None:
+    """At (1, 1, 1) of (3, 2, 1) the codimension is 4: a kernel of dimension 3 is small enough."""
+    observed = seen(3, 2, 1)
+    facts = [
+        replace(fact, fibre=replace(fact.fibre, length=length)) if fact.orbit == Orbit(1, 1, 1) else fact
+        for fact in observed.orbits
+    ]
+    expected = Decision.CONFIRMED if length == 4 else Decision.UNDECIDED
+    assert compare(statement("polar"), replace(observed, orbits=tuple(facts))).decision is expected
 
 
 @pytest.mark.parametrize("case", [(3, 2, 1), (3, 1, 2), (2, 2, 1)])
@@ -186,7 +199,7 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
     }
     for s in REGISTRY:
         found = compare(s, seen(3, 2, 1))
-        assert not any("normal" in lemma for lemma in found.trusted)
+        assert not any(" normal" in lemma for lemma in found.trusted)
         assert set(found.trusted) <= set(content(s.key, seen(3, 2, 1)).trusted)
 
 

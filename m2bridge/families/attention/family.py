@@ -34,8 +34,7 @@ def _statements() -> tuple[Statement, ...]:
 
 
 def _questions() -> tuple[Question, ...]:
-    from m2bridge.families.attention.polar_question import POLAR
-    from m2bridge.families.attention.questions import CLOSURE, EQUATIONS
+    from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
 
     return POLAR, EQUATIONS, CLOSURE
 
@@ -82,7 +81,6 @@ FAMILY = Family(
         "generator_check": "m2bridge.families.attention.generator_check:generator_check",
         "hilbert_check": "m2bridge.families.attention.questions:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",
-        "polar_check": "m2bridge.families.attention.polar_question:polar_check",
         "standalone": "m2bridge.families.attention.questions:standalone",
         "weights": "m2bridge.families.attention.weights:weights",
     },

@@ -292,6 +292,21 @@ def _is_linear(case: Observations) -> bool | None:
     return False if case.dimension < case.model.independent_count else True if case.model.d == 1 else None
 
 
+def _polar_integrals(case: Observations) -> bool | None:
+    """Whether the differential is injective on the desingularization but where its kernel is below the codimension.
+
+    Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of dimension (α − r)(d − α).
+    The kernel on a fibre of p points and length l has at most the dimension l − p, besides those subspaces.
+    """
+    if case.missing or not case.closed or case.generic_fibre.length > 1:
+        return None
+    shape = case.model
+    loci = [(fact, (shape.alpha - fact.orbit.r) * (shape.d - shape.alpha)) for fact in case.orbits]
+    kernels = [fact.fibre.length - fact.fibre.points + subspaces for fact, subspaces in loci]
+    codimensions = [case.dimension - fact.dimension - subspaces for fact, subspaces in loci]
+    return all(k == 0 or k < c for k, c in zip(kernels, codimensions, strict=True)) or None
+
+
 WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "closed": lambda case: case.closed or None,
     "zero_fibre": lambda case: case.closed,
@@ -301,6 +316,7 @@ WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _is_linear,
+    "polar_integrals": _polar_integrals,
 }
 """The way to read each observable of the closure as a whole; ``None`` where it takes orbits that are missing."""
 

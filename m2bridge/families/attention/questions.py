@@ -10,7 +10,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
@@ -28,17 +28,19 @@ from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
+from m2bridge.families.attention.polar import is_observed
 from m2bridge.families.attention.representations import coordinate_ring, hilbert_series, representations
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
-from m2bridge.families.attention.statements import WORDS, several_tokens
+from m2bridge.families.attention.statements import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
-from m2bridge.families.definition import Question, Row, never
+from m2bridge.families.definition import computed_question
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure, closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import Equations as Known, check_representations, default_max_degree
 from m2bridge.maps.map_model import as_model
+from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, duration
@@ -84,8 +86,6 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
     return fibres_script(model) if model.t > 1 else None
 
 
-CLOSURE_KEY = "closure"
-CLOSURE_TEXT = "Dimension, degree and generators of the ideal of the Zariski closure."
 USUAL_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure."""
 REACHABLE_COORDINATES = 24
@@ -149,35 +149,33 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     ]
 
 
-def _closure_rows(certificate: Certificate) -> list[Row]:
-    answer = certificate.answer
-    degrees = degree_summary({int(n): count for n, count in answer["generator_degrees"].items()})
-    reason = f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
-    return [Row(CLOSURE_KEY, CLOSURE_TEXT, "COMPUTED", reason)]
+def _by_degree(counts: dict[str, int]) -> str:
+    return degree_summary({int(n): count for n, count in counts.items()})
+
+
+def _closure_summary(answer: dict[str, Any]) -> str:
+    degrees = _by_degree(answer["generator_degrees"])
+    return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
 
 
 def _at_most(coordinates: int, model: SingleLayerAttention) -> bool:
     return model.coordinate_count <= coordinates
 
 
-CLOSURE = Question(
-    CLOSURE_KEY,
-    observation=CLOSURE_KEY,
+CLOSURE = computed_question(
+    "closure",
+    "Dimension, degree and generators of the ideal of the Zariski closure.",
     observe=observe_closure,
     content=closure_content,
+    summary=_closure_summary,
     script=lambda model: closure_script(as_model(model), field=QQ),
-    rows=_closure_rows,
-    names=lambda: (CLOSURE_KEY,),
+    needs_engine=lambda model: True,
     usual=partial(_at_most, USUAL_COORDINATES),
     within_reach=partial(_at_most, REACHABLE_COORDINATES),
     trusts_program=lambda model: model.t == 1,
 )
 
 
-EQUATIONS_KEY = "equations"
-EQUATIONS_TEXT = (
-    "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, Hilbert polynomial."
-)
 LARGEST_DEGREE = 5
 MOST_MONOMIALS = 1_500_000
 MOST_CORE_MONOMIALS = 2_000_000
@@ -273,27 +271,51 @@ def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
 
 
-def _equations_rows(certificate: Certificate) -> list[Row]:
-    answer = certificate.answer
-    degrees = degree_summary({int(n): count for n, count in answer["generators_up_to_degree"].items()})
+def _equations_summary(answer: dict[str, Any]) -> str:
+    degrees = _by_degree(answer["generators_up_to_degree"])
     scope = "these are all" if answer["all_generators"] else "nothing is claimed about higher degrees"
     values = ", ".join(map(str, answer["hilbert_function"]))
     series = "; Hilbert series proved" if answer["hilbert_series"] else ""
-    reason = f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}; Hilbert function {values}, …{series}"
-    return [Row(EQUATIONS_KEY, EQUATIONS_TEXT, "COMPUTED", reason)]
+    return f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}; Hilbert function {values}, …{series}"
 
 
-EQUATIONS = Question(
-    EQUATIONS_KEY,
-    observation=EQUATIONS_KEY,
+EQUATIONS = computed_question(
+    "equations",
+    "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, Hilbert polynomial.",
     observe=observe_equations,
     content=equations_content,
-    script=lambda model: None,
-    rows=_equations_rows,
-    names=lambda: (EQUATIONS_KEY,),
-    usual=never,
+    summary=_equations_summary,
     within_reach=is_within_reach,
-    needs_engine=never,
+)
+
+
+def observe_polar_degrees(model: SingleLayerAttention, engine: Engine | None) -> PolarDegrees:
+    """Compute the polar degrees with their loci; raises NotApplicableError, or TooLargeError for too many orbits."""
+    if reason := nondegenerate(model):
+        raise NotApplicableError(f"the question {reason}")
+    if not is_observed(model):
+        raise TooLargeError("the orbits of this case are too many to be observed; 'm2bridge polar-degrees' needs none")
+    return polar_degrees(model, method="theorem")
+
+
+def polar_content(model: SingleLayerAttention, found: PolarDegrees) -> Content:
+    """The content of a certificate about polar degrees: they, and the loci on which they rest."""
+    names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
+    data = found.to_json()
+    loci = [locus | {"orbit": [int(n) for n in locus["orbit"].strip("()").split(",")]} for locus in data["loci"]]
+    evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
+    return Content({name: data[name] for name in names}, evidence, found.theorem.rests_on)
+
+
+POLAR = computed_question(
+    "polar-degrees",
+    "Polar degrees, generic Euclidean distance degree and dual variety of the Zariski closure.",
+    observe=observe_polar_degrees,
+    content=polar_content,
+    summary=lambda answer: (
+        f"polar degrees {', '.join(map(str, answer['polar_degrees']))}; generic ED degree {answer['generic_ed_degree']}"
+    ),
+    within_reach=lambda model: not nondegenerate(model) and is_observed(model),
 )
 
 

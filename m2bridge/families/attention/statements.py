@@ -137,4 +137,5 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
+    about_the_whole("polar", "", predict=_always(True), hypotheses=nondegenerate),
 )

@@ -215,6 +215,7 @@ def seen() -> Mapping[str, Seen]:
         "boundary_critical": Seen(EVERY_ORBIT),
         "singular": Seen(EVERY_ORBIT.subtract(one).union(orbits("r < a < d")), birational),
         "birational": Seen(birational),
+        "polar_integrals": Seen(ALL, birational.subtract(some(many.subtract(orbits(_smaller_kernel()))))),
         "degree": Seen(birational, birational.union(double)),
         "smooth_manifold": Seen(sizes("d = 1")),
         **dict.fromkeys(("zero_fibre", "closed", "products", "dimension"), Seen(ALL)),
@@ -250,6 +251,20 @@ def _check_identities() -> None:
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
 
 
+def _smaller_kernel() -> str:
+    """Critical orbits where the kernel, of dimension d − 1 and along subspaces, is below the codimension.
+
+    Elsewhere only subspaces W that contain the columns of A move, and the codimension is larger by (α − r)².
+    """
+    d, dp, a, r, s, m = ring(6).gens()
+    orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
+    more = d**2 - (d - a) ** 2 + d * dp - orbit - 2 * (a - r) * (d - a)
+    spans = m + d - r - s  # the codimension of the span of both subspaces
+    if more != (a - r) ** 2 + (d - s) * (dp - s) + m * spans or not orbits("s > dp or r + s > d + m").is_empty():
+        raise ContradictionError("the codimensions of orbits are other ones")
+    return "r = 1 and s = 1 and m = 1 and not (a = 1 and dp = 1)"  # (α − 1)² + (d − 1)d' − (d − 1) > 0
+
+
 def _more_coordinates(d: Any, dp: Any) -> Any:
     """The codimension, doubled,, for α = d, the largest one."""
     return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
@@ -282,6 +297,7 @@ STATED: dict[tuple[str, str], tuple[int, str, str, str]] = {
     ("not-a-manifold", ""): (2, "smooth_manifold", "1 = 0", ""),
     ("degree", ""): (0, "degree", "d = 1 or dp >= 2 or a >= 2", ""),
     ("singular-locus", ""): (2, "singular", LOCUS, EVERY),
+    ("polar", ""): (2, "polar_integrals", EVERY, ""),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from sympy import Expr, Integer, Symbol, binomial, factor, factorial, latex
 
 from m2bridge.algebra.schur import Representation, columns
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
@@ -31,7 +31,7 @@ from m2bridge.families.attention.representations import (
 )
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
-from m2bridge.families.definition import Question, Row, never
+from m2bridge.families.definition import computed_question
 from m2bridge.limits import each, limited
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, Table, duration
@@ -328,22 +328,11 @@ def _content(case: object, found: AllClosures) -> Content:
     return Content({"closures": [part.to_certificate() for part in found.ranges]}, {}, lemmas)
 
 
-def _rows(certificate: Certificate) -> list[Row]:
-    parts = certificate.answer["closures"]
+def _summary(answer: dict[str, Any]) -> str:
+    parts = answer["closures"]
     types = sum(len(part["representations"]) for part in parts)
     largest = max(kind["degree"] for part in parts for kind in part["representations"])
-    reason = f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
-    return [Row("closures", TEXT, "COMPUTED", reason)]
+    return f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
 
 
-QUESTION = Question(
-    "closures",
-    observation="closures",
-    observe=_observe,
-    content=_content,
-    script=lambda case: None,
-    rows=_rows,
-    names=lambda: ("closures",),
-    usual=never,
-    needs_engine=never,
-)
+QUESTION = computed_question("closures", TEXT, observe=_observe, content=_content, summary=_summary)

@@ -18,6 +18,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, Base
 from m2bridge.families.attention.all_sizes.sizes import (
     Generators,
     ambient_exceeds_dimension,
+    codimensions_exceed_kernels,
     orbits,
     over,
     primitive,
@@ -166,6 +167,15 @@ class Facts:
         return orbits().subtract(self.one_point).union(orbits(SOURCE_SINGULAR)).intersect(over(self.birational))
 
     @property
+    def small_kernels(self) -> isl.Set:
+        """Birational sizes where the kernel of the differential is zero or below the codimension, at all orbits.
+
+        Where no fibre is critical (α − r)² is positive for α > r. At (1, 1, 1) it is (α − 1)² + (d − 1)(d' − 1).
+        """
+        positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
+        return self.birational.subtract(with_some(self.critical.subtract(orbits(positive))))
+
+    @property
     def special(self) -> isl.Set:
         """Orbits whose fibre has not the number of points of the generic one."""
         one = self.one_point.union(self.critical)
@@ -220,6 +230,9 @@ SIZES: dict[str, Callable[[Facts], Observed]] = {
     "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
+    "polar_integrals": lambda seen: Observed(
+        ALL, seen.small_kernels.intersect(_if(seen.base_locus_empty and codimensions_exceed_kernels()))
+    ),
     "smooth_manifold": lambda seen: Observed(sizes("d = 1"), _if(ambient_exceeds_dimension())),
 }
 """For each observable of sizes where it is true."""

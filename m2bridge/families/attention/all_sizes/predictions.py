@@ -167,6 +167,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <= a - 1)",
         NONDEGENERATE,
     ),
+    ("polar", ""): SizePrediction("polar_integrals", "", NONDEGENERATE),
 }
 
 

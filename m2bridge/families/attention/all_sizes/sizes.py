@@ -151,6 +151,22 @@ def tangents_exceed_dimension() -> bool:
     return bool(tangents - dimension == (d - alpha) ** 2)
 
 
+def codimensions_exceed_kernels() -> bool:
+    """Whether codimensions less kernels on the desingularization are sums of squares and products, as polynomials.
+
+    Over the orbit (r, s, m) there is a Grassmannian, to which (α − r)(d − α) of the kernel are tangent; at (1, 1, 1)
+    there are d − 1 dimensions more. That a product is not negative follows from the conditions on orbits.
+    """
+    d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
+    orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
+    excess = source_dimension(d, dp, alpha) - 1 - orbit - 2 * (alpha - r) * (d - alpha)
+    positive = excess == (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s)
+    one = d**0
+    at_critical = excess.compose(d, dp, alpha, one, one, one) - (d - 1)
+    signs = orbits("s > d or s > dp or m < 0 or m + d < r + s").is_empty()
+    return bool(positive and signs and at_critical == (alpha - 1) ** 2 + (d - 1) * (dp - 1))
+
+
 def ambient_exceeds_dimension() -> bool:
     """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
 

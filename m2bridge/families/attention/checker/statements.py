@@ -50,6 +50,7 @@ _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("A.5", ""): (1, lambda case: True),
     ("not-a-manifold", ""): (3, lambda case: False),
     ("degree", ""): (1, degree),
+    ("polar", ""): (3, lambda case: True),
 }
 _AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
@@ -95,10 +96,24 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
         "zero_fibre": evidence["base_locus_empty"],
         "products": evidence["products_determine_functions"],
         "birational": generic["length"] == 1,
+        "polar_integrals": _small_kernels(case, evidence) or None,
         "special_fibre_points": max(counts - {generic["points"]}, default=0),
         "smooth_manifold": False if evidence["dimension"] < case.coordinate_count else True if case.d == 1 else None,
     }
     return global_verdict(words, _failing(number, case), predict(case), (evidence | observed)[words.observable])
+
+
+def _small_kernels(case: Case, evidence: Json) -> bool:
+    """Whether the map is birational, and the kernel of the differential zero or below the codimension, at all orbits.
+
+    The kernel on a fibre is counted by its length beyond its points; A of rank r lies in many subspaces.
+    """
+    for facts in evidence["orbits"]:
+        moving = (case.alpha - facts["orbit"][0]) * (case.d - case.alpha)
+        kernel = facts["fibre_length"] - facts["fibre_points"] + moving
+        if kernel and facts["dimension"] + moving + kernel >= evidence["dimension"]:
+            return False
+    return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
 def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
