@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
-from itertools import product
+from itertools import pairwise, product
 from math import factorial
 from random import Random
 
@@ -503,7 +503,7 @@ def test_the_command_gives_both_bounds() -> None:
     ("line", "said", "value"),
     [
         (("--widths", "64,64", "--a", "64", "--heads", "64"), "the matrix of the differential would have", 64 * 8128),
-        (("--widths", "64,64", "--a", "8", "--heads", "8", "--normalization", "softmax"), "too many", 8 * 5056),
+        (("--widths", "32,64,32", "--a", "8", "--heads", "8", "--normalization", "softmax"), "too many", 8 * 5504),
     ],
 )
 def test_what_is_too_large_has_an_upper_bound(
@@ -567,3 +567,37 @@ def test_the_number_of_layers_is_limited() -> None:
     assert len(DeepAttention((1,) * (MAX_LAYERS + 1), 1).widths) == MAX_LAYERS + 1
     with pytest.raises(InvalidCaseError, match="widths"):
         DeepAttention((1,) * (MAX_LAYERS + 2), 1)
+
+
+# Heads are separate (Theorem H), against ranks of the differential.
+
+
+def test_separate_heads_are_ranks() -> None:
+    """Of softmax at random weights by power series, of lightning by gradients; both without the theorem."""
+    compared = 0
+    for widths, a, heads, skip, t in product(
+        [(2, 2), (2, 1), (1, 2), (3, 2), (1, 1, 1), (2, 2, 2)], (1, 2), (1, 2, 3), (False, True), (2, 3)
+    ):
+        if (skip and len(set(widths)) > 1) or (heads == 1 and not skip):
+            continue
+        network = DeepAttention(widths, a, t, heads, skip, "softmax")
+        betas = [min(pair) for pair in pairwise(widths)]
+        if network.parameter_count < 32 and shape.are_separate(network, betas):
+            found = next(softmax_bounds.softmax_bounds(network, 0))
+            assert (found.value, "series" in found.method) == (shape.bound_by_ranks(network, betas).value, True)
+            compared += 1
+    for d, d_out, a, heads in product((3, 4, 5), (1, 2, 3), (1, 2), (2, 3)):
+        network = DeepAttention((d, d_out), a, 2, heads)
+        betas = [min(d, d_out)]
+        if shape.are_separate(network, betas):
+            assert next(bounds.lightning_bounds(network, 0)).value == shape.bound_by_ranks(network, betas).value
+            compared += 1
+    assert compared > 40
+
+
+def test_large_networks_with_heads() -> None:
+    gpt = dimension(DeepAttention((768,) * 13, 64, heads=12, skip=True, normalization="softmax"))
+    assert (gpt.dimension, gpt.status) == (12 * 12 * (768**2 + 64 * (2 * 768 - 64)), "proved")
+    layer = dimension(DeepAttention((768, 768), 64, heads=12))
+    assert (layer.dimension, layer.status) == (12 * (768**2 + 64 * (2 * 768 - 64) - 1), "proved")
+    assert dimension(DeepAttention((768, 768), 65, heads=12)).status != "proved"

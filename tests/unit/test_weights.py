@@ -34,6 +34,7 @@ from m2bridge.families.attention.numerical_weights import rounded
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
+from m2bridge.families.deep_attention import at_weights
 
 TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
 
@@ -383,6 +384,26 @@ def test_a_network_with_output_matrices() -> None:
     assert critical.heads[0].regular is False
     assert critical.heads[1].regular is True
     assert weights(**{x: given[x] for x in "KQV"}, heads=2).network is None
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_a_network_of_softmax(skip: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Theorem H says that small integer weights are regular, power series say so; and not the other way."""
+    decided = 0
+    for seed in range(8):
+        random = numpy.random.default_rng(seed)
+        state = {f"{n}.{x}": random.integers(-1, 2, (2, 2, 2)) for n in range(2) for x in "KQV"}
+        if seed % 2:
+            state |= {f"{n}.{x}": random.integers(-1, 2, (2, 1, 2)) for n in range(2) for x in "KQ"}
+        found = weights(state, normalization="softmax", skip=skip).network
+        assert found.lower == found.upper.value
+        with monkeypatch.context() as patched:
+            patched.setattr(at_weights, "separate_at_weights", lambda *_: False)
+            other = weights(state, normalization="softmax", skip=skip).network
+        assert not found.regular or other.regular
+        assert other.note == ""
+        decided += found.note == "Theorem H"
+    assert 0 < decided < 8
 
 
 # Files and names.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Self
@@ -219,13 +219,12 @@ def find_network(
         widths, [layer[0].a for layer in shapes], 2, heads=len(shapes[0]), skip=skip, normalization=normalization
     )
 
-    def matrices() -> list[list[dict[str, Any]]]:
-        return [
-            [{x: residues(array) for x, array in head.matrices.items()} for head in layer.heads(number, count)]
-            for number, layer in enumerate(layers, 1)
-        ]
+    def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
+        for number, layer in enumerate(layers, 1):
+            every = layer.heads(number, count)
+            yield [{x: residues(array) for x, array in head.matrices.items() if x in letters} for head in every]
 
-    return deep.command("at_weights")(model, shapes, matrices)
+    return deep.command("at_weights")(model, shapes, all(head.regular for head in found), matrices)
 
 
 def find_remarks(

@@ -7,25 +7,34 @@ the network without such a bound, and bounds for its dimension hold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from operator import add
 from random import Random
 from typing import Any
 
-from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.errors import ContradictionError, TimeLimitError
+from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import Head, Residues, gradient
-from m2bridge.families.deep_attention.shape import base_changes
+from m2bridge.families.deep_attention.network import (
+    MOST_PARAMETERS,
+    SEED,
+    SPARE_ROWS,
+    NumberSystem,
+    Point,
+    Residues,
+    gradients_at,
+)
+from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
+from m2bridge.families.deep_attention.softmax import rank_by_series
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
 
-MOST_PARAMETERS = 3000
-"""The rank of the differential at the weights of larger networks is not computed; for these it takes half a minute."""
-_SPARE_ROWS = 5
-_SEED = 20250417
+MOST_WIDTH = 2048
+"""Of several layers of softmax; the ranks of their matrices take seconds each."""
 
 Matrices = Mapping[str, Any]
 """The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
@@ -45,11 +54,11 @@ class NetworkAtWeights:
         A proved lower bound for the dimension of the neuromanifold.
     upper : UpperBound
     rank : int or None
-        Of the differential at these weights modulo a prime, a lower bound; ``None`` where it is not computed.
+        Of the differential at these weights, or a lower bound for it; ``None`` where it is not known.
     gauge : tuple of str
         Factors of a group that acts on the weights and keeps the function.
     note : str
-        Why the rank is not computed; empty where it is.
+        Why the rank is not known; or the theorem by which it is.
     """
 
     model: DeepAttention
@@ -71,7 +80,8 @@ class NetworkAtWeights:
         proved = lower == upper.value
         below = "" if lower is None else f"at least {lower}, "
         why = self.note or f"the rank of the differential is at least {self.rank}"
-        yes = "yes (proved: the rank of the differential is the dimension)"
+        by = f" by {self.note}" if self.note else ""
+        yes = f"yes (proved{by}: the rank of the differential is the dimension)"
         return [
             ("network", self.model.title),
             ("parameters", self.parameters),
@@ -97,7 +107,10 @@ class NetworkAtWeights:
 
 
 def at_weights(
-    model: DeepAttention, shapes: Sequence[Sequence[Any]], matrices: Callable[[], Sequence[Sequence[Matrices]]]
+    model: DeepAttention,
+    shapes: Sequence[Sequence[Any]],
+    regular: bool,
+    matrices: Callable[[str], Iterator[list[Matrices]]],
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -105,58 +118,40 @@ def at_weights(
     ----------
     model : DeepAttention
     shapes : sequence of sequence
-        For each head of each layer the numbers d, d_out, alpha, beta, v, factored and parameters.
+        For each head of each layer the numbers d, d_out, a, beta, v, factored and parameters.
+    regular : bool
+        Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
-        Returns the matrices of each head of each layer modulo the prime; called for small networks.
+        Yields for each layer the matrices of each head with these letters, modulo the prime.
 
     Raises
     ------
     ContradictionError
         If a rank exceeds an upper bound.
     """
-    parameters = sum(head.parameters for layer in shapes for head in layer)
-    upper = min(*model.upper_bounds(0), _bound_by_ranks(model, shapes), key=lambda bound: bound.value)
-    bounded = any(head.beta < min(head.d, head.d_out) for layer in shapes for head in layer)
-    rank, note = None, ""
-    if model.softmax:
-        note = "it is computed for lightning attention only"
-    elif parameters > MOST_PARAMETERS:
-        note = f"it is computed for up to {MOST_PARAMETERS} parameters"
-    else:
-        try:
-            rank = _rank(model, matrices(), min(upper.value, parameters) + _SPARE_ROWS)
-        except TimeLimitError as limit:
-            note = str(limit)
-    lower = rank
-    if rank != upper.value and not bounded and (model.is_plain or model.parameter_count <= MOST_PARAMETERS):
+    betas, parameters = [layer[0].beta for layer in shapes], sum(head.parameters for layer in shapes for head in layer)
+    ranks = bound_by_ranks(model, betas)
+    upper = min(*model.upper_bounds(0), ranks, key=lambda bound: bound.value)
+    separate = are_separate(model, betas)
+    rank, note = None, f"it is computed for up to {MOST_PARAMETERS} parameters"
+    try:
+        if separate and model.softmax and regular and separate_at_weights(model, matrices):
+            rank, note = upper.value, THEOREM
+        elif parameters <= MOST_PARAMETERS:
+            rank, note = _rank(model, list(matrices("KQAVO")), min(upper.value, parameters)), ""
+    except (TimeLimitError, TooLargeError) as limit:
+        note = str(limit)
+    bounded = any(beta < min(d, after) for beta, (d, after, _) in zip(betas, model.layer_sizes, strict=True))
+    generic = ranks.value if separate else None
+    if upper.value not in (rank, generic) and not bounded and (model.is_plain or parameters <= MOST_PARAMETERS):
         from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
 
-        generic = dimension(model).lower  # at other weights
-        lower = max(
-            (value for value in (None if generic is None else generic.value, rank) if value is not None), default=None
-        )
+        found = dimension(model).lower  # at other weights
+        generic = None if found is None else found.value
+    lower = max((value for value in (generic, rank) if value is not None), default=None)
     if lower is not None and lower > upper.value:
         raise ContradictionError(f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}")
     return NetworkAtWeights(model, parameters, lower, upper, rank, _gauge(model, shapes), note)
-
-
-def _bound_by_ranks(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> UpperBound:
-    """An upper bound by the ranks of all A and OV, less the changes of base where outputs span a space.
-
-    The functions of the layers are kept by changes of base between them, which act freely there.
-    """
-    size = sum(
-        matrices_of_rank(head.d, head.alpha)
-        + determinantal_dimension(head.d_out, head.d, head.beta)
-        - (not model.softmax)
-        for layer in shapes
-        for head in layer
-    )
-    spanning = all(sum(head.beta for head in layer) >= layer[0].d_out for layer in shapes[:-1])
-    bases = base_changes(model) if spanning else 0
-    scaled = "" if model.softmax else " up to scalings"
-    less = f" less {bases} for changes of base between layers" if bases else ""
-    return UpperBound(size - bases, f"the matrices A and V of all heads{scaled}{less}")
 
 
 def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, ...]:
@@ -168,37 +163,57 @@ def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, 
     return tuple(f"{name} ({count} times)" if count > 1 else name for name, count in Counter(factors).items())
 
 
-def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], rows: int) -> int:
-    """The rank modulo the prime of gradients at random inputs, each with a covector on the tokens."""
-    numbers, random = Residues(LARGE_PRIME), Random(_SEED)
-    network = tuple(
-        tuple(
-            Head(
-                head["A"] if "A" in head else head["K"].transpose() * head["Q"],
-                head["O"] * head["V"] if "O" in head else head["V"],
-            )
-            for head in layer
+def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
+    """The rank of the differential modulo the prime, by gradients; for softmax by all orders of power series."""
+
+    def point(numbers: NumberSystem) -> Point:
+        return Point(
+            [[{x: numbers.matrix(_rows(matrix)) for x, matrix in head.items()} for head in layer] for layer in layers]
         )
-        for layer in layers
-    )
+
+    if model.softmax:
+        return rank_by_series(model, point, upper)[0]
+    numbers = Residues(LARGE_PRIME)
+    gradients = gradients_at(point(numbers), model, numbers, model.t, Random(SEED))
+    return rank_mod([list(map(int, each)) for each in islice(watched(gradients), upper + SPARE_ROWS)], LARGE_PRIME)
+
+
+def _rows(matrix: Any) -> list[list[int]]:
+    return [list(map(int, row)) for row in matrix.table()]
+
+
+def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]) -> bool:
+    """Whether Theorem H holds at these weights, by ranks modulo the prime; no value matrix is zero.
+
+    The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and one-to-one for k > 1. The
+    quadratic forms of the heads, on the tokens that one head of the layer before has as outputs, are independent.
+    """
+    last, numbers, random = model.layers - 1, Residues(LARGE_PRIME), Random(SEED)
+    if last and max(model.widths) > MOST_WIDTH:
+        raise TooLargeError(f"it is computed for widths up to {MOST_WIDTH}")
 
     def tokens(width: int) -> Any:
-        return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(model.t)] for _ in range(width)])
+        count = model.heads + SPARE_ROWS
+        return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(count)] for _ in range(width)])
 
-    gradients = (
-        gradient(network, tokens(model.widths[0]), tokens(model.widths[-1]), numbers, model.skip)
-        for _ in watched(range(rows))
-    )
-    return rank_mod([_flattened(layers, each) for each in gradients], LARGE_PRIME)
+    outputs = [tokens(model.widths[0])]
+    for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
+        if not any(rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == model.heads for X in outputs):
+            return False
+        if last:
+            d, after = model.widths[k : k + 2]
+            values = [head["O"] * head["V"] if "O" in head else head["V"] for head in layer]
+            identity = [numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])] if model.skip else []
+            rank = reduce(add, values + identity).rank()
+            if (k < last and rank < after) or (k and rank < d):
+                return False
+            X = tokens(d)
+            outputs = [V * X for V in values]
+    return True
 
 
-def _flattened(layers: Sequence[Sequence[Matrices]], gradients: Sequence[Sequence[Head]]) -> list[int]:
-    """A gradient with respect to all A and OV as one with respect to K, Q, O and V."""
-    entries: list[int] = []
-    for layer, covectors in zip(layers, gradients, strict=True):
-        for head, covector in zip(layer, covectors, strict=True):
-            A, V = covector.A, covector.V
-            parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
-            parts += [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
-            entries += [int(entry) for part in parts for entry in part.entries()]
-    return entries
+def _quadratic_form(head: Matrices, X: Any) -> list[int]:
+    """The values of xᵀAx at all columns x."""
+    pair = (X, head["A"] * X) if "A" in head else (head["K"] * X, head["Q"] * X)
+    columns: Iterable[Any] = zip(*(zip(*part.table(), strict=True) for part in pair), strict=True)
+    return [sum(int(x) * int(y) for x, y in zip(*column, strict=True)) % LARGE_PRIME for column in columns]

@@ -13,7 +13,7 @@ weights. The proofs are in ``docs/deep-attention.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
@@ -26,7 +26,7 @@ import flint
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.shape import Shape, seen_dimension
+from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import rank_result
@@ -113,9 +113,9 @@ class EntryMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Parameters as matrices: for each layer and each head V and either A or K and Q."""
+    """Parameters as matrices: for each layer and each head V, perhaps O, and either A or K and Q."""
 
-    layers: tuple[tuple[dict[str, Matrix], ...], ...]
+    layers: Sequence[Sequence[Mapping[str, Matrix]]]
 
     @classmethod
     def read(cls, shape: Shape, parameters: Sequence[Any], numbers: NumberSystem) -> Point:
@@ -134,27 +134,31 @@ class Point:
             rows = [parameters[i : i + matrix.columns] for i in range(start, start + matrix.size, matrix.columns)]
             layers[matrix.layer - 1][matrix.head - 1][matrix.kind] = numbers.matrix(rows)
             start += matrix.size
-        return cls(tuple(map(tuple, layers)))
+        return cls(layers)
 
     def network(self) -> Network:
         """The attention and value matrices."""
-        return tuple(tuple(Head(_attention(head), head["V"]) for head in layer) for layer in self.layers)
+        return tuple(
+            tuple(
+                Head(
+                    head["A"] if "A" in head else head["K"].transpose() * head["Q"],
+                    head["O"] * head["V"] if "O" in head else head["V"],
+                )
+                for head in layer
+            )
+            for layer in self.layers
+        )
 
     def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
-        """A gradient with respect to all A and V as one with respect to the parameters: dK = Q dAᵀ, dQ = K dA."""
+        """A gradient with respect to all A and OV as one with respect to the parameters: dK = Q dAᵀ, dQ = K dA."""
         entries: list[Any] = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             for head, covector in zip(layer, covectors, strict=True):
-                if "A" in head:
-                    entries += covector.A.entries()
-                else:
-                    entries += (head["Q"] * covector.A.transpose()).entries() + (head["K"] * covector.A).entries()
-                entries += covector.V.entries()
+                A, V = covector.A, covector.V
+                parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
+                parts += [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
+                entries += [entry for part in parts for entry in part.entries()]
         return entries
-
-
-def _attention(head: dict[str, Matrix]) -> Matrix:
-    return head["A"] if "A" in head else head["K"].transpose() * head["Q"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +200,17 @@ def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip
         covectors = [covector for _, covector in pulled]
         G = reduce(add, covectors, G) if skip else reduce(add, covectors)
     return layers[::-1]
+
+
+def gradients_at(point: Point, shape: Shape, numbers: NumberSystem, tokens: int, random: Random) -> Iterator[list[Any]]:
+    """Gradients with respect to the parameters at random tokens, each with a random covector on their images."""
+    weights = point.network()
+    while True:
+        X, G = (
+            numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(tokens)] for _ in range(rows)])
+            for rows in (shape.widths[0], shape.widths[-1])
+        )
+        yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
 
 
 def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
@@ -335,6 +350,8 @@ SEED = 20250417
 SPARE_ROWS = 5
 DISTINCT_TOKENS = 3
 """Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
+MOST_PARAMETERS = 3000
+"""The rank of the differential at given weights, and at random ones of several heads, takes half a minute then."""
 FULL_PARAMETERS = 400
 """Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less than a second."""
 
@@ -344,7 +361,15 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound
     if network.is_plain and not characteristic:
         yield from lightning_block(network)
     if characteristic or not network.is_plain or network.parameter_count <= FULL_PARAMETERS:
-        yield _full(network, characteristic)
+        yield (None if characteristic else theorem_bound(network)) or _full(network, characteristic)
+
+
+def theorem_bound(network: Shape) -> LowerBound | None:
+    """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
+    betas = [min(d, after) for d, after, _ in network.layer_sizes]
+    if network.is_plain or network.parameter_count <= MOST_PARAMETERS or not are_separate(network, betas):
+        return None
+    return LowerBound(bound_by_ranks(network, betas).value, THEOREM, "generic heads are separate")
 
 
 def _full(network: Shape, characteristic: int) -> LowerBound:

@@ -6,7 +6,7 @@ M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import comb
@@ -26,6 +26,8 @@ NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
 
 MAX_LAYERS = 1000
+THEOREM = "Theorem H"
+"""Of docs/deep-attention.md: heads are separate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +330,11 @@ def _linear_functions(network: Shape) -> UpperBound:
 def _layers(network: Shape) -> UpperBound:
     """The functions of the layers, up to changes of base between them where there are no skip connections."""
     bounds, bases = layer_bounds(network), base_changes(network)
-    less = f" less {bases} for changes of base between layers" if bases else ""
-    return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {_listed(bounds)}{less}")
+    return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {_listed(bounds)}{_less(bases)}")
+
+
+def _less(bases: int) -> str:
+    return f" less {bases} for changes of base between layers" if bases else ""
 
 
 def layer_bounds(network: Shape) -> list[UpperBound]:
@@ -371,6 +376,35 @@ def _tensors(heads: int, values: int, matrices: int) -> UpperBound:
     rank = min(heads, values, matrices)
     value = determinantal_dimension(values, matrices, rank)
     return UpperBound(value, f"tensors of values and attention matrices of rank {rank}")
+
+
+def bound_by_ranks(network: Shape, betas: Sequence[int]) -> UpperBound:
+    """Return the bound by the ranks of all A and V, where values of layer k have rank at most β_k.
+
+    Changes of base between layers act freely where the outputs of all heads span a space.
+    """
+    heads, lightning = network.heads, not network.softmax
+    size = heads * sum(
+        matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta) - lightning
+        for (d, after, a), beta in zip(network.layer_sizes, betas, strict=True)
+    )
+    spanning = all(heads * beta >= d for beta, d in zip(betas, network.widths[1:-1], strict=False))
+    bases = base_changes(network) if spanning else 0
+    scaled = " up to scalings" if lightning else ""
+    return UpperBound(size - bases, f"the matrices A and V of all heads{scaled}{_less(bases)}")
+
+
+def are_separate(network: Shape, betas: Sequence[int]) -> bool:
+    """Return whether Theorem H says that :func:`bound_by_ranks` is the dimension, in characteristic zero."""
+    if network.t == 1:
+        return False
+    heads, (first, *hidden, last) = network.heads, network.widths
+    if network.softmax:
+        equal = len(set(hidden)) <= 1 and all(width <= min(first, last, heads * min(betas)) for width in hidden)
+        return network.skip or equal
+    apart = first - (heads - 1) * network.a[0]  # the dimension in which all A but one vanish
+    separate = apart >= max(2, network.a[0]) and min(betas) >= 2 and max(apart, last) >= 3
+    return network.layers == 1 and heads > 1 and separate
 
 
 def coefficient_count(network: Shape) -> int:

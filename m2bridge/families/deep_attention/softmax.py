@@ -30,11 +30,12 @@ from m2bridge.families.deep_attention.network import (
     Rows,
     block_bound,
     certified_block,
-    gradient,
     gradients,
+    gradients_at,
     lightning_rank,
     random_block,
     rank_of_gradients,
+    theorem_bound,
 )
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import watched
@@ -173,7 +174,7 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
         reason = "every matrix of this rank is the function of a network"
         yield LowerBound(value, "matrices of bounded rank", reason)
     elif not network.is_plain:
-        yield _full_by_series(network)
+        yield theorem_bound(network) or _full_by_series(network)
     else:
         block = certified_block(network)
         if network.layers <= SERIES_LAYERS:
@@ -228,41 +229,41 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
 
 
 def _full_by_series(network: Shape) -> LowerBound:
-    """The rank of the whole differential, with skip connections or several heads, a row for each order.
+    """The rank of the differential at random weights, with skip connections or several heads."""
+    random = Random(SEED)
+    parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
+    upper = network.upper_bounds(0)[0].value
+    rank, length = rank_by_series(network, lambda numbers: Point.read(network, parameters, numbers), upper)
+    method = f"Jacobian mod {LARGE_PRIME}, power series"
+    return LowerBound(rank, method, f"rank of {length} orders of the differential")
+
+
+def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper: int) -> tuple[int, int]:
+    """Return the rank of the whole differential at a point, a row for each order, and the number of orders.
 
     How many orders tell all heads apart is not known: their number is doubled some times.
+
+    Raises
+    ------
+    TooLargeError
+        If there are too many coefficients.
     """
-    upper = network.upper_bounds(0)[0].value
     length = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
     if length * network.parameter_count * upper > MOST_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
             f" {network.parameter_count} parameters and {length} orders are too many for that: take smaller numbers"
         )
+    tokens = min(network.t, DISTINCT_TOKENS)
+    multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
     rank = 0
-    for _ in range(DOUBLINGS):
-        rank = _growing_rank(_gradients_of_tokens(network, length), length)
+    for doubling in range(DOUBLINGS):
+        numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
+        gradients = gradients_at(point(numbers), network, numbers, tokens, Random(SEED))
+        rank = _growing_rank(gradients, numbers.length)
         if rank == upper:
             break
-        length *= 2
-    method = f"Jacobian mod {LARGE_PRIME}, power series"
-    return LowerBound(rank, method, f"rank of {length} orders of the differential")
-
-
-def _gradients_of_tokens(network: Shape, length: int) -> Iterator[list[Any]]:
-    """Gradients at random tokens, each with a random covector on their images."""
-    random = Random(SEED)
-    tokens = min(network.t, DISTINCT_TOKENS)
-    numbers = PowerSeries(LARGE_PRIME, length, (1,) * (tokens - 1) + (network.t - tokens + 1,))
-    parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
-    point = Point.read(network, parameters, numbers)
-    weights = point.network()
-    while True:
-        X, G = (
-            numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(tokens)] for _ in range(rows)])
-            for rows in (network.widths[0], network.widths[-1])
-        )
-        yield point.flattened(gradient(weights, X, G, numbers, network.skip))
+    return rank, numbers.length
 
 
 def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
