@@ -7,15 +7,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from m2bridge import SingleLayerAttention as Case
-from m2bridge.batch.executors import Certify, Dask, Executor, Processes, Serial, Settings
+from m2bridge.batch.executors import Certify, Dask, Processes, Serial, Settings
 from m2bridge.batch.plan import Progress, Summary, plan, run
 from m2bridge.batch.store import Store, case_lock, tasks
 from tests.events import PATIENCE
 
 SMALL = ["--d", "1..2", "--d-out", "1..2", "--a", "1..2"]
-EXECUTORS: dict[str, Callable[[Settings], Executor]] = {
+EXECUTORS: dict[str, Callable[[Settings], Any]] = {
     "serial": Serial,
     "processes": lambda settings: Processes(settings, workers=2),
     "dask": lambda settings: Dask(settings, workers=2),
@@ -27,7 +28,7 @@ def batch(
     m2: str,
     certify: Certify,
     number: int = 3,
-    start: Callable[[Settings], Executor] = EXECUTORS["processes"],
+    start: Callable[[Settings], Any] = EXECUTORS["processes"],
     timeout: float | None = None,
 ) -> Summary:
     """Ask one cheap question about the cases (1, 1), (2, 1), …"""

@@ -6,18 +6,30 @@ import os
 import pickle
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, Protocol, Self
+from typing import Any, Generic, Self
 
 import psutil
 
 from m2bridge import errors
 from m2bridge.batch.pool import Item, Performer, Pool, Result, check_files, interrupts_held, prepare
-from m2bridge.batch.store import NO_ROOM, Store, Task, TaskReport, Unanswered, case_lock, kind_of, reason_of, versions
+from m2bridge.batch.store import (
+    NO_ROOM,
+    Report,
+    Store,
+    Task,
+    Unanswered,
+    case_lock,
+    counted,
+    kind_of,
+    reason_of,
+    versions,
+)
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Limits, Session, locate
@@ -95,7 +107,7 @@ def put_outcomes(settings: Settings, task: Task, questions: Sequence[str], error
         settings.store.put_outcome(outcome)
 
 
-def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> TaskReport:
+def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
     """Store the outcome of a task that nobody will perform."""
     store = settings.store
     with storing(store), case_lock(store.folder, task.name) as mine:
@@ -103,7 +115,7 @@ def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) ->
             done = store.answers(task)
             left = [question for question in task.questions if question not in done]
             put_outcomes(settings, task, left, error, macaulay2)
-        return TaskReport(task, store.answers(task), 0.0, held=not mine)
+        return Report(task, counted(store.answers(task)), 0.0, held=not mine)
 
 
 def resident_memory(*processes: int | None) -> int:
@@ -116,7 +128,15 @@ def resident_memory(*processes: int | None) -> int:
     return total
 
 
-class Certifier:
+def once_more(perform: Callable[[], Result]) -> Result:
+    """Perform something, and once more if Macaulay2 was killed, perhaps by chance."""
+    try:
+        return perform()
+    except errors.EngineDiedError:
+        return perform()
+
+
+class Certifier(Performer[Task, Report]):
     """Answers tasks one after the other with one Macaulay2, which it starts at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
@@ -133,7 +153,7 @@ class Certifier:
             return True
         return resident_memory(os.getpid(), self._engine.pid) > MEMORY_MARK
 
-    def perform(self, task: Task) -> TaskReport:
+    def perform(self, task: Task) -> Report:
         """Answer what is left of a task.
 
         Raises
@@ -145,15 +165,15 @@ class Certifier:
         self._performed += 1
         with limited(self._settings.timeout) as running, storing(store), case_lock(store.folder, task.name) as mine:
             if not mine:
-                return TaskReport(task, {}, running.seconds, held=True)
+                return Report(task, Counter(), running.seconds, held=True)
             done = store.answers(task)  # another batch, or a worker that died, may have come here before
             for questions in Task(task.case, tuple(q for q in task.questions if q not in done)).groups:
                 self._answer(task, questions)
-            return TaskReport(task, store.answers(task), running.seconds)
+            return Report(task, counted(store.answers(task)), running.seconds)
 
     def _answer(self, task: Task, questions: tuple[str, ...]) -> None:
         try:
-            certificates = self._certified(task, questions)
+            certificates = once_more(partial(self._certified, task, questions))
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
@@ -164,48 +184,17 @@ class Certifier:
                 self._settings.store.put(certificate)
 
     def _certified(self, task: Task, questions: tuple[str, ...]) -> list[Certificate]:
-        """The certificates; once more if Macaulay2 was killed, perhaps by chance."""
-        for last in (False, True):
-            try:
-                with alarm(clock(), GRACE):
-                    limit = self._settings.timeout
-                    return self._settings.certify(task.case, questions, engine=self._engine, timeout=limit)
-            except errors.EngineDiedError:
-                if last:
-                    raise
-        raise AssertionError("unreachable")
-
-    def close(self) -> None:
-        """End Macaulay2."""
-        self._engine.close()
-
-    def __enter__(self) -> Self:
-        return self
+        with alarm(clock(), GRACE):
+            limit = self._settings.timeout
+            return self._settings.certify(task.case, questions, engine=self._engine, timeout=limit)
 
     def __exit__(self, *reason: Any) -> None:
+        """End Macaulay2."""
         self._engine.__exit__(*reason)
 
 
-Started = Callable[[Task], None]
+Started = Callable[[Task], object]
 """Is told of each task when a worker begins with it."""
-
-
-class Executor(Protocol):
-    """Performs tasks; a context manager, at whose end all workers have ended."""
-
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """Perform tasks; the reports, in the order in which they arrive.
-
-        Raises
-        ------
-        BatchError
-            If results cannot be stored or workers do not start; tasks that are under way are given up.
-        """
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *reason: Any) -> None: ...
 
 
 class Serial(Certifier):
@@ -215,8 +204,14 @@ class Serial(Certifier):
         make_folder(settings.store)
         super().__init__(settings)
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """Perform tasks, as :meth:`Executor.run`."""
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+        """Perform tasks; the reports, in the order in which they arrive.
+
+        Raises
+        ------
+        BatchError
+            If results cannot be stored or workers do not start; tasks that are under way are given up.
+        """
         for task in tasks:
             started(task)
             yield self.perform(task)
@@ -225,12 +220,14 @@ class Serial(Certifier):
 PATIENCE = 30.0
 """Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted."""
 
-_FAREWELL = 5.0
+FAREWELL = 5.0
+"""Seconds that workers have at the end of a pool to end what they are at in an orderly way."""
+
 _LAST = 4
 """So many tasks for each worker count as the last ones."""
 
 
-class Processes(Pool[Task, TaskReport]):
+class Processes(Pool[Task, Report]):
     """A pool of worker processes, each with one Macaulay2.
 
     Parameters
@@ -250,13 +247,13 @@ class Processes(Pool[Task, TaskReport]):
             workers=workers,
             timeout=limit,
             memory=settings.memory,
-            farewell=_FAREWELL,
+            farewell=FAREWELL,
         )
         self._settings = settings
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[TaskReport]:
-        """Perform tasks, as :meth:`Executor.run`."""
-        return (report for _, report in self.results([[task] for task in self._arranged(tasks)], started))
+    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
+        """Perform tasks, as :meth:`Serial.run`."""
+        return super().run(self._arranged(tasks), started)
 
     def _arranged(self, tasks: Iterable[Task]) -> list[Task]:
         """The last few in reverse: if long ones come last, the longest begins first, and workers end together."""
@@ -264,7 +261,7 @@ class Processes(Pool[Task, TaskReport]):
         early = max(len(listed) - _LAST * self._number, 0)
         return [*listed[:early], *reversed(listed[early:])]
 
-    def _outcome(self, task: Task, status: int | None) -> TaskReport:
+    def _outcome(self, task: Task, status: int | None) -> Report:
         """The outcome of a task that nobody will perform."""
         error: errors.M2BridgeError = errors.EngineDiedError("two workers ended at this case")
         if status is None and self._settings.timeout is not None:
@@ -381,7 +378,7 @@ class Cluster(Generic[Item, Result]):
             sweep()
 
 
-class Dask(Cluster[Task, TaskReport]):
+class Dask(Cluster[Task, Report]):
     """Tasks go to a Dask cluster; certificates are written by the workers. Parameters and errors as there."""
 
     def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:

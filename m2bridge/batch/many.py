@@ -9,21 +9,21 @@ import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from m2bridge.batch.executors import GRACE, MEMORY_MARK, Cluster, resident_memory
-from m2bridge.batch.plan import Progress, Summary, performed, shown
-from m2bridge.batch.pool import Pool, prepare
-from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, case_lock, kind_of, reason_of, versions
+from m2bridge.batch.executors import FAREWELL, GRACE, MEMORY_MARK, Cluster, once_more, resident_memory
+from m2bridge.batch.plan import Plan, Progress, Summary, performed, shown
+from m2bridge.batch.pool import Performer, Pool, prepare
+from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, Report, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import write_aside
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.engine import Limits, locate
 from m2bridge.engine.conversation import quoted
-from m2bridge.errors import ConversionError, EngineDiedError, InvalidCaseError, M2BridgeError
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
 from m2bridge.ideals.construct import read_ideal, read_ideal_file, read_mrdi
 from m2bridge.limits import alarm, check_timeout, clock, limit_of, limited, start
 from m2bridge.system import exit_text
@@ -31,7 +31,6 @@ from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
 
 PATIENCE = 5.0
 """Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted."""
-_FAREWELL = 5.0
 MOST_BYTES = 100_000_000
 """The size of a file that is an item, or holds an outcome."""
 
@@ -110,22 +109,6 @@ class Job:
     item: bytes = field(compare=False, repr=False)
     digest: str = field(compare=False)
     effort: int = field(default=1, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The outcome of a job, pickled, as its value may be anything."""
-
-    task: Job
-    kind: str
-    outcome: bytes
-    seconds: float
-    held: bool = False
-
-    @property
-    def counts(self) -> Counter[str]:
-        """One of its kind."""
-        return Counter([self.kind])
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +199,7 @@ class Work:
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        return Report(job, outcome.kind, data, outcome.seconds)
+        return Report(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
 
     def lost(self, job: Job, status: int | None) -> Report:
         """The report on an item at which workers ended with this status, or which was not done in time."""
@@ -227,7 +210,7 @@ class Work:
         return self.report(job, Outcome(job.name, kind, reason=reason))
 
 
-class Performance:
+class Performance(Performer[Job, Report]):
     """The part of a worker: performs jobs one after the other, with one Macaulay2."""
 
     def __init__(self, work: Work) -> None:
@@ -248,27 +231,20 @@ class Performance:
             return self._work.report(job, self._outcome(job))
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
-                return Report(job, "", b"", 0.0, held=True)
+                return Report(job, Counter(), 0.0, held=True)
             if done := self._work.stored(job):
-                return Report(job, done.kind, pickle.dumps(done), done.seconds)
+                return Report(job, Counter([done.kind]), done.seconds, outcome=pickle.dumps(done))
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """Compute an item; once more if Macaulay2 was killed, perhaps by chance."""
+        """What becomes of an item."""
         begin = time.monotonic()
-        for last in (False, True):
-            try:
-                self._start()
-                with limited(self._work.timeout) as running, alarm(running, GRACE):
-                    begin = running.begin
-                    found = self._computed(job)
-                return replace(found, seconds=round(running.seconds, 6))
-            except Exception as error:  # whatever it is, it becomes the outcome of this item
-                if isinstance(error, OSError) and error.errno in NO_ROOM:
-                    raise
-                if last or not isinstance(error, EngineDiedError):
-                    return _failure(job, error, time.monotonic() - begin)
-        raise AssertionError("unreachable")
+        try:
+            return once_more(partial(self._computed, job))
+        except Exception as error:  # whatever it is, it becomes the outcome of this item
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise
+            return _failure(job, error, time.monotonic() - begin)
 
     def _start(self) -> None:
         """Let Macaulay2 run, if it is needed: no item pays for its start."""
@@ -276,6 +252,12 @@ class Performance:
             self._engine.answer("")
 
     def _computed(self, job: Job) -> Outcome:
+        self._start()
+        with limited(self._work.timeout) as running, alarm(running, GRACE):
+            outcome = self._value(job)
+        return replace(outcome, seconds=round(running.seconds, 6))
+
+    def _value(self, job: Job) -> Outcome:
         item = pickle.loads(job.item)  # the parent wrote it
         item = item.read() if isinstance(item, ItemFile) else item
         if self._function is not None:
@@ -302,39 +284,6 @@ def _failure(job: Job, error: Exception, seconds: float) -> Outcome:
     return Outcome(job.name, kind, reason=reason_of(error), details=details, seconds=round(seconds, 6))
 
 
-class Processes(Pool[Job, Report]):
-    """A pool of worker processes, each with one Macaulay2 of its own."""
-
-    def __init__(self, work: Work, workers: int | None) -> None:
-        prepare(__name__)
-        limit = None if work.timeout is None else work.timeout + GRACE + PATIENCE
-        limits: dict[str, Any] = {"timeout": limit, "memory": work.memory, "farewell": _FAREWELL}
-        super().__init__(partial(Performance, work), work.lost, workers=workers, **limits)
-
-    def run(self, jobs: Iterable[Job], started: Callable[[Job], None]) -> Iterator[Report]:
-        """Perform jobs; the reports in the order in which they arrive."""
-        return (report for _, report in self.results([[job] for job in jobs], started))
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The jobs, and the outcomes that are there."""
-
-    tasks: tuple[Job, ...]
-    left: tuple[Job, ...]
-    outcomes: dict[int, Outcome]
-
-    @property
-    def answers(self) -> Counter[str]:
-        """The number of outcomes of each kind."""
-        return Counter(outcome.kind for outcome in self.outcomes.values())
-
-    @property
-    def done(self) -> int:
-        """The number of items that need nothing more."""
-        return len(self.outcomes)
-
-
 def run_jobs(
     work: Work, jobs: Sequence[Job], workers: int | None, executor: str, scheduler: str | None, progress: Progress
 ) -> tuple[list[Outcome], Summary]:
@@ -343,19 +292,21 @@ def run_jobs(
     if work.folder is not None:
         work.folder.mkdir(parents=True, exist_ok=True)
     done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
-    plan = Plan(tuple(jobs), tuple(job for job in jobs if job.number not in done), done)
+    left = tuple(job for job in jobs if job.number not in done)
+    plan = Plan(tuple(jobs), left, Counter(outcome.kind for outcome in done.values()))
 
     def begun() -> Any:
         if executor == "dask":
             return Cluster(partial(Performance, work), work.lost, scheduler, workers)
-        return Processes(work, workers)
+        prepare(__name__)
+        limit = None if work.timeout is None else work.timeout + GRACE + PATIENCE
+        limits: dict[str, Any] = {"timeout": limit, "memory": work.memory, "farewell": FAREWELL}
+        return Pool(partial(Performance, work), work.lost, workers=workers, **limits)
 
-    found = dict(done)
     for report in performed(plan, begun, progress):
-        found[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
-    outcomes = [found[job.number] for job in jobs]
-    counts = Counter[str](outcome.kind for outcome in outcomes)
-    return outcomes, Summary(len(jobs), plan.done, counts, time.monotonic() - begin)
+        done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
+    counts = Counter[str](outcome.kind for outcome in done.values())
+    return [done[job.number] for job in jobs], Summary(len(jobs), plan.done, counts, time.monotonic() - begin)
 
 
 def run_many(

@@ -8,10 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from m2bridge.batch.executors import Executor
-from m2bridge.batch.store import KINDS, Store, Task, counted
+from m2bridge.batch.store import KINDS, Report, Store, Task, counted
 from m2bridge.certificates.schema import file_name
 from m2bridge.results.sheet import duration
 
@@ -26,7 +25,7 @@ class Plan:
     Parameters
     ----------
     tasks : tuple of Task
-        All of them.
+        All of them, or all items of :mod:`m2bridge.batch.many`.
     left : tuple of Task
         Those of which some question is not answered, with these questions only, in the same order.
     answers : Counter
@@ -46,8 +45,8 @@ class Plan:
     (0, ['d2-dout1-a2-t2'])
     """
 
-    tasks: tuple[Task, ...]
-    left: tuple[Task, ...]
+    tasks: tuple[Any, ...]
+    left: tuple[Any, ...]
     answers: Counter[str]
     unusable: tuple[str, ...] = ()
 
@@ -90,41 +89,6 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 
 
-class Named(Protocol):
-    """A task, as a display of progress sees it."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def effort(self) -> int: ...
-
-
-class Reported(Protocol):
-    """The report on a task."""
-
-    @property
-    def task(self) -> Any: ...
-    @property
-    def counts(self) -> Counter[str]: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def held(self) -> bool: ...
-
-
-class Planned(Protocol):
-    """Tasks, parted by what is done."""
-
-    @property
-    def tasks(self) -> Sequence[Named]: ...
-    @property
-    def left(self) -> Sequence[Any]: ...
-    @property
-    def answers(self) -> Counter[str]: ...
-    @property
-    def done(self) -> int: ...
-
-
 class Progress:
     """A display of the progress of a batch; this one counts and shows nothing."""
 
@@ -132,15 +96,15 @@ class Progress:
         self._done = self._number = 0
 
     @contextmanager
-    def of(self, plan: Planned) -> Iterator[None]:
+    def of(self, plan: Plan) -> Iterator[None]:
         """Show the progress of a plan during the block."""
         self._done, self._number = plan.done, len(plan.tasks)
         yield
 
-    def started(self, task: Named) -> None:
+    def started(self, task: Any) -> None:
         """Take note that a worker began with a task."""
 
-    def finished(self, report: Reported) -> None:
+    def finished(self, report: Report) -> None:
         """Take note that a task is done."""
         self._done += 1
 
@@ -152,7 +116,7 @@ class Lines(Progress):
         super().__init__()
         self._stream = stream or sys.stderr
 
-    def finished(self, report: Reported) -> None:
+    def finished(self, report: Report) -> None:
         """Print a line about the task."""
         super().finished(report)
         name, answers = report.task.name, _counted(report.counts)
@@ -167,12 +131,12 @@ class Live(Progress):
     def __init__(self) -> None:
         super().__init__()
         self._answers: Counter[str] = Counter()
-        self._running: dict[Named, float] = {}
+        self._running: dict[Any, float] = {}
         self._effort_done = self._effort = 0
         self._begin = 0.0
 
     @contextmanager
-    def of(self, plan: Planned) -> Iterator[None]:
+    def of(self, plan: Plan) -> Iterator[None]:
         """Show the progress of a plan during the block."""
         from rich.console import Console
         from rich.live import Live as Display
@@ -184,11 +148,11 @@ class Live(Progress):
         with super().of(plan), display:
             yield
 
-    def started(self, task: Named) -> None:
+    def started(self, task: Any) -> None:
         """Take note that a worker began with a task."""
         self._running[task] = time.monotonic()
 
-    def finished(self, report: Reported) -> None:
+    def finished(self, report: Report) -> None:
         """Take note that a task is done."""
         super().finished(report)
         self._running.pop(report.task, None)
@@ -274,7 +238,7 @@ class Summary:
         return self.to_text()
 
 
-def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summary:
+def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:
     """Perform what a plan says is left.
 
     A case that another batch is at is left to it, and looked at again until it is done or free.
@@ -297,7 +261,7 @@ def run(plan: Plan, start: Callable[[], Executor], progress: Progress) -> Summar
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def performed(plan: Planned, start: Callable[[], Any], progress: Progress) -> Iterator[Any]:
+def performed(plan: Plan, start: Callable[[], Any], progress: Progress) -> Iterator[Report]:
     """The reports on what a plan says is left, as :func:`run` performs it."""
     if plan.left:
         with start() as executor, progress.of(plan):
@@ -306,7 +270,7 @@ def performed(plan: Planned, start: Callable[[], Any], progress: Progress) -> It
                 yield report
 
 
-def _reports(tasks: Sequence[Any], executor: Any, started: Callable[[Any], None]) -> Iterator[Any]:
+def _reports(tasks: Sequence[Any], executor: Any, started: Callable[[Any], None]) -> Iterator[Report]:
     while tasks:
         held = []
         for report in executor.run(tasks, started):

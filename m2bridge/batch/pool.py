@@ -16,7 +16,7 @@ from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import FrameType, ModuleType
-from typing import Any, Generic, NoReturn, Protocol, Self, TypeVar
+from typing import Generic, NoReturn, Self, TypeVar
 
 from m2bridge import limits
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
@@ -25,8 +25,6 @@ from m2bridge.system import cores, exit_text
 
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
-Performed = TypeVar("Performed", contravariant=True)
-Given = TypeVar("Given", covariant=True)
 
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that end a command in an orderly way, as Ctrl-C does."""
@@ -42,21 +40,23 @@ _FALSE_STARTS = 5
 _kept: list[Scratch] = []
 
 
-class Performer(Protocol[Performed, Given]):
+class Performer(Generic[Item, Result]):
     """The part of a pool that is in a worker; a context manager, entered when the worker begins."""
-
-    def perform(self, item: Performed) -> Given:
-        """Compute the result for an item."""
-        ...
 
     @property
     def exhausted(self) -> bool:
         """Whether a fresh worker should take the place of this one."""
-        ...
+        return False
 
-    def __enter__(self) -> Self: ...
+    def perform(self, item: Item) -> Result:
+        """Compute the result for an item."""
+        raise NotImplementedError
 
-    def __exit__(self, *reason: Any) -> None: ...
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        """End what it has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +184,10 @@ class Pool(Generic[Item, Result]):
         self._waiting: deque[Iterable[Item]] = deque()
         self._deaths = Counter[Item]()
         self._false_starts = 0
+
+    def run(self, items: Iterable[Item], started: Callable[[Item], object]) -> Iterator[Result]:
+        """Perform items, as :meth:`results`; the results in the order in which they arrive."""
+        return (result for _, result in self.results([[item] for item in items], started))
 
     def results(
         self, groups: Iterable[Iterable[Item]], started: Callable[[Item], object] = lambda item: None

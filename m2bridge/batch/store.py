@@ -137,28 +137,27 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskReport:
-    """The report on a task.
+class Report:
+    """The report on a task, or on an item of :mod:`m2bridge.batch.many`.
 
     Parameters
     ----------
-    task : Task
-    answers : dict of str to tuple of str
-        For each question the verdicts, or the kind of outcome.
+    task : object
+        With a name, and an effort.
+    counts : Counter
+        The number of answers with each verdict, and with each kind of outcome.
     seconds : float
     held : bool
         Another process is at this case; nothing was done.
+    outcome : bytes
+        What became of an item, pickled, as it may be anything.
     """
 
-    task: Task
-    answers: dict[str, tuple[str, ...]]
+    task: Any
+    counts: Counter[str]
     seconds: float
     held: bool = False
-
-    @property
-    def counts(self) -> Counter[str]:
-        """The number of answers with each verdict, and with each kind of outcome."""
-        return counted(self.answers)
+    outcome: bytes = b""
 
 
 def counted(answers: Mapping[str, Iterable[str]]) -> Counter[str]:

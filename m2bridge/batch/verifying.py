@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from m2bridge.batch.pool import Pool, lower_limit, prepare
+from m2bridge.batch.pool import Performer, Pool, lower_limit, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
@@ -54,10 +54,8 @@ OUT_OF_MEMORY = 77
 """Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
 
 
-class Checker:
+class Checker(Performer[Path, VerifyResult]):
     """Checks files one after the other, in a worker process."""
-
-    exhausted = False
 
     def __init__(self, check: Check | None) -> None:
         self._check = check or imported("m2bridge.crosscheck.verified").verify_path  # the parent need not wait for it
@@ -80,9 +78,6 @@ class Checker:
         os.dup2(nothing, 2)
         os.close(nothing)
         return self
-
-    def __exit__(self, *reason: object) -> None:
-        """End; there is nothing to do."""
 
 
 def verify_files(

@@ -32,7 +32,6 @@ from m2bridge.results.sheet import Sheet, Table, line, plural, table
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
-    from m2bridge.batch.executors import Executor
     from m2bridge.batch.plan import Plan
     from m2bridge.batch.store import Store
     from m2bridge.batch.verifying import Allowance
@@ -129,7 +128,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     return cases
 
 
-def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Executor:
+def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     if options["executor"] == "processes":
         from m2bridge.batch.pool import prepare
 

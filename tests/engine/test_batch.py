@@ -22,7 +22,7 @@ from m2bridge.batch.cases import grid, ordered
 from m2bridge.batch.executors import Certify, Dask, Processes, Serial, Settings
 from m2bridge.batch.plan import Progress, plan, run
 from m2bridge.batch.pool import Worker
-from m2bridge.batch.store import Store, Task, TaskReport, tasks
+from m2bridge.batch.store import Report, Store, Task, tasks
 from m2bridge.certificates.schema import read
 from m2bridge.cli import commands
 from m2bridge.crosscheck.certify import questions
@@ -101,7 +101,7 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
 ) -> None:
     folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Processes._left
 
-    def sooner(pool: Processes, worker: Worker[Task, TaskReport]) -> float:
+    def sooner(pool: Processes, worker: Worker[Task, Report]) -> float:
         """The limit and all patience with the worker that hangs are over as soon as it has said that it does."""
         hangs = mark.exists() and mark.read_text().startswith(f"{worker.process.pid} ")
         return -1.0 if hangs else left(pool, worker)

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import shutil
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.store import Store, Task, TaskReport, Unanswered, case_lock, kind_of, reason_of, tasks
+from m2bridge.batch.store import Report, Store, Task, Unanswered, case_lock, kind_of, reason_of, tasks
 from m2bridge.certificates.schema import Certificate
 from m2bridge.engine import Limits
 from m2bridge.errors import (
@@ -383,7 +384,7 @@ def test_progress_that_nobody_can_read_is_dropped() -> None:
     with open("/dev/full", "w", encoding="utf-8", buffering=1) as full:
         lines = Lines(full)
         for _ in range(3):
-            lines.finished(TaskReport(Task(CASE, ("3.2",)), {"3.2": ("CONFIRMED",)}, 1.0))
+            lines.finished(Report(Task(CASE, ("3.2",)), Counter(["CONFIRMED"]), 1.0))
         with suppress(OSError):
             full.close()
 
