@@ -280,7 +280,7 @@ def test_the_page_holds_each_case_with_orbits_and_script(monkeypatch: pytest.Mon
     where = unpacked(page, "table")["cases"].index(["d3-dout2-a2-t2", title, [3, 2, 2, 2]])
     sheet = unpacked(page, f"part-{where // 3}")[where % 3]
     (questions, script), *others = sheet["scripts"]
-    assert (questions, others) == (["3.3", "3.4", "A.4", "degree"], [])
+    assert (questions, others) == (["3.3", "3.4", "A.4", "degree", "polar"], [])
     assert script.startswith(
         "-- Fibres of the parametrization at one point of each orbit: (d, d', a) = (3, 2, 2), t = 2."
     )
