@@ -82,6 +82,13 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
     ]
 
 
+def test_a_page_says_what_the_generic_ed_degree_is(folder: Path, tmp_path: Path) -> None:
+    write_atlas(atlas(folder), tmp_path)
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "cases").iterdir()}
+    said = {name for name, page in pages.items() if "complex critical points of a general quadratic loss" in page}
+    assert said == {"d2-dout1-a2-t2", "d3-dout2-a2-t2"}
+
+
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = sheet(atlas(folder), "d3-dout2-a2-t2")
     assert [value.text for value in shown.values[:-2]] == ["13", "2376", *[""] * 6]

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from math import comb
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -152,7 +153,10 @@ def test_command_line_and_forms() -> None:
     assert "generic ED degree   14" in found.to_text()
 
 
-def test_bars_of_the_picture() -> None:
+def test_bars_of_the_picture(tmp_path: Path) -> None:
+    out = tmp_path / "polar.svg"
+    CliRunner().invoke(cli, ["figure", "polar", "--d", "2", "--d-out", "2", "--out", str(out)], standalone_mode=False)
+    assert "generic ED degree 284" in out.read_text(encoding="utf-8")
     axes = polar_degrees(SingleLayerAttention(2, 2)).figure().axes[0]
     assert [bar.get_height() for bar in axes.patches] == [20, 60, 84, 68, 36, 12, 4]
 

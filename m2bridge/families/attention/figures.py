@@ -25,6 +25,7 @@ from m2bridge.families.attention.orbits import Orbit, orbit_count
 from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
+from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results.base import computed_by, result_json
@@ -355,6 +356,10 @@ def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
     return hilbert_function(SingleLayerAttention(**case), engine=engine, degree=degree)
 
 
+def _polar(engine: Engine, **case: Any) -> PolarDegrees:
+    return polar_degrees(SingleLayerAttention(**case), engine=engine)
+
+
 def _weights(file: str, **options: Any) -> Any:
     from m2bridge.families.attention.weights import weights
 
@@ -383,6 +388,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
         Figure("slice", space, (*case, fixed, box, *_VIEW), _slice, needs_engine=True),
         Figure("orbits", "The orbits of a case, ordered by their closures", case, _orbits, needs_engine=True),
+        Figure("polar", "Polar degrees as bars; their sum is the generic ED degree", case, _polar, needs_engine=True),
         Figure("weights", "Singular values of trained weights, and how near singular functions are", _FILE, _weights),
         Figure("hilbert", "The Hilbert function beside its polynomial", (*case, last), _hilbert, needs_engine=True),
     )
