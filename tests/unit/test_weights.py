@@ -29,6 +29,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
+from m2bridge.families.attention import numerical_weights
 from m2bridge.families.attention.exact_weights import TAKEN, HeadShape, exact_ranks, exact_weights, integers, residues
 from m2bridge.families.attention.numerical_weights import rounded
 from m2bridge.families.attention.orbits import orbits
@@ -255,6 +256,20 @@ def test_the_boundary_distance_is_that_of_the_best_direction() -> None:
     v = numpy.array([numpy.cos(angles), numpy.sin(angles)])
     near = [1 - (array**2).sum(0) / (whole**2).sum() for array, whole in ((A.T @ v, A), (V @ v, V))]
     assert found == pytest.approx(numpy.sqrt(numpy.maximum(*near).min()), rel=1e-5)
+
+
+def test_the_boundary_distance_of_large_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In subspaces that grow, against all eigenvalues at once."""
+    random = numpy.random.default_rng(9)
+    decay = numpy.exp(-numpy.arange(120) / 40)[:, None]
+    given = {"A": random.standard_normal((120, 120)), "V": random.standard_normal((120, 120)) * decay}
+    found = []
+    for large in (1000, 10):
+        monkeypatch.setattr(numerical_weights, "_LARGE", large)
+        found.append(weights(**given).heads[0].numerical.distance_to_boundary)
+    assert found[0] == found[1]
+    lower, upper = numerical_weights.least_largest_eigenvalue(numpy.diag([1.0] * 11), numpy.diag([1.0] * 11))
+    assert lower <= 1 <= upper <= 1 + 1e-9
 
 
 def test_what_is_exact_makes_distances_exact() -> None:

@@ -11,17 +11,16 @@ for it with the same proofs, which are in ``docs/weights.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, isfinite, sqrt
-from struct import pack, unpack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flint
 
 from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
-from m2bridge.algebra.linear_algebra import rank_of, reduced_echelon
+from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.shape import ROUNDINGS, Shape, rank_words
@@ -34,8 +33,6 @@ _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first."""
 _MOST_SECONDS = 60.0
 """For one rank over QQ."""
-_PRICE = 4e-9
-"""Seconds for each of n·c·r² products, c rows of n entries in terms of r rows: r by the length of the numbers."""
 _DIGITS = 40
 _MOST_COLUMNS = 64
 """Of an A whose singular values are computed with so many digits."""
@@ -104,13 +101,7 @@ class Product:
     def over_qq(self) -> flint.fmpz_mat:
         """An integer matrix with rows that span those of a multiple."""
         right = integers(self.right)
-        if self._is_right_alone():
-            return right
-        left = integers(self.left)
-        _, pivots = reduced_echelon(flint.nmod_mat(left.transpose(), LARGE_PRIME))
-        if len(pivots) == _rank(left):  # rows that are a basis of all
-            left = flint.fmpz_mat([left.tolist()[i] for i in pivots]) if pivots else flint.fmpz_mat(1, left.ncols())
-        return left * right
+        return right if self._is_right_alone() else integers(self.left) * right
 
 
 def rank_modulo(array: Any) -> int:
@@ -124,30 +115,14 @@ def rank_modulo(array: Any) -> int:
 
 
 def _rank(matrix: flint.fmpz_mat) -> int | None:
-    """The rank of an integer matrix; ``None`` where that would take too long.
-
-    Let r be the rank modulo the prime. An r × r submatrix that is invertible modulo the prime is so over QQ. By it the
-    other rows are expressed in r rows, in its columns; the rank is r if this holds in all columns.
-    """
-    for _ in range(2):
-        rows = [row for row in matrix.tolist() if any(row)]
-        if not rows:
-            return 0
-        matrix = flint.fmpz_mat(rows).transpose()
-    matrix = matrix.transpose() if matrix.nrows() > matrix.ncols() else matrix
-    rows, modulo = matrix.tolist(), flint.nmod_mat(matrix, LARGE_PRIME)
-    if (rank := int(modulo.rank())) == len(rows):
+    """The rank of an integer matrix; ``None`` where that would take too long."""
+    rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
+    if rank == min(matrix.nrows(), matrix.ncols()):
         return rank
-    independent, columns = reduced_echelon(modulo.transpose())[1], reduced_echelon(modulo)[1]
-    others = sorted(set(range(len(rows))) - set(independent))
-    price = _PRICE * len(others) * matrix.ncols() * rank**2
-    if price > _MOST_SECONDS:
-        return None
-    check(price)
-    basis, rest = (flint.fmpz_mat([rows[i] for i in chosen]) for chosen in (independent, others))
-    square, wanted = (flint.fmpz_mat([[row[j] for j in columns] for row in part.tolist()]) for part in (basis, rest))
-    numerators, denominator = square.transpose().solve(wanted.transpose()).transpose().numer_denom()
-    return rank if numerators * basis == denominator * rest else rank_of(matrix)
+    bits = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
+    # Modulo a prime of 61 bits after the other, up to the length of minors.
+    price = elimination_price(matrix.nrows(), matrix.ncols()) * (1 + bits / 61)
+    return rank_of(matrix) if price < _MOST_SECONDS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,16 +215,12 @@ class HeadShape:
         return self.d > 1 and (not (r and s) or (r, s, m) == (1, 1, 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Ranks:
+class Ranks(NamedTuple):
     """The numbers that name the orbit of a head, and how they are known.
 
-    Parameters
-    ----------
-    r, s, m : int
-        rk A, rk V and the dimension of the intersection of the column space of A with the row space of V.
-    method : str
-        ``modulo 2147483647`` or ``over QQ``; empty where they are not proved, and r and s are lower bounds.
+    ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of A with the row
+    space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where they are not proved, and r and s are
+    lower bounds.
     """
 
     r: int
@@ -265,7 +236,7 @@ class Ranks:
     @property
     def numbers(self) -> tuple[int, int, int]:
         """The three numbers."""
-        return self.r, self.s, self.m
+        return self[:3]
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[Product, Product]:
@@ -291,7 +262,7 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     return Ranks(r, s, r + s - both, method)
 
 
-def _three(L: Any, U: Any, rank: Any) -> tuple[Any, ...]:
+def _three(L: Any, U: Any, rank: Callable[[Any], int | None]) -> tuple[Any, ...]:
     """The ranks of two matrices, and of one on top of the other."""
     shape = L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries()
     stacked = flint.fmpz_mat(*shape) if isinstance(L, flint.fmpz_mat) else flint.nmod_mat(*shape, LARGE_PRIME)
@@ -303,18 +274,13 @@ def is_onto(matrices: Mapping[str, Any], letters: str) -> bool | None:
 
     Then the products of factors near them are all matrices near theirs; so it is where there is one matrix alone.
     """
-    if any(letter not in matrices for letter in letters):
-        return True
-    undecided = False
-    for letter in letters:
+    found: list[bool | None] = [True] * any(letter not in matrices for letter in letters)
+    for letter in letters if not found else "":
         array = matrices[letter]
-        rank: int | None = rank_modulo(array)
-        if rank != min(array.shape):
-            rank = _rank(integers(array))
-        if rank == array.shape[letter != "O"]:
-            return True
-        undecided |= rank is None
-    return None if undecided else False
+        longer, rank = array.shape[letter != "O"], rank_modulo(array)
+        exact = rank if rank in (longer, min(array.shape)) else _rank(integers(array))
+        found.append(None if exact is None else exact == longer)
+    return True if True in found else None if None in found else False
 
 
 def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | None) -> tuple[Matrix, Matrix, str]:
@@ -394,10 +360,7 @@ def _about_rank(A: Matrix, model: Shape) -> list[str]:
 
 
 def _precision(A: Matrix) -> float:
-    """The precision of float32 if all entries are such numbers and not all are integers; else that of float64."""
-    numbers = [float(entry) for entry in A]
-    try:
-        single = all(unpack("f", pack("f", number))[0] == number for number in numbers)
-    except OverflowError:
-        single = False
-    return 2.0**-23 if single and not all(entry.q == 1 for entry in A) else 2.0**-52
+    """The precision of float32 if all entries fit it and not all are integers; else that of float64."""
+    numerators = [abs(int(entry.p)) for entry in A]
+    single = all((p // (p & -p or 1)).bit_length() <= 24 for p in numerators) and any(entry.q > 1 for entry in A)
+    return 2.0**-23 if single else 2.0**-52

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, isfinite, log10, sqrt
+from math import floor, isfinite, log10, prod, sqrt
+from operator import itemgetter
 from typing import Any
 
 import numpy
@@ -20,8 +21,11 @@ from m2bridge.families.attention.exact_weights import HeadShape, Product, Ranks,
 from m2bridge.families.attention.weight_names import Head
 
 EPSILON = 2.0**-52
-_MOST_DIMENSIONS = 2000
-"""Of a matrix whose largest eigenvalue is found several times."""
+_LARGE = 400
+"""Of matrices with more rows the largest eigenvalues are found in subspaces."""
+_ROUNDS, _KRYLOV_STEPS = 12, 30
+_GAP = 1e-11
+"""Between an eigenvalue in a subspace and its upper bound, where digits cannot be gained any more."""
 _DIGITS = 6
 """At most so many are kept."""
 _STEPS = 60
@@ -113,29 +117,14 @@ def _scaled(array: Any) -> tuple[Any, int]:
     return numpy.ldexp(array, -shift), shift
 
 
-def _decomposition(first: Any, *second: Any) -> tuple[Any, Any, float]:
+def _decomposition(*factors: Any) -> tuple[Any, Any, float]:
     """Singular values and right singular vectors of a product, and the product of the norms of its factors."""
-    if not second:
-        values, vectors = _singular(first)
-        return values, vectors, float(values[0])
-    (right,) = second
-    norm = float(numpy.linalg.norm(first, 2) * numpy.linalg.norm(right, 2))
-    if first.shape[1] > min(first.shape[0], right.shape[1]):  # the product is the smaller matrix
-        return *_singular(first @ right), norm
-    _, triangle = numpy.linalg.qr(first)
-    basis, other = numpy.linalg.qr(right.T)
-    values, vectors = _singular(triangle @ other.T)
-    return values, basis @ vectors, norm
-
-
-def _singular(matrix: Any) -> tuple[Any, Any]:
-    """Singular values and right singular vectors; of a wide matrix by a QR decomposition first."""
-    if matrix.shape[1] > 2 * matrix.shape[0]:
-        basis, triangle = numpy.linalg.qr(matrix.T)
-        _, values, vectors = numpy.linalg.svd(triangle.T, full_matrices=False)
-        return values, basis @ vectors.T
-    _, values, vectors = numpy.linalg.svd(matrix, full_matrices=False)
-    return values, vectors.T
+    *left, right = factors
+    basis, triangle = numpy.linalg.qr(right.T)
+    core = numpy.linalg.qr(left[0], mode="r") @ triangle.T if left else triangle.T
+    _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
+    norm = prod(float(numpy.linalg.norm(factor, 2)) for factor in factors) if left else float(values[0])
+    return values, basis @ vectors.T, norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,50 +167,23 @@ class Pair:
         spread = sum(s.error / s.values[r - 1] for s, r in zip((self.A, self.V), ranks, strict=True))
         return [rounded(float(angle), 4 * spread + 8 * EPSILON) for angle in numpy.arctan2(sines, cosines)]
 
-    def boundary_distance(self) -> Measured | None:
-        """The distance to A = v qᵀ, V = h vᵀ; ``None`` where the matrices are too large.
+    def boundary_distance(self) -> Measured:
+        """The distance to A = v qᵀ, V = h vᵀ.
 
         For a unit vector v the nearest such matrices are v vᵀA and V v vᵀ, at the relative distances √(1 − vᵀMv) and
         √(1 − vᵀNv) with M = AAᵀ/‖A‖², N = VᵀV/‖V‖². The largest min(vᵀMv, vᵀNv) is the least of the largest
-        eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1 (Brickman 1961). Tangents of this convex function enclose its minimum.
+        eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1 (Brickman 1961).
         """
-        S, T = self.A.values / self.A.norm, self.V.values / self.V.norm
-        if min(len(S) + len(T), len(self.A.vectors)) > _MOST_DIMENSIONS:
-            return None
-        ends = [(0.0, *self._tangent(0.0, S, T)), (1.0, *self._tangent(1.0, S, T))]
-        least, floor_ = min(value for _, value, _ in ends), 0.0
-        for _ in range(_STEPS):
-            (x, f, slope), (y, g, other) = ends
-            if slope >= 0 or other <= 0:
-                floor_ = least
-                break
-            middle = min(max((g - f + slope * x - other * y) / (slope - other), x), y)
-            floor_ = f + slope * (middle - x)
-            if least - floor_ <= EPSILON:
-                break
-            value, tangent = self._tangent(middle, S, T)
-            least = min(least, value)
-            ends[int(tangent >= 0)] = (middle, value, tangent)
-        gap = max(1.0 - least, 0.0)
-        error = len(S) * EPSILON + 2 * self.error + (least - floor_)
+        vectors, scaled = zip(*((s.vectors, s.vectors * (s.values / s.norm)) for s in (self.A, self.V)), strict=True)
+        joined = numpy.hstack(vectors)
+        if joined.shape[1] < joined.shape[0]:
+            basis, _ = numpy.linalg.qr(joined)
+            scaled = tuple(basis.T @ part for part in scaled)
+        M, N = (part @ part.T for part in scaled)
+        lower, upper = least_largest_eigenvalue(M, N)
+        gap = max(1.0 - upper, 0.0)
+        error = len(M) * EPSILON + 2 * self.error + (upper - lower)
         return sqrt(gap), min(sqrt(error), error / sqrt(gap) if gap else 1.0)
-
-    def _tangent(self, weight: float, S: Any, T: Any) -> tuple[float, float]:
-        """The largest eigenvalue of λM + (1 − λ)N, and its derivative, in the smaller of two bases."""
-        a, b = sqrt(weight), sqrt(1 - weight)
-        if len(self.A.vectors) < len(S) + len(T):
-            joined = numpy.hstack([a * self.A.vectors * S, b * self.V.vectors * T])
-            values, vectors = numpy.linalg.eigh(joined @ joined.T)
-            v = vectors[:, -1]
-        else:
-            cross = a * b * (T[:, None] * self.cosines * S)
-            gram = numpy.block([[numpy.diag((a * S) ** 2), cross.T], [cross, numpy.diag((b * T) ** 2)]])
-            values, vectors = numpy.linalg.eigh(gram)
-            x, y = vectors[: len(S), -1], vectors[len(S) :, -1]
-            v = self.A.vectors @ (a * S * x) + self.V.vectors @ (b * T * y)
-            v = v / numpy.linalg.norm(v)
-        first, second = (float(((v @ s.vectors * w) ** 2).sum()) for s, w in ((self.A, S), (self.V, T)))
-        return float(values[-1]), first - second
 
     def change(self, rank_A: int, rank_V: int) -> Measured:
         """The relative change of the function where A and V are truncated to these ranks.
@@ -237,6 +199,67 @@ class Pair:
         value = sqrt(lost / (s.sum() * t.sum() + G.sum()))
         gaps = sum(_instability(*part) for part in ((S, rank_A), (T, rank_V)))
         return value, 4 * self.error * (1 + gaps) if value else 0.0
+
+
+def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
+    """A lower and an upper bound for the least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1.
+
+    In a subspace they are at most those of the whole. A subspace is enlarged by powers of the matrix with the best λ,
+    applied to its eigenvector, until that eigenvalue plus a small number bounds all of the whole, by Cholesky.
+    """
+    if len(M) <= _LARGE:
+        return _by_tangents(M, N)[:2]
+    basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
+    for _ in range(_ROUNDS):
+        lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
+        whole, v = weight * M + (1 - weight) * N, basis @ vector
+        value = float(v @ whole @ v)
+        if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
+            break
+        for _ in range(_KRYLOV_STEPS):
+            v = whole @ v
+            for _ in range(2):  # once is not orthogonal enough
+                v = v - basis @ (basis.T @ v)
+            if (norm := numpy.linalg.norm(v)) <= EPSILON * value:
+                break
+            v = v / norm
+            basis = numpy.column_stack([basis, v])
+    beyond = _GAP
+    while not _is_positive((value + beyond) * numpy.identity(len(M)) - whole):
+        beyond *= 10
+    return min(lower, value), value + beyond
+
+
+def _is_positive(matrix: Any) -> bool:
+    try:
+        numpy.linalg.cholesky(matrix)
+    except numpy.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
+    """Bounds for the least of these eigenvalues, by tangents of this convex function; and λ and its eigenvector."""
+
+    def tangent(weight: float) -> tuple[float, float, float, Any]:
+        values, vectors = numpy.linalg.eigh(weight * M + (1 - weight) * N)
+        v = vectors[:, -1]
+        return weight, float(values[-1]), float(v @ (M - N) @ v), v
+
+    ends = [tangent(0.0), tangent(1.0)]
+    best, lower = min(ends, key=itemgetter(1)), 0.0
+    for _ in range(_STEPS):
+        (x, f, slope, _), (y, g, other, _) = ends
+        if slope >= 0 or other <= 0:
+            return best[1], best[1], best[0], best[3]
+        middle = min(max((g - f + slope * x - other * y) / (slope - other), x), y)
+        lower = f + slope * (middle - x)
+        if best[1] - lower <= EPSILON:
+            break
+        found = tangent(middle)
+        best = min(best, found, key=itemgetter(1))
+        ends[int(found[2] >= 0)] = found
+    return lower, best[1], best[0], best[3]
 
 
 def _instability(values: Any, rank: int) -> float:
@@ -286,11 +309,11 @@ class Numerical:
     @classmethod
     def of(cls, head: Head, shape: HeadShape, ranks: Ranks, tolerance: float | None) -> Numerical:
         """Compute everything; the tolerance is the precision of the type when left out."""
-        products, exact = factors(head.matrices), (ranks.r, ranks.s) if ranks.proved else (None, None)
-        A, V = (Spectrum.of(product, rank) for product, rank in zip(products, exact, strict=True))
+        exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
+        A, V = map(Spectrum.of, factors(head.matrices), exact)
         level = PRECISIONS[head.kind] if tolerance is None else tolerance
         effective = A.effective_rank(level), V.effective_rank(level)
-        pair = Pair.of(A, V) if all(effective) else None
+        pair = Pair(A, V, V.vectors.T @ A.vectors) if all(effective) else None
         boundary = _to_boundary(pair, shape, ranks)
         to_singular, locus, change = _to_singular(A, V, pair, shape, boundary)
         lower_A, lower_V = ([rounded(*s.distance(k)) for k in range(len(s.values) + 1)] for s in (A, V))
