@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from math import comb, log10, prod
+from math import comb, log10
 from random import Random
 from typing import Any, Literal, get_args
 
 import flint
-from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.jacobian import jacobian_at
@@ -52,13 +51,11 @@ class PolarDegrees(PictureResult):
     case : dict or None
     ambient : int
         N.
-    degrees : tuple of int
-        δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree of Z.
     dimension : int
         n.
     method : {"theorem", "slices", "conormal"}
     theorem : PolarTheorem
-        How the numbers are known, and what was observed.
+        The numbers, how they are known, and what was observed.
     engine_version : str
     seconds : float
     unfinished : str
@@ -75,7 +72,6 @@ class PolarDegrees(PictureResult):
     title: str
     case: dict[str, Any] | None
     ambient: int
-    degrees: tuple[int, ...]
     dimension: int
     method: str
     theorem: PolarTheorem
@@ -83,6 +79,11 @@ class PolarDegrees(PictureResult):
     seconds: float
     unfinished: str = ""
     closure: bool = False
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree of Z."""
+        return self.theorem.degrees
 
     @property
     def generic_ed_degree(self) -> int | None:
@@ -222,22 +223,17 @@ def polar_degrees(
                 raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
             return _of_ideal(case, printable(title) or "variety of an ideal", None, engine)
         model = as_model(case)
-        theorem = model.polar_theorem() if method in ("auto", "theorem") else None
+        if method in ("slices", "conormal"):
+            return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
+        theorem = model.polar_theorem()
         if theorem is not None:
-            return _by_theorem(model, theorem)
+            known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
+            return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
         if method == "theorem":
             raise MethodUnavailableError(
                 f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
             )
-        return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
-
-
-def _by_theorem(model: Model, theorem: PolarTheorem) -> PolarDegrees:
-    last = len(theorem.degrees) - 1
-    ambient = model.coordinate_count - 1
-    return PolarDegrees(
-        model.title, model.case, ambient, theorem.degrees, last, "theorem", theorem, "", clock().seconds
-    )
+        return _by_slices(model, engine)
 
 
 def _of_closure(model: Model, engine: Engine | None) -> PolarDegrees:
@@ -271,9 +267,10 @@ def _of_ideal(
     known = f"by the conormal variety, modulo {PRIME}"
     if len(listed) > 1:
         known += f"; the sum over {len(listed)} irreducible components"
-    seconds = clock().seconds
     theorem = PolarTheorem(degrees, known, ())
-    return PolarDegrees(title, case, ambient, degrees, last, "conormal", theorem, version, seconds, "", not homogeneous)
+    return PolarDegrees(
+        title, case, ambient, last, "conormal", theorem, version, clock().seconds, closure=not homogeneous
+    )
 
 
 def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:
@@ -289,17 +286,16 @@ def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:
         except (TimeLimitError, MemoryLimitError) as limit:
             answer, late = parse(limit.records), str(limit)
         version = engine.version
-    degrees = _counted(answer, last)
-    known = f"by counting points in random slices, modulo {PRIME}"
-    theorem = PolarTheorem(degrees, known, ())
-    numbers = len(forms.coordinates) - 1, degrees, last
+    theorem = PolarTheorem(_counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ())
+    numbers = len(forms.coordinates) - 1, last
     return PolarDegrees(model.title, model.case, *numbers, "slices", theorem, version, clock().seconds, late, not cone)
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     """The parametrization of the cone over the variety in projective space, and whether it is that of the model.
 
-    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first coordinate.
+    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first coordinate. Images
+    are multiplied by their denominators, which is a linear change of coordinates.
     """
     free = model.free_map
     if free.relations:
@@ -307,30 +303,24 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     exponents = sorted({monomial for image in free.images for monomial in image.monoms()})
     if not exponents:
         raise InvalidCaseError("map", "its image is the point zero")
-    ranks = [flint.fmpz_mat([[*row, *one] for row in exponents]).rank() for one in ((), (1,))]
-    if ranks[0] == ranks[1]:
-        return free, True
-    name = next(name for k in count() if (name := f"h{k}") not in free.coordinates)
-    one = free.source.sympy_ring.one
-    return PolynomialMap(free.source, (name, *free.coordinates), (one, *free.images)), False
+    ranks = {flint.fmpz_mat([[*row, *one] for row in exponents]).rank() for one in ((), (1,))}
+    names, images = free.coordinates, tuple(image.clear_denoms()[1] for image in free.images)
+    if len(ranks) > 1:
+        names = (next(name for k in count() if (name := f"h{k}") not in names), *names)
+        images = (free.source.sympy_ring.one, *images)
+    return PolynomialMap(free.source, names, images), len(ranks) == 1
 
 
 def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
     """The positions of as few parameters as suffice, while the others are random numbers, and a random point."""
     random = Random(1)
     point = [random.randrange(1, PRIME) for _ in forms.source.variables]
-    images = [_integral(image) for image in forms.images]
-    values = (sum(int(c) * prod(map(pow, point, monomial)) for monomial, c in image.items()) for image in images)
-    rows = [[value, *row] for value, row in zip(values, jacobian_at(images, point, PRIME), strict=True)]
+    gradients = jacobian_at(forms.images, point, PRIME)
+    rows = [[int(image(*point)) % PRIME, *row] for image, row in zip(forms.images, gradients, strict=True)]
     pivots = pivot_columns(rows, PRIME)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
     return [pivot - 1 for pivot in pivots[1:]], point
-
-
-def _integral(image: PolyElement) -> PolyElement:
-    """The least multiple with integer coefficients."""
-    return image.clear_denoms()[1]
 
 
 def slices_script(forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str) -> Script:
@@ -343,7 +333,7 @@ def slices_script(forms: PolynomialMap, kept: Sequence[int], point: Sequence[int
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in kept),
         "values": macaulay2.sequence(f"sub({v}, sourceRing)" for v in values),
-        "images": macaulay2.sequence(macaulay2.polynomial(_integral(image), names) for image in forms.images),
+        "images": macaulay2.sequence(macaulay2.polynomial(image, names) for image in forms.images),
     }
     return render("polar_slices", ("wire",), written)
 
@@ -360,46 +350,34 @@ def _counted(answer: Answer, last: int) -> tuple[int, ...]:
 
 
 MOST_LABELS = 16
-LARGEST = 10**300
-"""The largest number on a scale; of larger ones logarithms are drawn."""
 RATIO = 500
-"""If the largest is so many times the smallest that is not zero, the scale is logarithmic."""
+"""If the largest is so many times the smallest that is not zero, the bars are logarithms."""
 
 
 def draw_polar_degrees(title: str, dimension: int, degrees: Sequence[int]) -> Any:
     """Return a figure with a bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
+    logarithmic = max(degrees) > RATIO * min(value for value in degrees if value)
+    heights = [log10(value) if value else 0.0 for value in degrees] if logarithmic else degrees
+    places = [dimension - k for k in range(len(degrees))]
+    whole = f", generic ED degree {short(sum(degrees))}" if len(degrees) == dimension + 1 else ""
     with styled():
         figure = new_figure(6.8, 4.6, f"Polar degrees of the {title}")
         axes = figure.subplots()
         axes.grid(axis="y", color=FAINT, linewidth=0.7)
         axes.set_axisbelow(True)
-        places = [dimension - k for k in range(len(degrees))]
-        huge = max(degrees) > LARGEST
-        heights = [log10(value) if value else 0.0 for value in degrees] if huge else [float(d) for d in degrees]
-        axes.bar(places, heights, width=0.72, color=BLUE)
+        bars = axes.bar(places, heights, width=0.72, color=BLUE)
         axes.set_xlim(dimension + 0.7, -0.7)
         axes.margins(y=0.12)  # labels stand above the bars
         axes.set_xlabel("i  (from the degree down)", style="italic")
-        axes.set_ylabel(("logarithm of the " if huge else "") + "polar degree δ$_i$", style="italic")
-        positive = [value for value in degrees if value]
-        if max(positive) > RATIO * min(positive) and not huge:
-            axes.set_yscale("log")
+        axes.set_ylabel(f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic")
         if len(degrees) <= MOST_LABELS:
-            _label(axes, places, degrees)
-        whole = f", generic ED degree {short(sum(degrees))}" if len(degrees) == dimension + 1 else ""
+            axes.set_xticks(places)
+            axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
         axes.set_title(f"Polar degrees{whole}\n{title}", fontsize=12)
         figure.tight_layout()
         return figure
 
 
-def _label(axes: Any, places: Sequence[int], degrees: Sequence[int]) -> None:
-    axes.set_xticks(places)
-    style = {"textcoords": "offset points", "xytext": (0, 3), "ha": "center", "fontsize": 9.5, "color": SOFT}
-    for place, value in zip(places, degrees, strict=True):
-        height = max(float(value), axes.get_ylim()[0])
-        axes.annotate(short(value), (place, height), **style)
-
-
 def short(value: int) -> str:
     """A number in few letters: its digits, or a power of ten."""
-    return str(value) if value < 10**7 else f"{value:.2e}" if value < LARGEST else f"10^{int(log10(value))}"
+    return str(value) if value < 10**7 else f"10^{log10(value):.2f}"
