@@ -291,7 +291,7 @@ def test_a_limit_leaves_what_was_known() -> None:
     forget()
     with limited(1e9, now=looks):
         assert prove_by_core(start, right).all_generators
-    for number in range(1, looks.number - 1, max(looks.number // 30, 1)):
+    for number in range(1, looks.number - 1, max(looks.number // 12, 1)):
         forget()
         with limited(number, now=Looks()):
             found = prove_by_core(start, right)
