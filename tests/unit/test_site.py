@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import json
 import re
 import signal
@@ -9,7 +11,9 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import jsonschema
 import pytest
@@ -21,6 +25,7 @@ import m2bridge.workspace.values
 from m2bridge import __version__, citation, cli
 from m2bridge.cli.bridge import cite_command
 from m2bridge.reports import FORMATS, collect
+from tests.examples import ASKING, NAMES, VERBS, WITH_ENGINE, examples, failures
 
 # The pages of the documentation say what the program says; that they are built without warnings is for ``.ci/run``.
 
@@ -252,3 +257,48 @@ def test_every_report_says_what_to_cite(form: str) -> None:
         assert said in text
     if form != "json":
         assert "m2bridge cite" in text
+
+
+# Every public name has an example in its docstring, and the examples are right; those with Macaulay2 elsewhere.
+
+
+def test_a_public_name_has_an_example() -> None:
+    for name in (*NAMES, *VERBS):
+        written = examples(name).examples
+        assert any(example.want for example in written), name
+        skipped = any(example.options.get(doctest.SKIP) for example in written)
+        assert skipped == (name == "Ideal.to_sage"), (
+            name
+        )  # it needs Sage; test_ideals_without_engine tries it where Sage is
+
+
+def test_examples_without_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Session.run")
+    for name in {*NAMES, *VERBS} - WITH_ENGINE - ASKING:
+        assert not failures(examples(name))
+
+
+def test_other_examples() -> None:
+    """Of names that are not public; these are written as in their module, beside the public names."""
+    public = {name: getattr(m2bridge, name) for name in NAMES}
+    for module in (found.name for found in walk_packages(m2bridge.__path__, "m2bridge.")):
+        room = import_module(module)
+        for test in doctest.DocTestFinder().find(room, module, globs=public | vars(room)):
+            name = test.name.removeprefix(f"{module}.")
+            if name not in (*NAMES, *VERBS) and name.split(".")[0] not in WITH_ENGINE:
+                assert not failures(test)
+
+
+def test_a_wrong_example_is_noticed() -> None:
+    planted = doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "planted", None, 0)
+    assert "Expected:\n    3\nGot:\n    2" in failures(planted)
+
+
+def test_results_print_their_text() -> None:
+    for name in NAMES:
+        value = getattr(m2bridge, name)
+        if inspect.isclass(value) and hasattr(value, "to_text"):
+            assert value.__str__ is not object.__str__, name
+            shown = object.__new__(type("Shown", (value,), {"to_text": lambda self: "the text"}))
+            assert str(shown) == "the text", name

@@ -141,7 +141,7 @@ def test_a_large_value_takes_one_line() -> None:
 
 @pytest.mark.parametrize("name", values.__all__)
 def test_a_public_class_has_an_example_in_the_reference(name: str) -> None:
-    """All examples are run by tests/unit/test_examples.py."""
+    """All examples are run by tests/unit/test_site.py."""
     written = doctest.DocTestParser().get_examples(getattr(values, name).__doc__)
     assert any(example.want for example in written)
     assert f"\n   {name}\n" in REFERENCE
