@@ -7,12 +7,16 @@ import re
 import shlex
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from m2bridge import closures_of_all_sizes
 from m2bridge.cli.commands import cli
+from m2bridge.families.attention.all_sizes.closures import CORES
+from m2bridge.families.attention.completeness import CoreSize
 
 PAPER = Path(__file__).parents[2] / "paper"
 COMPUTED = re.compile(r"\\computed\{((?:[^{}]|\{[^{}]*\})*)\}\{m2bridge ([^{}]*)\}")
@@ -36,6 +40,53 @@ def numbers() -> dict[str, set[str]]:
 
 def test_the_paper_names_commands_with_numbers() -> None:
     assert sum(bool(words) for words in numbers().values()) >= 6
+
+
+Line = dict[tuple[int, int], set[tuple[str, ...]]]
+
+
+def lines_of_generators(text: str, end: str) -> Line:
+    """Return the table of the theorem on generators: representations by min(a, d) and degree."""
+    lines: Line = {}
+    least = 0
+    for first, degree, cells in re.findall(rf"^\W*(\d?) [|&].*[|&] (\d) [|&] (.*\].*){end}$", text, re.MULTILINE):
+        least = int(first or least)
+        lines[least, int(degree)] = set(re.findall(r"\[(\d+), (\d+), (\d+)\]", cells))
+    return lines
+
+
+def test_the_theorem_on_generators() -> None:
+    """In the preprint and on the site it is the same; small cores are computed."""
+    lines = lines_of_generators((PAPER / "preprint.tex").read_text(encoding="utf-8"), r" \\\\")
+    page = PAPER.parent / "docs" / "representations.md"
+    assert lines == lines_of_generators(page.read_text(encoding="utf-8"), r" \|")
+    assert len(lines) == 11
+    for core in [core for core in CORES if core.variables * core.columns * core.rows < 12]:
+        [found] = closures_of_all_sizes((core,)).to_json()["closures"]
+        computed: Line = {}
+        for part in found["representations"]:
+            assert part["multiplicity"] == 1
+            types = computed.setdefault((core.columns, part["degree"]), set())
+            types.add(tuple("".join(map(str, part[space])) for space in "XHY"))
+        size = product(range(1, 6), repeat=3)
+        for d, d_out, a in (size for size in size if core_size(*size) == core):
+            for degree in range(2, 7):
+                stated, shown = (
+                    {rows for rows in of.get((core.columns, degree), ()) if fits(rows, d, d_out)}
+                    for of in (lines, computed)
+                )
+                assert stated == shown, (d, d_out, a, degree)
+
+
+def core_size(d: int, d_out: int, a: int) -> CoreSize:
+    """Return the core of these sizes."""
+    columns, rows = min(a, d), min(d_out, d)
+    return CoreSize(min(d, columns + rows), columns, rows)
+
+
+def fits(rows: tuple[str, ...], d: int, d_out: int) -> bool:
+    """Whether partitions have at most as many rows as their spaces have dimensions."""
+    return all(len(partition) <= size for partition, size in zip(rows, (d, d_out, d), strict=True))
 
 
 @pytest.mark.engine
@@ -67,4 +118,4 @@ def test_the_preprint_compiles(tmp_path: Path) -> None:
     assert not re.search(r"undefined|multiply defined|Overfull \\hbox \(([1-9]\d)", run.stdout)
     pages = re.search(r"Output written on .*\((\d+) pages", run.stdout.replace("\n", ""))
     assert pages is not None
-    assert 8 <= int(pages[1]) <= 15
+    assert 10 <= int(pages[1]) <= 15
