@@ -1,13 +1,14 @@
 """The picture of a real surface in a box: for paper, and for a page where it is turned by the mouse."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
 from json import dumps
-from math import cos, radians, sin, sqrt
+from math import cos, radians, sin
 from typing import Any, Literal
 
+import numpy
 from sympy.polys.rings import PolyElement
 
 from m2bridge.convert.notation import polynomial_text
@@ -32,8 +33,6 @@ def axes(elevation: float, azimuth: float) -> tuple[Point, Point, Point]:
 
 def hidden(points: Sequence[Point], squares: Iterable[Sequence[Point]], elevation: float, azimuth: float) -> list[bool]:
     """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
-    import numpy  # comes with what draws pictures
-
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
         return [False] * len(points)
@@ -134,7 +133,9 @@ STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 def scene(view: SurfaceView) -> dict[str, Any]:
     """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
-    scaled = scaling(view)
+
+    def flat(points: Sequence[Point]) -> list[float]:
+        return [round(float(value), DIGITS) for value in scaled(points, view).ravel()]
 
     def part(piece: Piece) -> dict[str, Any]:
         return {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
@@ -145,21 +146,10 @@ def scene(view: SurfaceView) -> dict[str, Any]:
         "elevation": view.elevation,
         "azimuth": view.azimuth,
         "surfaces": [
-            {**part(piece), "squares": [_flat(scaled(corners)) for corners in quads(piece)]}
-            for piece in view.pieces
-            if piece.kind == "surface"
+            part(piece) | {"squares": list(map(flat, quads(piece)))} for piece in view.pieces if piece.kind == "surface"
         ],
-        "lines": [
-            {**part(piece), "points": _flat(scaled(piece.points[0]))}
-            for piece in view.pieces
-            if piece.kind != "surface"
-        ],
+        "lines": [part(piece) | {"points": flat(piece.points[0])} for piece in view.pieces if piece.kind != "surface"],
     }
-
-
-def _flat(points: list[Point]) -> list[float]:
-    """One coordinate after the other."""
-    return [round(value, DIGITS) for point in points for value in point]
 
 
 FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
@@ -214,7 +204,8 @@ def _surface(space: Any, view: SurfaceView) -> None:
                 edges.append(shaded(piece.colour, 0.55, 0.0 if dotted else 0.35))
                 widths.append(0.3)
             if dotted:
-                _dots(space, piece)
+                dots = numpy.array(piece.points).reshape(-1, 3).T
+                space.scatter(*dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
     if corners:
         space.add_collection3d(
             picture.polygons(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=1)
@@ -228,61 +219,37 @@ def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
             yield a, b, c, d
 
 
-def _dots(space: Any, piece: Piece) -> None:
-    """The points of a cell that are only in the closure."""
-    points = [point for strip in piece.points for point in strip]
-    space.scatter(*zip(*points, strict=True), s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
-
-
 def _curves(space: Any, view: SurfaceView) -> None:
     """Curves and points, pale where the surface is before them."""
-    scaled = scaling(view)
-    squares = [scaled(quad) for piece in view.pieces if piece.kind == "surface" for quad in quads(piece)]
+    squares = [scaled(quad, view) for piece in view.pieces if piece.kind == "surface" for quad in quads(piece)]
     for piece in view.pieces:
         if piece.kind == "point":
-            _point(space, piece)
+            filled = piece.colour if piece.place != CLOSURE_ONLY else "white"
+            space.plot(*zip(*piece.points[0], strict=True), "o", color=piece.colour, markerfacecolor=filled, zorder=4)
         elif piece.kind == "curve":
-            (points,) = piece.points
-            middles = [[(p + q) / 2 for p, q in zip(one, other, strict=True)] for one, other in pairwise(points)]
-            behind = hidden(scaled(middles), squares, view.elevation, view.azimuth)
-            for pale, run in groupby(range(len(middles)), behind.__getitem__):
+            points = numpy.array(piece.points[0], dtype=float)
+            behind = hidden(scaled((points[1:] + points[:-1]) / 2, view), squares, view.elevation, view.azimuth)
+            for pale, run in groupby(range(len(behind)), behind.__getitem__):
                 part = list(run)
-                _line(space, piece, points[part[0] : part[-1] + 2], PALE if pale else 1.0)
-
-
-def _point(space: Any, piece: Piece) -> None:
-    filled = piece.colour if piece.place != CLOSURE_ONLY else "white"
-    space.plot(*zip(*piece.points[0], strict=True), "o", color=piece.colour, markerfacecolor=filled, zorder=4)
-
-
-def _line(space: Any, piece: Piece, points: Sequence[Point], alpha: float) -> None:
-    space.plot(*zip(*points, strict=True), alpha=alpha, zorder=3, **_line_style(piece))
+                seen = points[part[0] : part[-1] + 2].T
+                space.plot(*seen, alpha=PALE if pale else 1.0, zorder=3, **_line_style(piece))
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
     return {"color": piece.colour, "linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round"}
 
 
-def scaling(view: SurfaceView) -> Callable[[Iterable[Point]], list[Point]]:
-    """The map from points of the box to points of the cube [-1, 1]³."""
-    ends = [tuple(map(float, view.box[name])) for name in view.variables]
-
-    def scaled(points: Iterable[Point]) -> list[Point]:
-        return [
-            [(2 * x - low - high) / (high - low) for x, (low, high) in zip(point, ends, strict=True)]
-            for point in points
-        ]
-
-    return scaled
+def scaled(points: Any, view: SurfaceView) -> Any:
+    """The points of the box as points of the cube [-1, 1]³."""
+    low, high = numpy.array([view.box[name] for name in view.variables], dtype=float).T
+    return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
 
 
 def _brightness(quad: Sequence[Point]) -> float:
     """The brightness of a square that is lit from both sides."""
-    a, b, c, d = quad
-    u, v = ([p - q for p, q in zip(one, other, strict=True)] for one, other in ((c, a), (d, b)))
-    normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
-    length = sqrt(sum(n * n for n in normal)) or 1.0
-    return 0.62 + 0.4 * abs(sum(n * l for n, l in zip(normal, LIGHT, strict=True))) / length
+    a, b, c, d = numpy.array(quad, dtype=float)
+    normal = numpy.cross(c - a, d - b)
+    return 0.62 + 0.4 * abs(float(normal @ LIGHT)) / (float(numpy.linalg.norm(normal)) or 1.0)
 
 
 def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
