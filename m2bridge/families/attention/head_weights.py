@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +20,9 @@ from m2bridge.results.sheet import plural
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
+
+_LARGE = 2000
+"""Rows or columns of matrices that are decomposed by several threads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,11 +56,6 @@ class HeadWeights:
         return cls(head.layer, head.head, shape, ranks, _onto(head.matrices, shape, ranks), numerical)
 
     @property
-    def known(self) -> str:
-        """The way in which the ranks of A and V are known."""
-        return "proved" if self.ranks.proved else "lower bound"
-
-    @property
     def orbit(self) -> Orbit | None:
         """``None`` for the zero function."""
         from m2bridge.families.attention.orbits import Orbit  # needs SymPy, which is slow to import
@@ -74,20 +72,20 @@ class HeadWeights:
         """Whether A has a larger rank than the model allows."""
         return self.ranks.r > self.shape.alpha
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether something can be said of the function as a point of the closure; of softmax nothing is known."""
-        return self.ranks.proved and not self.is_outside and not self.shape.softmax
+    def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
+        """Something about a function in this orbit; ``None`` of softmax, of which nothing is known."""
+        decided = self.ranks.proved and not self.is_outside and not self.shape.softmax
+        return predicate(*self.ranks.numbers) if decided else None
 
     @property
     def singular(self) -> bool | None:
         """Whether the function is a singular point of the Zariski closure."""
-        return self.shape.is_singular(*self.ranks.numbers) if self.is_decided else None
+        return self._holds(self.shape.is_singular)
 
     @property
     def boundary(self) -> bool | None:
         """Whether it is a boundary point of the neuromanifold."""
-        return self.shape.is_boundary(*self.ranks.numbers) if self.is_decided else None
+        return self._holds(self.shape.is_boundary)
 
     @property
     def regular(self) -> bool | None:
@@ -101,16 +99,11 @@ class HeadWeights:
 
     @property
     def point(self) -> str:
-        """The kind of point that the function is, in words."""
-        if not self.is_decided:
+        """What kind of point the function is, in words."""
+        if self.singular is None:
             return "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
-        named = {
-            "zero": self.is_zero,
-            "singular": self.singular,
-            "smooth": not self.singular,
-            "boundary": self.boundary,
-        }
-        return ", ".join(name for name, holds in named.items() if holds)
+        named = ("zero", self.is_zero), ("singular", self.singular), ("smooth", not self.singular)
+        return ", ".join(name for name, holds in (*named, ("boundary", self.boundary)) if holds)
 
     def words(self) -> str:
         """The words on what the function says about the weights."""
@@ -122,46 +115,36 @@ class HeadWeights:
             return f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V = 0 have it"
         if not self.ranks.proved:
             return "not decided: exact ranks take too long here, and a generic function of these ranks is not assumed"
-        pair = "A and OV" if self.shape.v is not None else "A and V"
-        if self.shape.softmax:
-            return f"{pair} are determined by the function (t ≥ 2){self._factors()}"
-        scaling = "(A, V) → (λA, V/λ)"
-        if self.ranks.numbers == (1, 1, 0):
-            return f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ{self._factors()}"
-        double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1 else ""
-        return f"{pair} are determined by the function up to the scaling {scaling}{double}{self._factors()}"
-
-    def _factors(self) -> str:
-        """The words on what A says of K and Q, and OV of O and V."""
         shape = self.shape
+        pair = f"A and {'V' if shape.v is None else 'OV'} are determined by the function"
         factors = [("K and Q", "A", shape.a, self.ranks.r)] if shape.factored else []
         factors += [("O and V", "OV", shape.v, self.ranks.s)] if shape.v is not None else []
-        words = [
+        up_to = [
             f"{names} by {product} up to GL({size})" if rank == size else f"{names} up to more than GL({size})"
             for names, product, size, rank in factors
         ]
-        return "; " + ", ".join(words) if words else ""
+        others = "; " + ", ".join(up_to) if up_to else ""
+        if shape.softmax:
+            return f"{pair} (t ≥ 2){others}"
+        scaling = "(A, V) → (λA, V/λ)"
+        if self.ranks.numbers == (1, 1, 0):
+            return f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ{others}"
+        double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and shape.d > 1 else ""
+        return f"{pair} up to the scaling {scaling}{double}{others}"
 
     def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        shape, known = self.shape, self.known
+        """For ``json.dumps``."""
+        shape, (*numbers, method) = self.shape, self.ranks
+        ranks = dict(zip(("rank_A", "rank_V", "dim_intersection"), numbers, strict=True))
+        known = dict.fromkeys(ranks, "proved" if method else "lower bound")
         return {
             "layer": self.layer,
             "head": self.head,
             **{name: getattr(shape, name) for name in ("d", "d_out", "a", "v")},
-            "rank_A": self.ranks.r,
-            "rank_V": self.ranks.s,
-            "dim_intersection": self.ranks.m,
-            "ranks": {
-                "rank_A": known,
-                "rank_V": known,
-                "dim_intersection": known if self.ranks.proved else "not decided",
-                "method": self.ranks.method or None,
-            },
-            "orbit": None if self.is_zero else dict(zip("rsm", self.ranks.numbers, strict=True)),
-            "singular": self.singular,
-            "boundary": self.boundary,
-            "regular": self.regular,
+            **ranks,
+            "ranks": known | ({} if method else {"dim_intersection": "not decided"}) | {"method": method or None},
+            "orbit": None if self.is_zero else dict(zip("rsm", numbers, strict=True)),
+            **{name: getattr(self, name) for name in ("singular", "boundary", "regular")},
             "fibre": self.words(),
             "parameters": shape.parameters,
             "dimension": shape.dimension,
@@ -192,7 +175,8 @@ def find_heads(
         raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
     found: list[HeadWeights] = []
     try:
-        with threadpool_limits(1):  # for small matrices threads take longer than they save
+        small = max(max(part.shape, default=0) for layer in layers for part in layer.parts.values()) < _LARGE
+        with threadpool_limits(1 if small else None):  # for small matrices threads take longer than they save
             every = (head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count))
             found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
     except TimeLimitError as limit:
@@ -214,10 +198,8 @@ def find_network(
     equal = len({len(layer) for layer in shapes}) == 1
     if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
         return None
-    deep = family("deep-attention")
-    model = deep.build(
-        widths, [layer[0].a for layer in shapes], 2, heads=len(shapes[0]), skip=skip, normalization=normalization
-    )
+    deep, a = family("deep-attention"), [layer[0].a for layer in shapes]
+    model = deep.build(widths, a, 2, heads=len(shapes[0]), skip=skip, normalization=normalization)
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         for number, layer in enumerate(layers, 1):

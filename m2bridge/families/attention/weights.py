@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import asdict, dataclass
+from itertools import zip_longest
 from math import pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import limited
+from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.picture import BLUE, FAINT, GREEN, INK, ORANGE, SOFT, VERMILION, PictureResult, new_figure, styled
+from m2bridge.results.picture import PictureResult, csv_text, new_figure, styled
 from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural
 
 if TYPE_CHECKING:
@@ -106,15 +107,11 @@ class Weights(PictureResult):
 
     def to_csv(self) -> str:
         """A line for each head."""
-        page = StringIO()
-        lines = csv.writer(page, lineterminator="\n")
-        names = ("distance_to_singular_locus", "distance_to_boundary", "relative_change_of_function")
-        first = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
-        lines.writerow((*first, *names))
-        for head in self.heads:
-            values = head.to_json()
-            lines.writerow([*(values[name] for name in first), *(values["numerical"][name] for name in names)])
-        return page.getvalue()
+        numbers = ("distance_to_singular_locus", "distance_to_boundary", "relative_change_of_function")
+        names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
+        rows = (head.to_json() for head in self.heads)
+        values = ([*(row[name] for name in names), *(row["numerical"][name] for name in numbers)] for row in rows)
+        return csv_text((*names, *numbers), values)
 
     def figure(self) -> Any:
         """Singular values on a logarithmic axis with the distances to strata, and a table beside them."""
@@ -136,10 +133,8 @@ class Contents(Result):
 
     def to_json(self) -> dict[str, Any]:
         """Names, shapes and types."""
-        return {
-            "source": self.source,
-            "arrays": [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors],
-        }
+        arrays = [{"name": t.name, "shape": list(t.shape), "type": t.kind} for t in self.tensors]
+        return {"source": self.source, "arrays": arrays}
 
     def to_macaulay2(self) -> str:
         """The names."""
@@ -148,12 +143,11 @@ class Contents(Result):
 
 def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
     """Parameters, dimension and redundant directions, once for heads that are alike."""
-    for shape in dict.fromkeys(head.shape for head in heads):
-        number = sum(head.shape == shape for head in heads)
-        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
+    for shape, number in Counter(head.shape for head in heads).items():
+        of, each = ("", "") if len(heads) == 1 else (f", {plural(number, 'head')}", " of a head")
         values = "" if shape.v is None else f", values of dimension {shape.v}"
         yield f"(d, d', a){of}", f"({shape.d}, {shape.d_out}, {shape.a}){values}"
-        yield "parameters of a head" if of else "parameters", shape.parameters
+        yield f"parameters{each}", shape.parameters
         yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
         listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
         yield "redundant directions", f"{shape.parameters - shape.dimension}: {listed}"
@@ -174,7 +168,10 @@ def _exact(heads: Sequence[HeadWeights]) -> Table:
     methods = {head.ranks.method for head in heads}
     known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
     header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
-    rows = [(head.layer, head.head, *head.ranks.numbers, head.point, YES[head.regular], head.known) for head in heads]
+    rows = [
+        (h.layer, h.head, *h.ranks.numbers, h.point, YES[h.regular], "proved" if h.ranks.proved else "lower bound")
+        for h in heads
+    ]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
 
 
@@ -207,43 +204,40 @@ def _text(value: float | None) -> str:
 
 def _values(head: HeadWeights) -> Table:
     """The first singular values, and how near lower ranks are."""
-    columns = [column for letter in "AV" for column in _spectrum(head, letter)]
-    longest = max(map(len, columns))
-    count = min(MOST_VALUES, longest)
-    rows = [(i + 1, *(_text(c[i]) if i < len(c) else "" for c in columns)) for i in range(count)]
-    more = f"; {longest - count} more with --json" if count < longest else ""
-    return Table(("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i"), rows, f"Singular values, numerical{more}")
+    columns = [map(_text, column) for letter in "AV" for column in _spectrum(head, letter)]
+    rows = [(i, *row) for i, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
+    more = f"; {len(rows) - MOST_VALUES} more with --json" if len(rows) > MOST_VALUES else ""
+    header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
+    return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
 
 
 def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
     """Singular values, and distances to rank at most 1, 2, …"""
-    n = head.numerical
-    if letter == "A":
-        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
-    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
+    n = asdict(head.numerical)
+    return n[f"singular_values_{letter}"], n[f"distances_to_lower_rank_{letter}"][1:]
 
 
 def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
     """The singular values over the largest one, the distances, and a table beside them."""
-    wide = min(4.5 + 0.12 * len(heads), 9.0)
-    high = max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS))
+    wide, beside = min(4.5 + 0.12 * len(heads), 9.0), 5.2
     with styled():
-        picture = new_figure(wide + 5.2, high, f"Weights: {size_text}")
-        grid = picture.add_gridspec(2, 2, width_ratios=(wide, 5.2), hspace=0.16, wspace=0.08)
-        upper = picture.add_subplot(grid[0, 0])
-        lower = picture.add_subplot(grid[1, 0], sharex=upper)
-        for axes, letter, color in ((upper, "A", BLUE), (lower, "V", GREEN)):
+        page = new_figure(wide + beside, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}")
+        grid = page.add_gridspec(2, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.08)
+        upper = page.add_subplot(grid[0, 0])
+        lower = page.add_subplot(grid[1, 0], sharex=upper)
+        marks: dict[str, Any] = {}
+        for axes, letter, color in ((upper, "A", picture.BLUE), (lower, "V", picture.GREEN)):
             (_one_head if len(heads) == 1 else _many_heads)(axes, heads, letter, color)
             _scale(axes, heads, letter)
+            handles, labels = axes.get_legend_handles_labels()
+            marks |= zip(labels, handles, strict=True)
         upper.tick_params(labelbottom=False)
         lower.set_xlabel("i" if len(heads) == 1 else "layer.head")
-        marks = [axes.get_legend_handles_labels() for axes in (upper, lower)]
-        unique = {label: mark for handles, labels in marks for mark, label in zip(handles, labels, strict=True)}
-        picture.legend(unique.values(), unique.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
-        picture.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
-        picture.subplots_adjust(left=0.9 / (wide + 5.2), right=0.985, top=0.9, bottom=0.25)
-        _table(picture.add_subplot(grid[:, 1]), heads)
-        return picture
+        page.legend(marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
+        page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
+        page.subplots_adjust(left=0.9 / (wide + beside), right=0.985, top=0.9, bottom=0.25)
+        _table(page.add_subplot(grid[:, 1]), heads)
+        return page
 
 
 def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
@@ -252,12 +246,12 @@ def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     values += [distance for head in heads for distance in _near(head) if distance]
     least, n = min([*values, 0.1]) / 3, heads[0].numerical
     if n.tolerance >= least:
-        axes.axhline(n.tolerance, color=SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
+        axes.axhline(n.tolerance, color=picture.SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
     axes.set_yscale("log")
     axes.set_ylim(least, 2.0)
     axes.tick_params(axis="y", which="minor", labelleft=False)
     axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
-    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
     axes.set_axisbelow(True)
 
 
@@ -274,9 +268,9 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
     axes.xaxis.get_major_locator().set_params(integer=True)
     if strata := [(k, distance) for k, distance in enumerate(distances, 1) if distance]:
         label = "distance to the stratum of rank ≤ i"
-        axes.plot(*zip(*strata, strict=True), "_", color=INK, markersize=13, label=label)
+        axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
     locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
-    labels = ((locus, ORANGE, "-"), ("distance to the boundary", VERMILION, "--"))
+    labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
     for distance, (label, paint, style) in zip(_near(heads[0]), labels, strict=True):
         if distance:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
@@ -284,9 +278,12 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
 
 def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """A column of marks for each head."""
-    columns = [(f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])]
-    for name, mark, paint, place in (("singular locus", "D", ORANGE, 0), ("boundary", "s", VERMILION, 1)):
-        columns.append((f"distance to the {name}", mark, paint, [[_near(head)[place] or 0.0] for head in heads]))
+    singular, boundary = ([[_near(head)[place] or 0.0] for head in heads] for place in range(2))
+    columns = (
+        (f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads]),
+        ("distance to the singular locus", "D", picture.ORANGE, singular),
+        ("distance to the boundary", "s", picture.VERMILION, boundary),
+    )
     for label, mark, paint, values in columns:
         if points := [(i, value) for i, column in enumerate(values, 1) for value in column if value]:
             axes.plot(*zip(*points, strict=True), mark, color=paint, markersize=5, fillstyle="none", label=label)
@@ -306,7 +303,7 @@ def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     table.set_fontsize(8.5)
     table.auto_set_column_width(range(len(header)))
     for cell in table.get_celld().values():
-        cell.set_edgecolor(FAINT)
+        cell.set_edgecolor(picture.FAINT)
     if len(chosen) < len(heads):
         axes.set_title(f"the {len(chosen)} heads nearest to the singular locus", fontsize=10)
 
