@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import DONE, UNDECIDED, options as shared
 from m2bridge.cli.families import (
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
     from m2bridge.ideals.ideal import Ideal
     from m2bridge.maps.statement import Statement
+    from m2bridge.results.base import Result
 
 
 # Copies of the choices of functions in modules that need SymPy, which is slow to import; a test compares them.
@@ -61,15 +62,8 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
 @shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
-    request = shared.case_request(options)
-    eliminates = method in ("elimination", "all")
-    title = f"dimension of the {request.model.title}"
-    with request.timed(title) as clock, request.engine() if eliminates else nullcontext() as engine:
-        with importing():
-            from m2bridge.maps.dimension import dimension
-
-        result = dimension(request.model, method=method, **request.arguments(engine))
-    return show(result, request.form, clock)
+    early = method in ("elimination", "all")
+    return shared.case_request(options).show("dimension", lambda: m2bridge.dimension, early=early, method=method)
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -95,16 +89,8 @@ def closure_command(
     if all_sizes:
         chosen = {"strategy": strategy if strategy != "auto" else None, "max_degree": max_degree}
         return _closures_of_all_sizes(options | chosen, weights)
-    request = shared.case_request(options)
-    eliminates = strategy != "multigraded" and max_degree is None
-    with request.computing(f"Zariski closure of the {request.model.title}", early=eliminates) as (clock, engine):
-        with importing():
-            from m2bridge.maps.closure import closure
-
-        result = closure(
-            request.model, weights=weights, strategy=strategy, max_degree=max_degree, **request.arguments(engine)
-        )
-    return show(result, request.form, clock, request.everything)
+    more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
+    return shared.case_request(options).show("Zariski closure", lambda: m2bridge.closure, strategy=strategy, **more)
 
 
 def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
@@ -156,30 +142,28 @@ def projective_option(command: Command) -> Command:
 def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any) -> int:
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
     if named_ideal is not None:
-        return _singular_locus_of_ideal(named_ideal, projective, options)
+        return _of_ideal("singular locus", named_ideal, options, partial(_locus_of_ideal, projective))
     if projective:
         raise click.UsageError("--projective needs --ideal, with homogeneous polynomials")
     request = shared.case_request(options)
-    with request.computing(f"singular locus of the {request.model.title}") as (clock, engine):
-        with importing():
-            from m2bridge.maps.singular_locus import singular_locus
-
-        result = singular_locus(request.model, method=method, ideals=ideals, **request.arguments(engine))
-    return show(result, request.form, clock, request.everything)
+    return request.show("singular locus", lambda: m2bridge.singular_locus, method=method, ideals=ideals)
 
 
-def _singular_locus_of_ideal(named: str, projective: bool, options: dict[str, Any]) -> int:
+def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
+    from m2bridge.ideals.singular_locus import singular_locus
+
+    return (lambda variety, **named: variety.projective().singular_locus(**named)) if projective else singular_locus
+
+
+def _of_ideal(what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]) -> int:
+    """Show what a function computes of the variety of an ideal; it is imported while Macaulay2 starts."""
     request, field = _ideal_request(options)
     with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
         with importing():
-            from m2bridge.ideals.singular_locus import singular_locus
-
+            compute = function()
         ideal, title = read_ideal(named, field)
-        with progress(f"singular locus of {title or printable(named):.60}"):
-            if projective:
-                result = ideal.projective().singular_locus(engine=engine, title=title)
-            else:
-                result = singular_locus(ideal, engine=engine, title=title)
+        with progress(f"{what} of {title or printable(named):.60}"):
+            result = compute(ideal, engine=engine, title=title)
     return show(result, request.form, clock, request.everything)
 
 
@@ -224,7 +208,7 @@ def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
     """Polar degrees, and how many critical points a general quadratic loss has; with --ideal, of any variety."""
     if named_ideal is not None:
-        return _polar_degrees_of_ideal(named_ideal, options)
+        return _of_ideal("polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal))
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "polar degrees are those over QQ")
@@ -239,16 +223,12 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     return show(result, request.form, clock)
 
 
-def _polar_degrees_of_ideal(named: str, options: dict[str, Any]) -> int:
-    request, field = _ideal_request(options)
-    with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
-        with importing():
-            from m2bridge.maps.polar import polar_degrees
+def _polar_of_ideal(named: str) -> Callable[..., Result]:
+    from m2bridge.maps.polar import polar_degrees
 
-        ideal, title = read_ideal(named, field)
-        with progress(f"polar degrees of {title or printable(named):.60}"):
-            result = polar_degrees(ideal, engine=engine, title=title or f"variety of {printable(named):.60}")
-    return show(result, request.form, clock)
+    return lambda ideal, title, **more: polar_degrees(
+        ideal, title=title or f"variety of {printable(named):.60}", **more
+    )
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")

@@ -15,10 +15,12 @@ import click
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import Command, complete_kinds, named_case
-from m2bridge.cli.output import progress
+from m2bridge.cli.output import progress, show
 from m2bridge.engine import Limits, Session
 from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.limits import Clock, alarm, clock, limited
+from m2bridge.results.base import Result
+from m2bridge.system import importing
 
 
 class Commands(click.Group):
@@ -185,9 +187,13 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
-    def arguments(self, engine: Session | None) -> dict[str, Any]:
-        """The session, the field and the coordinates, as computations take them."""
-        return {"engine": engine, "field": self.field, "coordinates": self.coordinates}
+    def show(self, what: str, function: Callable[[], Callable[..., Result]], *, early: bool = True, **more: Any) -> int:
+        """Show what a function computes of the model; the function is imported while Macaulay2 starts."""
+        with self.computing(f"{what} of the {self.model.title}", early=early) as (running, engine):
+            with importing():
+                compute = function()
+            result = compute(self.model, engine=engine, field=self.field, coordinates=self.coordinates, **more)
+        return show(result, self.form, running, self.everything)
 
 
 def case_request(options: dict[str, Any]) -> Request:
