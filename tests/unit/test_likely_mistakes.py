@@ -68,7 +68,7 @@ WORDS = {
     (
         "help",
     ): "No such command 'help'. There are: atlas, certify, cite, closure, cross-check, dimension, doctor, figure",
-    ("figure", "2"): "No such command '2'. There are: 1, 3, hilbert, orbits, slice, weights.",
+    ("figure", "2"): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, slice, weights.",
     ("figure", *CASE): "No such option '--d' before a command: options follow it, as in 'm2bridge figure 3",
     ("closure", "--widths", "2,2"): "it is an option of --family deep-attention and --family polynomial-network",
     (
