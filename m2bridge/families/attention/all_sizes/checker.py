@@ -266,7 +266,7 @@ def _smaller_kernel() -> str:
 
 
 def _more_coordinates(d: Any, dp: Any) -> Any:
-    """The codimension, doubled,, for α = d, the largest one."""
+    """The codimension, doubled, for α = d, the largest one."""
     return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
 
 
