@@ -1,5 +1,6 @@
 """Closures that are not complete, or have another series, are rejected; and the series of generators by themselves."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -24,11 +25,11 @@ from m2bridge.cli.output import exit_code
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention import questions as hilbert_check
+from m2bridge.families.attention import comparisons
+from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict
 from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
-from m2bridge.families.attention.questions import HilbertCheck
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import implicitize
@@ -224,41 +225,51 @@ def with_series(series: HilbertSeries | None) -> Closure:
     return Closure(model, QQ, "elimination", Ideal(ring, ring.sympy_ring.gens), 5, "proved", 4, series, "1.0", 0.1)
 
 
+def only(found: Comparison) -> ComparisonVerdict:
+    (verdict,) = found.verdicts
+    return verdict
+
+
 def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 1)
     right = predicted_series(model, 5)
 
-    def check(found: Closure) -> HilbertCheck:
-        monkeypatch.setattr(hilbert_check, "closure", lambda *arguments, **options: found)
-        return hilbert_check.hilbert_check(model, engine=None)  # type: ignore[arg-type]
+    def check(found: Closure) -> Comparison:
+        monkeypatch.setattr(comparisons, "closure", lambda *arguments, **options: found)
+        return comparisons.hilbert_check(model, engine=None)  # type: ignore[arg-type]
 
     found = check(with_series(right))
-    assert (found.verdict, found.all_degrees) == ("CONFIRMED", True)
-    assert "for all n" in found.reason
+    assert (only(found).decision, found.more["all_degrees"]) == ("CONFIRMED", True)
+    assert "for all n" in only(found).reason
     found = check(with_series(HilbertSeries((1, 1, 1, 2), 5)))
-    assert (found.verdict, found.refuted) == ("REFUTED", True)
-    assert found.reason == "H(3) is 57, and 56 is predicted"
+    assert (only(found).decision, found.refuted) == ("REFUTED", True)
+    assert only(found).reason == "H(3) is 57, and 56 is predicted"
     found = check(with_series(HilbertSeries((*right.numerator, *(0,) * 9, 1), 5)))
-    assert (found.verdict, found.reason) == ("REFUTED", "the Hilbert series, which is proved, is another one")
+    assert (only(found).decision, only(found).reason) == (
+        "REFUTED",
+        "the Hilbert series, which is proved, is another one",
+    )
     found = check(with_series(None))
-    assert (found.verdict, found.undecided) == ("UNDECIDED", True)
+    assert (only(found).decision, found.undecided) == ("UNDECIDED", True)
     proved = implicitize(multigraded_attention(model), 3)
     found = check(replace(with_series(None), equations=proved))
-    assert (found.verdict, found.undecided, found.all_degrees) == ("UNDECIDED", True, False)
-    assert found.reason == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
+    assert (only(found).decision, found.undecided, found.more["all_degrees"]) == ("UNDECIDED", True, False)
+    assert (
+        only(found).reason == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
+    )
     assert exit_code(found) == 3
-    assert "  3         56          56" in str(found)
+    assert re.search(r"\n +3 +56 +56\n", str(found))
     found = check(replace(with_series(None), equations=replace(proved, exact=False)))
-    assert found.verdict == "UNDECIDED"
+    assert only(found).decision == "UNDECIDED"
     wrong = replace(proved, hilbert_function=(1, 6, 20, 56))
     found = check(replace(with_series(None), equations=wrong))
-    assert found.reason == "H(2) is 20, and 21 is predicted"
+    assert only(found).reason == "H(2) is 20, and 21 is predicted"
     assert found.to_json()["verdicts"][0]["verdict"] == "REFUTED"
 
 
 def test_without_a_prediction_nothing_is_computed() -> None:
-    found = hilbert_check.hilbert_check(SingleLayerAttention(4, 2, 2), engine=None)  # type: ignore[arg-type]
-    assert found.verdict == "NOT_APPLICABLE"
+    found = comparisons.hilbert_check(SingleLayerAttention(4, 2, 2), engine=None)  # type: ignore[arg-type]
+    assert only(found).decision == "NOT_APPLICABLE"
     assert found.computed == ()
     assert "NOT_APPLICABLE  hilbert" in str(found)
     assert "not applicable" in found.to_latex()

@@ -35,9 +35,9 @@ from m2bridge.families.attention.all_sizes.closures import (
     closures_of_all_sizes,
 )
 from m2bridge.families.attention.checker.representations import closure
+from m2bridge.families.attention.comparisons import generator_check
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
-from m2bridge.families.attention.generator_check import generator_check
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, alternating, boundary
 from m2bridge.families.attention.representations import (
@@ -313,13 +313,13 @@ def _given(parts: object, model: object) -> object:
 
 def test_generators_of_a_case_by_weight_spaces_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(3, 2, 1)
-    monkeypatch.setattr("m2bridge.families.attention.generator_check.degree_for", lambda _: 4)
+    monkeypatch.setattr("m2bridge.families.attention.comparisons.degree_for", lambda _: 4)
     found = generator_check(model, engine=RecordedEngine(Path()))
-    assert (found.computed, found.last) == ({2: 198, 3: 40, 4: 225}, 4)
+    assert (found.computed, found.more) == ({2: 198, 3: 40, 4: 225}, {"computed_up_to_degree": 4})
     assert [verdict.decision for verdict in found.verdicts] == ["UNDECIDED", "UNDECIDED"]
     right = representations(model)
     for wrong, decisions in ((right[1:], ["REFUTED", "UNDECIDED"]), (right[:-1], ["REFUTED", "REFUTED"])):
-        monkeypatch.setattr("m2bridge.families.attention.generator_check.representations", partial(_given, wrong))
+        monkeypatch.setattr("m2bridge.families.attention.comparisons.representations", partial(_given, wrong))
         verdicts = generator_check(model, engine=RecordedEngine(Path())).verdicts
         assert [verdict.decision for verdict in verdicts] == decisions
 
