@@ -30,7 +30,8 @@ from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import BatchError
 from m2bridge.families import family
 from tests import quick
-from tests.batches import EXECUTORS, batch, certifying, ended, held, outcome, results
+from tests.batches import EXECUTORS, SMALL, batch, certifying, ended, held, outcome, results
+from tests.conftest import Invoke
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
 
@@ -270,17 +271,16 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
 
 
 @pytest.mark.engine
-def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2, "--check", "3.3", "--quiet") as process:
-        ended(process)
+def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str, invoke: Invoke) -> None:
+    line = ("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, "--check", "3.3")
+    assert invoke(*line, "--quiet").returncode == 0
     misnamed = tmp_path / "d2-dout1-a2-t2-3.3.json"
     whole = read(misnamed)
     shutil.copy(tmp_path / "d1-dout1-a1-t2-3.3.json", misnamed)
-    with certifying(tmp_path, m2, "--check", "3.3") as process:
-        printed, said = ended(process)
-    assert process.returncode == 0
-    assert "done: 5, to do: 1" in printed
-    assert f"to be replaced: {misnamed.name}" in said
+    again = invoke(*line)
+    assert again.returncode == 0
+    assert "done: 5, to do: 1" in again.stdout
+    assert f"to be replaced: {misnamed.name}" in again.stderr
     assert (read(misnamed).case, read(misnamed).answer) == (whole.case, whole.answer)
 
 

@@ -96,25 +96,22 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
 )
 def test_a_batch_goes_on_when_nobody_can_read_its_progress(target: str, code: int, tmp_path: Path, m2: str) -> None:
     run_it = f"{sys.executable} -c 'from m2bridge.cli.main import main; main()'"
-    options = f"certify {' '.join(SMALL)} --check A.3,3.3 --out {tmp_path}/out --m2 {m2} --timeout 2592000"
+    options = f"certify {' '.join(SMALL)} --check A.3,3.3 --out {tmp_path}/out --m2 {m2} --timeout 2592000 --workers 1"
     line = f"{{ {run_it} {options}; echo $? >{tmp_path}/code; }} {target}"
     subprocess.run(["sh", "-c", line], capture_output=True, timeout=PATIENCE, check=False)
     assert len(results(tmp_path / "out")) == 6 * 2
     assert int((tmp_path / "code").read_text()) == code
 
 
-def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2, "--timeout", "0.001", "--check", "3.3,closure") as process:
-        printed, said = ended(process)
-    assert process.returncode == 3, said
-    assert "timed-out" in printed
-    assert printed.startswith("cases: 6 (12 questions), done: 0, to do: 6\n")
-    with certifying(tmp_path, m2, "--check", "3.3,closure", "--quiet") as process:
-        assert ended(process) == ("", "")
-    assert process.returncode == 3
-    with certifying(tmp_path, m2, "--check", "3.3,closure", "--retry", "timed-out") as process:
-        ended(process)
-    assert process.returncode == 0
+def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str, invoke: Invoke) -> None:
+    line = ("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, "--check", "3.3,closure")
+    late = invoke(*line, "--timeout", "0.001")
+    assert late.returncode == 3, late.stderr
+    assert "timed-out" in late.stdout
+    assert late.stdout.startswith("cases: 6 (12 questions), done: 0, to do: 6\n")
+    again = invoke(*line, "--quiet")
+    assert (again.returncode, again.stdout, again.stderr) == (3, "", "")
+    assert invoke(*line, "--retry", "timed-out").returncode == 0
     assert not [name for name in results(tmp_path) if name.endswith(".outcome.json")]
 
 

@@ -109,9 +109,10 @@ and all of (3, 2, 2) are proved in ``test_preprint``, by the command."""
 
 
 def smaller(command: str) -> str:
-    """The command with small grids."""
+    """The command with small grids, and in this process or one other; more are for the tests of batches."""
     ranges = chain(["1..2"], repeat("1"))
-    return GRID.sub(lambda _: next(ranges), command)
+    few = {"certify": " --executor serial", "atlas": " --workers 1" * ("--from" not in command)}
+    return GRID.sub(lambda _: next(ranges), command) + few.get(command.split()[1], "")
 
 
 @pytest.mark.parametrize("block", to_run().values(), ids=to_run())
