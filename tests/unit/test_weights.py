@@ -332,6 +332,8 @@ def test_exact_weights() -> None:
     assert exact_weights(model, {"A": A, "V": [[1, 2, Fraction(1, 3)], [0, 0, 0]]}, None)[2] == ""
     rounded_too = exact_weights(model, {"A": (K.T @ Q).tolist(), "V": V}, None)[2]
     assert "within rounding of rank 1" in rounded_too
+    decimals = [[Fraction(repr(float(entry))) for entry in row] for row in K.T @ Q]
+    assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[2]
     far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[2]
     assert far.endswith("rk A = 2 > a = 1: not weights of this model")
 

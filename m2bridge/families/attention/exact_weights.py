@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, isfinite, sqrt
+from math import comb, frexp, isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flint
@@ -360,7 +360,6 @@ def _about_rank(A: Matrix, model: Shape) -> list[str]:
 
 
 def _precision(A: Matrix) -> float:
-    """The precision of float32 if all entries fit it and not all are integers; else that of float64."""
-    numerators = [abs(int(entry.p)) for entry in A]
-    single = all((p // (p & -p or 1)).bit_length() <= 24 for p in numerators) and any(entry.q > 1 for entry in A)
-    return 2.0**-23 if single else 2.0**-52
+    """The precision of float32 if all entries are such numbers and not all are integers; else that of float64."""
+    single = all((frexp(float(entry))[0] * 2**24).is_integer() for entry in A)
+    return 2.0**-23 if single and any(entry.q > 1 for entry in A) else 2.0**-52
