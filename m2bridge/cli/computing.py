@@ -378,16 +378,14 @@ def membership_command(
     texts = {letter: text for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items() if text is not None}
     if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
         raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
-    model = request.model
-    rows = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
     with shared.within(timeout=request.timeout) as clock:
         values = None if function is None else _function(function)
-        weights = {letter: _matrix(letter, text, rows[letter], model.d) for letter, text in texts.items()}
-        with request.engine() as engine, progress(f"membership for {model}"):
+        weights = {letter: _matrix(letter, text) for letter, text in texts.items()}
+        with request.engine() as engine, progress(f"membership for {request.model}"):
             with importing():
                 membership = tool("membership")
 
-            result = membership(model, values, engine=engine, **weights)
+            result = membership(request.model, values, engine=engine, **weights)
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         taken = "decimals are taken exactly as they are written"
         result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)
@@ -409,12 +407,12 @@ def _function(text: str) -> dict[str, Fraction]:
     return {name: _rational("function", value) for name, value in data.items()}
 
 
-def _matrix(option: str, text: str | None, rows: int, columns: int) -> list[list[Fraction]]:
-    data = _json(option, text or "")
-    listed = isinstance(data, list) and all(isinstance(row, list) for row in data)
-    if not listed or list(map(len, data)) != [columns] * rows:
-        raise InvalidCaseError(option, f"not a JSON list of {rows} rows with {columns} numbers each")
-    return [[_rational(option, entry) for entry in row] for row in data]
+def _matrix(option: str, text: str) -> Any:
+    """The exact numbers in a list of rows; whether it is one is checked with the shapes."""
+    data = _json(option, text)
+    if not isinstance(data, list):
+        return data
+    return [[_rational(option, entry) for entry in row] if isinstance(row, list) else row for row in data]
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""

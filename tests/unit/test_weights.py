@@ -323,18 +323,18 @@ def test_exact_weights() -> None:
     model = SingleLayerAttention(3, 2, 1)
     random = numpy.random.default_rng(8)
     K, Q, V = (random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3)))
-    A, values, remark = exact_weights(model, {"K": K, "Q": Q, "V": V}, None)
+    (A, values), remark = exact_weights(model, {"K": K, "Q": Q, "V": V}, None)
     assert [Fraction(entry.p, entry.q) for entry in A] == [
         Fraction(float(x)) * Fraction(float(y)) for x in K[0] for y in Q[0]
     ]
     assert remark == TAKEN
-    assert exact_weights(model, {}, (K, Q, V))[:2] == (A, values)
-    assert exact_weights(model, {"A": A, "V": [[1, 2, Fraction(1, 3)], [0, 0, 0]]}, None)[2] == ""
-    rounded_too = exact_weights(model, {"A": (K.T @ Q).tolist(), "V": V}, None)[2]
+    assert exact_weights(model, {}, (K, Q, V))[0] == (A, values)
+    assert exact_weights(model, {"A": A, "V": [[1, 2, Fraction(1, 3)], [0, 0, 0]]}, None)[1] == ""
+    rounded_too = exact_weights(model, {"A": (K.T @ Q).tolist(), "V": V}, None)[1]
     assert "within rounding of rank 1" in rounded_too
     decimals = [[Fraction(repr(float(entry))) for entry in row] for row in K.T @ Q]
-    assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[2]
-    far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[2]
+    assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[1]
+    far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[1]
     assert far.endswith("rk A = 2 > a = 1: not weights of this model")
 
 

@@ -21,7 +21,7 @@ import flint
 
 from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.linear_algebra import elimination_price, rank_of
-from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
+from m2bridge.algebra.numbers import LARGE_PRIME, fraction, without_denominators
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.shape import ROUNDINGS, Shape, rank_words
 from m2bridge.limits import check
@@ -283,7 +283,9 @@ def is_onto(matrices: Mapping[str, Any], letters: str) -> bool | None:
     return True if True in found else None if None in found else False
 
 
-def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | None) -> tuple[Matrix, Matrix, str]:
+def exact_weights(
+    model: Shape, given: dict[str, Any], weights: Sequence[Any] | None
+) -> tuple[tuple[Matrix, Matrix], str]:
     """A and V as exact matrices, and a remark about the numbers; empty if there is nothing to say.
 
     Parameters
@@ -308,14 +310,15 @@ def exact_weights(model: Shape, given: dict[str, Any], weights: Sequence[Any] | 
         raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {named}")
     sizes = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
     entries = {letter: _entries(letter, value, sizes[letter], model.d) for letter, value in letters.items()}
-    exact = {letter: [Fraction(x) if isinstance(x, float) else x for x in listed] for letter, listed in entries.items()}
     matrices = {
-        letter: Matrix(sizes[letter], model.d, [Rational(int(x.numerator), int(x.denominator)) for x in listed])
-        for letter, listed in exact.items()
+        letter: Matrix(
+            sizes[letter], model.d, [Rational(Fraction(x) if isinstance(x, float) else fraction(x)) for x in listed]
+        )
+        for letter, listed in entries.items()
     }
     A = matrices["A"] if "A" in matrices else matrices["K"].T * matrices["Q"]
     inexact = any(isinstance(entry, float) for listed in entries.values() for entry in listed)
-    return A, matrices["V"], "; ".join([TAKEN] * inexact + _about_rank(A, model))
+    return (A, matrices["V"]), "; ".join([TAKEN] * inexact + _about_rank(A, model))
 
 
 def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
@@ -332,7 +335,7 @@ def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
     lengths = {len(row) for row in listed}
     if len(listed) != rows or lengths != {columns}:
         shape = f"{len(listed)} × {'/'.join(map(str, sorted(lengths)))}"
-        turned = "; is it transposed?" if (rows, columns) == (max(lengths, default=0), len(listed)) else ""
+        turned = "; is it transposed?" if (len(listed), lengths) == (columns, {rows}) else ""
         raise InvalidCaseError(name, f"is {shape}, not {rows} × {columns}{turned}")
     entries = [entry for row in listed for entry in row]
     for entry in entries:
@@ -340,7 +343,7 @@ def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
             raise InvalidCaseError(name, f"{entry!r:.60} is not a number")
         if isinstance(entry, float) and not isfinite(entry):
             raise InvalidCaseError(name, f"{entry} is no finite number")
-    return entries
+    return [entry if isinstance(entry, float) else fraction(entry) for entry in entries]
 
 
 def _about_rank(A: Matrix, model: Shape) -> list[str]:

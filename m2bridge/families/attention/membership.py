@@ -378,8 +378,7 @@ def membership(
         pair, remark = None, ""
         if some:
             check_coordinates(model, "reduced")
-            *matrices, remark = exact_weights(model, given, weights)
-            pair = (matrices[0], matrices[1])
+            pair, remark = exact_weights(model, given, weights)
         with engine_or_own(engine) as engine:
             return _membership(model, function, engine, pair, remark)
 

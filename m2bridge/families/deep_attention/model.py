@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.network import (
-    Integers,
     Matrix,
+    NumberSystem,
     Point,
     Residues,
     gradient,
@@ -145,9 +145,11 @@ class DeepAttention(Shape):
         """
         if self.softmax:
             raise InvalidCaseError("normalization", "the values of softmax attention are not rational numbers")
-        numbers = Integers()
-        Y = output(Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip)
-        return [list(map(int, row)) for row in Y.table()]
+        numbers = NumberSystem()
+        rows: list[list[int]] = output(
+            Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip
+        ).rows
+        return rows
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
         """The virtual weights A'_1, …, A'_l and M of integer weights.

@@ -57,16 +57,6 @@ class NumberSystem:
         return covector
 
 
-class Integers(NumberSystem):
-    """ZZ."""
-
-    __slots__ = ()
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        return flint.fmpz_mat([list(row) for row in rows])
-
-
 @dataclass(frozen=True, slots=True)
 class Residues(NumberSystem):
     """GF(p)."""
@@ -176,7 +166,7 @@ Network = Sequence[Layer]
 def output(network: Network, X: Matrix, numbers: NumberSystem, skip: bool = False) -> Matrix:
     """The tokens after the last layer."""
     for layer in network:
-        heads = [head.V * X * numbers.normalized(_scores(head, X)) for head in layer]
+        heads = [head.V * X * numbers.normalized(X.transpose() * head.A * X) for head in layer]
         X = reduce(add, heads, X) if skip else reduce(add, heads)
     return X
 
@@ -189,7 +179,7 @@ def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip
     """
     entering: list[tuple[Matrix, list[Matrix]]] = []
     for layer in network:
-        sigmas = [numbers.normalized(_scores(head, X)) for head in layer]
+        sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
         entering.append((X, sigmas))
         heads = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
         X = reduce(add, heads, X) if skip else reduce(add, heads)
@@ -225,13 +215,8 @@ def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
 
 def integer_virtual_weights(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
-    matrices, M = virtual_weights(Point.read(shape, parameters, Integers()).network())
-    *attention, values = [[[int(entry) for entry in row] for row in A.table()] for A in (*matrices, M)]
-    return attention, values
-
-
-def _scores(head: Head, Y: Matrix) -> Matrix:
-    return Y.transpose() * head.A * Y
+    matrices, M = virtual_weights(Point.read(shape, parameters, NumberSystem()).network())
+    return [A.rows for A in matrices], M.rows
 
 
 def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem) -> tuple[Head, Matrix]:
