@@ -29,7 +29,7 @@ def _pages() -> dict[str, str]:
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
     """Fill in what a page leaves to this."""
     if docname == "index":
-        named = set(re.findall(r"^[\w-]+$", source[0], re.MULTILINE))
+        named = set(re.findall(r"^(?:.*<)?([\w-]+)>?$", source[0], re.MULTILINE))
         others = sorted(path.stem for path in DOCS.glob("*.md") if path.stem not in named | {"index"})
         source[0] = source[0].replace("(other pages)", "\n".join(others))
     source[0] = _FILE.sub(lambda found: _file(found[1]), source[0])

@@ -53,6 +53,13 @@ class Page(HTMLParser):
             self.loaded.append(values["src"])
 
 
+def test_the_sidebar_has_each_page_once(site: Path) -> None:
+    page = (site / "index.html").read_text(encoding="utf-8")
+    entries = re.findall(r'<li class="toctree-l1[^>]*><a class="reference internal" href="([^"#]+)"', page)
+    assert len(entries) > 40
+    assert [entry for entry in entries if entries.count(entry) > 1] == []
+
+
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     pages = {file: Page(file) for file in site.rglob("*.html")}
     assert len(pages) > 60
