@@ -1,10 +1,9 @@
 """Closed formulas: monomials of a degree, and the varieties of matrices of bounded rank."""
 
-from collections.abc import Iterator
-from fractions import Fraction
-from itertools import combinations
 from math import comb, prod
 from typing import Any
+
+from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
@@ -53,26 +52,4 @@ def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -
     """
     if rank >= min(rows, columns):
         return monomial_count(rows * columns, n)
-    return sum(_schur(parts, rows) * _schur(parts, columns) for parts in _partitions(n, rank, n))
-
-
-def _partitions(n: int, parts: int, largest: int) -> Iterator[tuple[int, ...]]:
-    """Weakly decreasing, padded with zeros to the number of parts."""
-    if parts == 0:
-        if n == 0:
-            yield ()
-        return
-    for first in range(min(n, largest), -1, -1):
-        if first * parts < n:
-            return
-        for rest in _partitions(n - first, parts - 1, first):
-            yield (first, *rest)
-
-
-def _schur(partition: tuple[int, ...], size: int) -> int:
-    """Weyl's dimension formula."""
-    rows = (*partition, *(0,) * (size - len(partition)))
-    value = Fraction(1)
-    for i, j in combinations(range(size), 2):
-        value *= Fraction(rows[i] - rows[j] + j - i, j - i)
-    return int(value)
+    return sum(dimension(shape, rows) * dimension(shape, columns) for shape in partitions(n, rank))

@@ -17,8 +17,8 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row, rank, rank_mod
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.sparse_polynomial import gradients
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.limits import watched
 
 
 def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) -> list[list[int]]:
@@ -37,28 +37,14 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
     """
 
-    @cache
-    def power(i: int, exponent: int) -> int:
-        return pow(point[i], exponent, prime) if prime else point[i] ** exponent
-
-    return [_gradient(polynomial, point, power, prime) for polynomial in watched(polynomials)]
+    terms = (dict(zip(f, without_denominators(map(_whole, f.values())), strict=True)) for f in polynomials)
+    rows = [[gradient.get(i, 0) for i in range(len(point))] for gradient in gradients(terms, point, prime)]
+    return [[entry % prime for entry in row] for row in rows] if prime else rows
 
 
-def _gradient(polynomial: PolyElement, point: Row, power: Callable[[int, int], int], prime: int) -> list[int]:
-    rational = (c if hasattr(c, "denominator") else int(c) for c in watched(polynomial.values()))
-    row = [0] * len(point)
-    for monomial, whole in watched(zip(polynomial, without_denominators(rational), strict=True)):
-        support = [(i, e) for i, e in enumerate(monomial) if e]
-        zeros = [i for i, e in support if not point[i]]
-        if len(zeros) > 1:
-            continue
-        for i, e in support if not zeros else [(i, e) for i, e in support if i == zeros[0]]:
-            value = whole * e * power(i, e - 1)
-            for j, f in support:
-                if j != i:
-                    value *= power(j, f)
-            row[i] += value
-    return [entry % prime for entry in row] if prime else row
+def _whole(coefficient: Any) -> Any:
+    """A rational number, or the integer of a residue."""
+    return coefficient if hasattr(coefficient, "denominator") else int(coefficient)
 
 
 def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ) -> int:

@@ -145,8 +145,7 @@ class PolynomialMap:
             raise ConversionError(f"{len(point)} numbers for the {len(self.source.variables)} variables of the source")
         if inexact := [entry for entry in point if not isinstance(entry, int) and not hasattr(entry, "numerator")]:
             raise ConversionError(f"{inexact[0]!r:.60} is not exact: give integers or fractions")
-        domain = self.source.sympy_ring.domain
-        exact = [domain(int(entry.numerator), int(entry.denominator)) for entry in point]
+        exact = list(map(self.source.number, point))
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
         values = (fraction(evaluate(image, exact)) for image in self.images)
@@ -244,14 +243,12 @@ class LinearReduction:
 
     def linear_forms(self, original: PolynomialMap, *, field: CoefficientField) -> tuple[PolyElement, ...]:
         """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
-        ring = original.target(field=field).sympy_ring
-        forms = []
-        for position, coefficients in self.dependencies:
-            form = ring.gens[position]
-            for index, coefficient in coefficients.items():
-                form -= ring.domain(coefficient.numerator) / ring.domain(coefficient.denominator) * ring.gens[index]
-            forms.append(form)
-        return tuple(forms)
+        target = original.target(field=field)
+        gens = target.sympy_ring.gens
+        return tuple(
+            gens[position] - sum(target.number(c) * gens[index] for index, c in coefficients.items())
+            for position, coefficients in self.dependencies
+        )
 
 
 def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField = QQ) -> LinearReduction:

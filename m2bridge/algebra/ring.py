@@ -129,6 +129,20 @@ class PolynomialRing:
         """The same ring in SymPy."""
         return _sympy_ring(self)
 
+    def number(self, value: Any) -> Any:
+        """A rational number of Python, SymPy or FLINT as an element of the field.
+
+        Raises
+        ------
+        ConversionError
+            If the characteristic divides its denominator.
+        """
+        divisor = self.field.domain(int(value.denominator))
+        if not divisor:
+            p = self.field.characteristic
+            raise ConversionError(f"a coefficient with a denominator divisible by {p} has no meaning over {self.field}")
+        return self.field.domain(int(value.numerator)) / divisor
+
     def polynomial(self, expression: Expr | Rational | Poly | rings.PolyElement | int) -> rings.PolyElement:
         """Read a SymPy expression, or a polynomial of SymPy in another form, as an element of this ring.
 

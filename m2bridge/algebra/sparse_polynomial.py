@@ -6,14 +6,17 @@ monomials by their variables, which is short where there are many variables and 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import flint
 
 from m2bridge.algebra.linear_algebra import reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
+from m2bridge.limits import watched
 
 Exponents = tuple[int, ...]
 """The exponent of each variable."""
@@ -46,15 +49,31 @@ def value_at(polynomial: Polynomial, point: Sequence[int]) -> int:
     return sum(c * prod(x**e for x, e in zip(point, exponents, strict=True)) for exponents, c in polynomial.items())
 
 
-def gradient_at(polynomial: Polynomial, point: Sequence[int], prime: int) -> dict[int, int]:
-    """The partial derivatives at a point modulo a prime, by variable; congruent, not reduced. Missing ones are zero."""
-    gradient: dict[int, int] = {}
-    for exponents, c in polynomial.items():
-        factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
-        for i, exponent in factors:
-            value = c * exponent * prod(pow(point[j], e - (i == j), prime) for j, e in factors)
-            gradient[i] = gradient.get(i, 0) + value
-    return gradient
+def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: int = 0) -> Iterator[dict[int, Any]]:
+    """The partial derivatives of polynomials at a point, by variable; missing ones are zero.
+
+    Parameters
+    ----------
+    point : sequence of int
+        Or of elements of any ring.
+    prime : int, optional
+        Take powers modulo this number; what is added up is congruent, and not reduced.
+    """
+
+    @cache
+    def power(i: int, exponent: int) -> Any:
+        return pow(point[i], exponent, prime) if prime else point[i] ** exponent
+
+    for polynomial in watched(polynomials):
+        gradient: dict[int, Any] = {}
+        for exponents, c in watched(polynomial.items()):
+            factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
+            zeros = [i for i, _ in factors if not point[i]]
+            for i, exponent in factors if len(zeros) < 2 else ():
+                if not zeros or i == zeros[0]:
+                    others = [power(j, e) for j, e in factors if j != i]
+                    gradient[i] = gradient.get(i, 0) + prod(others, start=c * exponent * power(i, exponent - 1))
+        yield gradient
 
 
 def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:

@@ -46,6 +46,23 @@ def _check_names(table: dict[str, Any], where: str, required: dict[str, str], op
         raise ConversionError(f"{where}unknown key {unknown[0]!r:.60}")
 
 
+def table_of(content: dict[str, Any], name: str, required: set[str], optional: set[str]) -> dict[str, Any]:
+    """The table under a heading, with its keys checked; an empty one where it was left out."""
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise ConversionError(f"[{name}] must be a table")
+    check_keys(table, f"[{name}]", required, optional)
+    return table
+
+
+def line(table: dict[str, Any], name: str, key: str) -> str:
+    """The text of a key in the table of this name, on one line; empty where it was left out."""
+    value = table.get(key, "")
+    if not isinstance(value, str) or not value.isprintable():
+        raise ConversionError(f"[{name}] {key}: must be one line of text without control characters")
+    return value
+
+
 def strings(value: object, where: str) -> list[str]:
     """A list of texts.
 
@@ -106,16 +123,9 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         if other in content:
             raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
     check_headings(content, {"map", "coordinates"}, set())
-    table, coordinates = content["map"], content["coordinates"]
-    for name, part in (("map", table), ("coordinates", coordinates)):
-        if not isinstance(part, dict):
-            raise ConversionError(f"[{name}] must be a table")
-    check_keys(table, "[map]", {"parameters"}, {"title", "relations"})
-    title = table.get("title", "")
-    if not isinstance(title, str):
-        raise ConversionError("[map] title: must be a string")
-    if not title.isprintable():
-        raise ConversionError("[map] title: must be one line without control characters")
+    table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
+    title = line(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         variable_name(name)

@@ -324,18 +324,8 @@ class GeneratorReader:
             match = _NUMBER.fullmatch(text)
             if match is None or not text.isascii():
                 raise ConversionError(f"not a number, and not a variable of the ring: {text[:120]}")
-            self.coefficients[text] = _in_field(self.ring, Fraction(integer(match[1]), integer(match[2] or "1")))
+            self.coefficients[text] = self.ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
         return self.coefficients[text]
-
-
-def _in_field(ring: PolynomialRing, number: Fraction) -> Any:
-    """A number as an element of the field of a ring."""
-    domain = ring.sympy_ring.domain
-    divisor = domain(number.denominator)
-    if not divisor:
-        p = ring.field.characteristic
-        raise ConversionError(f"a coefficient with a denominator divisible by {p} has no meaning over {ring.field}")
-    return domain(number.numerator) / divisor
 
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
@@ -363,9 +353,11 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, PolyElement):
         if value.ring == ring.sympy_ring:
             return value
-        return _from_terms(ring, ring_variables(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
+        return from_terms(ring, ring_variables(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
     if isinstance(value, _Flint):
-        return _from_terms(ring, ring_variables(value), ((m, _flint_number(c)) for m, c in value.to_dict().items()))
+        terms = value.to_dict().items()
+        whole = ((m, c if isinstance(c, flint.fmpq) else Fraction(int(c))) for m, c in terms)
+        return from_terms(ring, ring_variables(value), whole)
     rational = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_polynomial(value, rational)
@@ -419,14 +411,8 @@ def _number(domain: Any, coefficient: Any) -> Fraction:
     return fraction(coefficient)
 
 
-def _flint_number(coefficient: Any) -> Fraction:
-    return fraction(coefficient) if isinstance(coefficient, flint.fmpq) else Fraction(int(coefficient))
-
-
-def _from_terms(
-    ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Fraction]]
-) -> PolyElement:
-    """The polynomial with these terms in variables of these names."""
+def from_terms(ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]) -> PolyElement:
+    """The polynomial with these terms, exponents and rational number, in variables of these names."""
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
     for monomial, coefficient in terms:
@@ -436,7 +422,7 @@ def _from_terms(
                 if name not in places:
                     raise ConversionError(f"{name!r:.60} is not a variable of {ring}")
                 exponents[places[name]] = int(exponent)
-        coefficients[tuple(exponents)] = _in_field(ring, coefficient)
+        coefficients[tuple(exponents)] = ring.number(coefficient)
     return ring.sympy_ring.from_dict({m: c for m, c in coefficients.items() if c})
 
 

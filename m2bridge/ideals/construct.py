@@ -11,7 +11,7 @@ from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
 from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.files import check_headings, check_keys, polynomial, strings
+from m2bridge.convert.files import check_headings, line, polynomial, strings, table_of
 from m2bridge.convert.lists import Listing, listing
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
@@ -220,22 +220,13 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_headings(content, {"ideal"}, set())
-    table = content["ideal"]
-    if not isinstance(table, dict):
-        raise ConversionError("[ideal] must be a table")
-    check_keys(table, "[ideal]", {"variables", "generators"}, {"title", "field"})
-    title, name_of_field = (_line(table.get(key, ""), key) for key in ("title", "field"))
+    table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
+    title, name_of_field = (line(table, "ideal", key) for key in ("title", "field"))
     ring = PolynomialRing(QQ, _file_variables(table["variables"]))
     listed = strings(table["generators"], "[ideal] generators")
     generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
     over = PolynomialRing(_file_field(name_of_field, field), ring.variables)
     return Ideal(over, tuple(filter(None, (polynomials.element(over, generator) for generator in generators)))), title
-
-
-def _line(value: object, key: str) -> str:
-    if not isinstance(value, str) or not value.isprintable():
-        raise ConversionError(f"[ideal] {key}: must be a string, on one line without control characters")
-    return value
 
 
 def _file_variables(value: object) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from fractions import Fraction
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
+from m2bridge.convert.polynomials import from_terms
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError
 from m2bridge.system import decimal, integer
 
@@ -65,7 +67,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         return GeneratingSet(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as reason:
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as reason:
         raise ConversionError(f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}") from None
 
 
@@ -129,17 +131,14 @@ _WORDS: dict[str, tuple[str, str, Callable[[str], str]]] = {
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
-    domain = ring.sympy_ring.domain
     coefficients = {}
     for exponents, coefficient in terms:
         parts = coefficient if isinstance(coefficient, list) else coefficient.split("//")
-        numerator, denominator = (*map(integer, parts), 1)[:2]
         monomial = tuple(map(int, exponents))
-        divisor = domain(denominator)
         is_monomial = len(monomial) == len(ring.variables) and min(monomial, default=0) >= 0
-        if not is_monomial or monomial in coefficients or not divisor:
+        if not is_monomial or monomial in coefficients:
             raise ConversionError(f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}")
-        coefficients[monomial] = domain(numerator) / divisor
+        coefficients[monomial] = ring.number(Fraction(*map(integer, parts)))
     return ring.sympy_ring.from_dict({monomial: c for monomial, c in coefficients.items() if c})
 
 
@@ -219,12 +218,11 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    domain: Any = ring.sympy_ring.domain
-    terms = {}
-    for m, c in polynomial.dict().items():
-        number = domain(int(c)) if ring.field != QQ else domain(int(c.numerator())) / domain(int(c.denominator()))
-        terms[(m,) if isinstance(m, int) else tuple(map(int, m))] = number
-    return ring.sympy_ring.from_dict(terms)
+    def number(c: Any) -> Fraction:
+        return Fraction(int(c.numerator()), int(c.denominator())) if ring.field == QQ else Fraction(int(c))
+
+    terms = (((m,) if isinstance(m, int) else m, number(c)) for m, c in polynomial.dict().items())
+    return from_terms(ring, ring.variables, terms)
 
 
 def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:

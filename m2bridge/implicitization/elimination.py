@@ -21,7 +21,7 @@ import flint
 
 from m2bridge.algebra.linear_algebra import elimination_price, leading_columns, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, rational_reconstruction
-from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradient_at, monomial_of, restricted
+from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradients, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.limits import check, watched
 
@@ -246,8 +246,8 @@ def _differential_rank(
     """The rank of the Jacobian matrix in the parameters that are not fixed, at the point with the others replaced."""
     place = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
-    for row, image in enumerate(watched(images)):
-        for column, value in gradient_at(image, place, prime).items():
+    for row, gradient in enumerate(gradients(images, place, prime)):
+        for column, value in gradient.items():
             if column not in fixed:
                 matrix[row, column] = value % prime
     check(elimination_price(len(images), len(point)))

@@ -165,11 +165,8 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         for exponents, c in image.items():
             coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
         images |= {coefficient_name(name, key): coefficients[key] for key in sorted(coefficients, reverse=True)}
-    domain, ring = source.field.domain, source.sympy_ring
-    polynomials = (
-        ring.from_dict({e: domain(int(c.numerator), int(c.denominator)) for e, c in image.items()})
-        for image in images.values()
-    )
+    ring, number = source.sympy_ring, source.number
+    polynomials = (ring.from_dict({e: number(c) for e, c in image.items()}) for image in images.values())
     return PolynomialMap(source, tuple(images), tuple(polynomials))
 
 

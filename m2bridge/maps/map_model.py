@@ -31,7 +31,16 @@ from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, is_name, not_a_name
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.files import MOST_PARAMETERS, check_headings, check_keys, polynomial, read_map, strings
+from m2bridge.convert.files import (
+    MOST_PARAMETERS,
+    check_headings,
+    check_keys,
+    line,
+    polynomial,
+    read_map,
+    strings,
+    table_of,
+)
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
@@ -152,13 +161,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
     check_headings(content, {"layers"}, {"map"})
-    table = content.get("map", {})
-    if not isinstance(table, dict):
-        raise ConversionError("[map] must be a table")
-    check_keys(table, "[map]", set(), {"title"})
-    title = table.get("title", "")
-    if not isinstance(title, str) or not title.isprintable():
-        raise ConversionError("[map] title: must be one line of text without control characters")
+    title = line(table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
     if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
         raise ConversionError("[[layers]] must be a list of tables")
