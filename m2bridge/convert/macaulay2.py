@@ -96,6 +96,17 @@ def ideal(value: GeneratingSet, name: str) -> str:
     return f"ideal matrix({name}, {{{generators}}})"
 
 
+def ring_values(value: GeneratingSet) -> dict[str, str]:
+    """The field, the coordinates and the generators of an ideal, for templates that define its ring."""
+    names = all_to_macaulay2(value.ring.variables)
+    generators = [polynomial(generator, names) for generator in watched(value.generators)]
+    return {
+        "field": field(value.ring.field),
+        "coordinates": ", ".join(names),
+        "generators": sequence(generators) if generators else "",
+    }
+
+
 def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
     """A polynomial over ZZ, QQ or GF(p), in the variables of its ring.
 

@@ -104,11 +104,10 @@ def closure(
             # First what needs no equations, in a part of the time, so that there is something to show.
             bound = _dimension_by_ranks(model, field=field)
             try:
-                source = None if strategy == "lattice" else _graded(model, strategy, field, max_degree)
-                if strategy == "lattice" or (source is not None and _prefers_lattice(source, strategy, max_degree)):
-                    return _by_lattice(model, engine, field, bound)
-                if source is None:
-                    return _eliminated(model, engine, field, resolve(strategy), bound)
+                source = _graded(model, strategy, field, max_degree)
+                if source is None or _prefers_lattice(source, strategy, max_degree):
+                    way = resolve(strategy) if source is None else "lattice"
+                    return _by_macaulay2(model, engine, field, way, bound)
                 proving = strategy != "multigraded" and max_degree is None
                 return _multigraded(source, model, engine if proving else None, max_degree, bound)
             except errors.TimeLimitError as limit:
@@ -133,30 +132,13 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
     return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and markov_program() is not None
 
 
-def _by_lattice(model: Model, engine: Engine, field: CoefficientField, bound: Bound) -> Closure:
-    reduction = reduce_linearly(model.polynomial_map, field=field)
-    script, reason = lattice_script(reduction.reduced, field=field, title=model.title)
-    return _run(script, reason, model, engine, reduction, field, "lattice", bound)
-
-
-def _eliminated(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
-    reduction = reduce_linearly(model.polynomial_map, field=field)
-    script = closure_script(model, field=field, strategy=strategy, reduction=reduction)
-    return _run(script, BY_ELIMINATION, model, engine, reduction, field, strategy, bound)
-
-
-def _run(
-    script: Script,
-    reason: str,
-    model: Model,
-    engine: Engine,
-    reduction: LinearReduction,
-    field: CoefficientField,
-    strategy: Strategy,
-    bound: Bound,
-) -> Closure:
-    running = clock()
-    unfinished = ""
+def _by_macaulay2(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
+    """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
+    reduction, running, unfinished = reduce_linearly(model.polynomial_map, field=field), clock(), ""
+    if strategy == "lattice":
+        script, reason = lattice_script(reduction.reduced, field=field, title=model.title)
+    else:
+        script, reason = closure_script(model, field=field, strategy=strategy, reduction=reduction), BY_ELIMINATION
     try:
         transcript = engine.run(script, timeout=running.remaining)
         records, version = transcript.records, transcript.version

@@ -13,8 +13,8 @@ import flint
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import Vector, elimination_price
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import macaulay2
-from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import check, clock
@@ -143,15 +143,12 @@ def lattice_script(independent: PolynomialMap, *, field: CoefficientField, title
     program = markov_program()
     vectors = lattice_basis(columns) if program is None else markov_basis(columns, program)
     scalars = [next(iter(image.values())) for image in independent.images]
-    names = all_to_macaulay2(independent.coordinates)
-    ring = independent.target().sympy_ring
-    equations = [macaulay2.polynomial(ring.from_dict(binomial(vector, scalars)), names) for vector in vectors]
-    values = {
+    ring = independent.target()
+    equations = tuple(ring.sympy_ring.from_dict(binomial(vector, scalars)) for vector in vectors)
+    values = macaulay2.ring_values(GeneratingSet(ring, equations)) | {
         "title": title,
         "field": macaulay2.field(field),
-        "coordinates": ", ".join(names),
         "degrees": ", ".join(str(sum(column)) for column in columns),
-        "generators": macaulay2.sequence(equations) if equations else "",
         "saturated": program is not None,
     }
     script = render("lattice_ideal", ("wire", "invariants"), values)

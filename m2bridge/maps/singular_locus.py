@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.convert import macaulay2
-from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
@@ -387,15 +386,8 @@ def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
 
 
 def _criterion_script(ideal: Ideal, title: str) -> Script:
-    names = all_to_macaulay2(ideal.ring.variables)
-    values = {
-        "title": title,
-        "field": macaulay2.field(ideal.ring.field),
-        "coordinates": ", ".join(names),
-        "generators": macaulay2.sequence(macaulay2.polynomial(g, names) for g in ideal.generators),
-        "most_minors": most_minors("auto"),
-    }
-    return render("jacobian_criterion", values=values)
+    values = {"title": title, "most_minors": most_minors("auto")}
+    return render("jacobian_criterion", values=values | macaulay2.ring_values(ideal))
 
 
 def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:

@@ -18,7 +18,6 @@ from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
 from m2bridge.convert import macaulay2
-from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
@@ -457,17 +456,10 @@ def _check_one_surface(answer: Answer) -> None:
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
     """The Macaulay2 program for the components of the slice, and the singular points of the surface."""
     assert result.ideal is not None
-    names = all_to_macaulay2(space.ring.variables)
-
-    def written(polynomials: Sequence[PolyElement]) -> str:
-        return macaulay2.sequence(macaulay2.polynomial(p, names) for p in polynomials)
-
-    values = {
+    generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
+    values = macaulay2.ring_values(GeneratingSet(space.ring, tuple(generators))) | {
         "title": result.model.title,
-        "field": macaulay2.field(QQ),
-        "coordinates": ", ".join(names),
-        "generators": written(space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]),
-        "exceptional": written(exceptional) if exceptional else "",
+        "exceptional": macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))["generators"],
     }
     return render("slice_surface", values=values)
 
