@@ -28,20 +28,8 @@ from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
 from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
+from m2bridge.results import picture
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import (
-    BLUE,
-    FAINT,
-    INK,
-    ORANGE,
-    SOFT,
-    VERMILION,
-    PictureResult,
-    csv_text,
-    line,
-    new_figure,
-    styled,
-)
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
@@ -87,7 +75,7 @@ class OrbitNode:
 
 
 @dataclass(frozen=True, slots=True)
-class OrbitDiagram(PictureResult):
+class OrbitDiagram(picture.PictureResult):
     """The orbits and the order of their closures.
 
     Parameters
@@ -162,7 +150,7 @@ class OrbitDiagram(PictureResult):
 
     def to_csv(self) -> str:
         """The orbits, and for each those that it covers."""
-        return csv_text(HEADER, self.rows("; "))
+        return picture.csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
         """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
@@ -170,21 +158,21 @@ class OrbitDiagram(PictureResult):
         layers = [[node for node in self.nodes if node.dimension == level] for level in levels]
         places, routes = placed(layers, self.covers)
         wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
-        with styled():
+        with picture.styled():
             size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
-            picture = new_figure(*size, f"Orbits of the {self.model.title}")
-            axes = picture.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
+            figure = picture.new_figure(*size, f"Orbits of the {self.model.title}")
+            axes = figure.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
             _axes(axes, levels, wide)
             for route in routes:
-                axes.plot(*zip(*route, strict=True), color=SOFT, linewidth=1.1, zorder=1, gid="cover")
+                axes.plot(*zip(*route, strict=True), color=picture.SOFT, linewidth=1.1, zorder=1, gid="cover")
             for node, place in places.items():
                 _node(axes, node, place)
             title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
-            picture.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
-            picture.legend(handles=_legend(self), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
+            figure.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
+            figure.legend(handles=_legend(self), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
             note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-            picture.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=SOFT)
-            return picture
+            figure.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=picture.SOFT)
+            return figure
 
 
 def orbit_diagram(
@@ -240,10 +228,10 @@ HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
 
 
 MARKS = {
-    "smooth": {"marker": "o", "color": BLUE, "markersize": 11},
-    "singular": {"marker": "D", "color": ORANGE, "markersize": 10},
-    "boundary": {"marker": "s", "color": VERMILION, "markersize": 11},
-    "undecided": {"marker": "o", "color": SOFT, "markersize": 11, "markerfacecolor": "white"},
+    "smooth": {"marker": "o", "color": picture.BLUE, "markersize": 11},
+    "singular": {"marker": "D", "color": picture.ORANGE, "markersize": 10},
+    "boundary": {"marker": "s", "color": picture.VERMILION, "markersize": 11},
+    "undecided": {"marker": "o", "color": picture.SOFT, "markersize": 11, "markerfacecolor": "white"},
 }
 STEP = 1.25
 """Inches from one orbit to the next."""
@@ -255,21 +243,21 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
     axes.set_xticks([])
     axes.set_yticks(range(len(levels)), [str(level) for level in levels])
     axes.set_ylabel("dimension of the orbit", style="italic")
-    axes.grid(axis="y", color=FAINT, linewidth=0.7)
+    axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
     axes.set_axisbelow(True)
     axes.spines["bottom"].set_visible(False)
 
 
 def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
     axes.plot(*([x] for x in place), linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
-    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": INK}
+    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": picture.INK}
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
     axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
     states = [state for state in MARKS if any(node.state == state for node in diagram.nodes)]
-    return [line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state)) for state in states]
+    return [picture.line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state)) for state in states]
 
 
 def _word(diagram: OrbitDiagram, state: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import chain, combinations, product
 from math import comb
+from operator import mul
 from random import Random
 from typing import Any
 
@@ -108,21 +109,23 @@ def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | Non
     d, span = shape.d, orbit.span
     names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
     source = PolynomialRing(QQ, names)
-    generators = iter(source.sympy_ring.gens)
-
-    def take(rows: int, columns: int) -> Matrix:
-        return [[next(generators) for _ in range(columns)] for _ in range(rows)]
-
-    b, q, h = take(span, d), take(orbit.r, d), take(orbit.s, shape.d_out)
-    shared = [k if k < orbit.m else orbit.r + k - orbit.m for k in range(orbit.s)]
-    zero: PolyElement = source.sympy_ring.zero
-    A = [[sum((b[e][p] * q[e][i] for e in range(orbit.r)), zero) for i in range(d)] for p in watched(range(d))]
-    V = [
-        [sum((h[e][k] * b[shared[e]][p] for e in range(orbit.s)), zero) for p in range(d)]
-        for k in watched(range(shape.d_out))
-    ]
+    b, q, h = _filled(source, (span, d), (orbit.r, d), (orbit.s, shape.d_out))
+    shared = [b[k if k < orbit.m else orbit.r + k - orbit.m] for k in range(orbit.s)]
+    A, V = _transposed_product(b[: orbit.r], q), _transposed_product(h, shared)
     named = images(shape, A, V, coordinates or shape.default_coordinates)
     return PolynomialMap(source, tuple(named), tuple(named.values()))
+
+
+def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[Matrix]:
+    """Matrices of these numbers of rows and columns, whose entries are the variables, one after the other."""
+    generators = iter(source.sympy_ring.gens)
+    return [[[next(generators) for _ in range(columns)] for _ in range(rows)] for rows, columns in sizes]
+
+
+def _transposed_product(left: Matrix, right: Matrix) -> Matrix:
+    """The transpose of the one matrix times the other, which have a row at least."""
+    columns = [list(zip(*matrix, strict=True)) for matrix in (left, right)]
+    return [[sum(map(mul, x[1:], y[1:]), x[0] * y[0]) for y in columns[1]] for x in watched(columns[0])]
 
 
 def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
@@ -186,18 +189,12 @@ def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> Non
 
 def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
     """The matrices A and V with entries in the ring of parameters."""
-    d, a = shape.d, shape.a
-    generators = iter(source.sympy_ring.gens)
-
-    def matrix(rows: int) -> Matrix:
-        return [[next(generators) for _ in range(d)] for _ in range(rows)]
-
+    d, value = shape.d, (shape.d_out, shape.d)
     if weights == "attention":
-        return matrix(d), matrix(shape.d_out)
-    Q, K = matrix(a), matrix(a)
-    zero = source.sympy_ring.zero
-    A = [[sum((K[e][p] * Q[e][i] for e in range(a)), zero) for i in range(d)] for p in watched(range(d))]
-    return A, matrix(shape.d_out)
+        A, V = _filled(source, (d, d), value)
+        return A, V
+    Q, K, V = _filled(source, (shape.a, d), (shape.a, d), value)
+    return _transposed_product(K, Q), V
 
 
 def _entry(matrix: Matrix, row: int, column: int) -> PolyElement:

@@ -136,15 +136,13 @@ class Shape(DifferentiableModel):
         entries = {entry: n for n, entry in enumerate(self._entries())}
         names = [(k, m) for k in range(outputs) for m in monomials(inputs, self.function_degree)]
         coordinates = {name: n for n, name in enumerate(names)}
+        swaps = [(transposition(inputs, (s, s + 1)), transposition(outputs)) for s in range(inputs - 1)]
+        swaps += [(transposition(inputs), transposition(outputs, (s, s + 1))) for s in range(outputs - 1)]
         result = []
-        for s in range(inputs - 1):
-            swap = transposition(inputs, (s, s + 1))
-            columns = tuple(entries[k, i, swap[j] if k == 1 else j] for k, i, j in entries)
-            result.append(Symmetry(columns, tuple(coordinates[k, _moved(m, swap)] for k, m in names)))
-        for s in range(outputs - 1):
-            swap = transposition(outputs, (s, s + 1))
-            rows = tuple(entries[k, swap[i] if k == last else i, j] for k, i, j in entries)
-            result.append(Symmetry(rows, tuple(coordinates[swap[k], m] for k, m in names)))
+        for columns, rows in swaps:
+            moved = ((k, rows[i] if k == last else i, columns[j] if k == 1 else j) for k, i, j in entries)
+            images = tuple(coordinates[rows[k], _moved(m, columns)] for k, m in names)
+            result.append(Symmetry(tuple(map(entries.__getitem__, moved)), images))
         return tuple(result)
 
     def _entries(self) -> Iterator[tuple[int, int, int]]:
