@@ -1,7 +1,8 @@
 """The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series modulo a prime.
 
-The output is m X T_{l+1} with T_1 = 1, T_{k+1} = T_k σ(T_kᵀ H_k T_k) and H_k = Xᵀ C_k X. A number is a pair of a value
-and a slope, both in GF(p)[h]/(h^length). Softmax is that of inputs εX, with h = ε²; beyond six layers each exponential
+The output is m X T_{l+1} with T_1 = 1, T_{k+1} = T_k σ(T_kᵀ H_k T_k) and H_k = Xᵀ C_k X. A number is a value and a
+slope, both in GF(p)[h]/(h^length), as one polynomial: the slope stands at h^(2 length − 1), above all products of
+values. Softmax is that of inputs εX, with h = ε²; beyond six layers each exponential
 is a random number, whose slope is known (Ax's theorem).
 """
 
@@ -21,8 +22,7 @@ from m2bridge.families.deep_attention.checker.predictions import Case
 SEED, STATED_PRIME = 20250417, 2**31 - 1
 SERIES_LAYERS = 6
 MOST = 10**8
-Number = tuple[Any, Any]
-Matrix = list[list[Number]]
+Matrix = list[list[Any]]
 
 
 @dataclass(frozen=True)
@@ -121,12 +121,12 @@ def _rows(block: Block, parameters: Sequence[int], prime: int, random: Random) -
     slopes = []
     for i in range(block.columns):
         numbers = [ring.number(x, int(i == j)) for j, x in enumerate(parameters)]
-        slopes.append([slope for _, slope in _output(block, ring, numbers, X, chosen)])
+        slopes.append([output.right_shift(ring.place) for output in _output(block, ring, numbers, X, chosen)])
     for output in zip(*slopes, strict=True):
         yield from ([int(slope[order]) for slope in output] for order in range(block.length))
 
 
-def _output(block: Block, ring: "_Ring", numbers: list[Number], X: list[list[int]], chosen: Any) -> list[Number]:
+def _output(block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]], chosen: Any) -> list[Any]:
     size, square = block.size, block.size**2
     m = [numbers[-size:]]
     tokens = [[ring.number(x) for x in row] for row in X]
@@ -151,40 +151,39 @@ class _Ring:
     length: int
     t: int
 
-    def number(self, value: int, slope: int = 0) -> Number:
-        return flint.nmod_poly([value % self.prime], self.prime), flint.nmod_poly([slope], self.prime)
+    @property
+    def place(self) -> int:
+        """The power of h at which the slope of a number stands."""
+        return 2 * self.length - 1
 
-    def times(self, x: Number, y: Number) -> Number:
-        n = self.length
-        return x[0].mul_low(y[0], n), x[0].mul_low(y[1], n) + x[1].mul_low(y[0], n)
+    def number(self, value: int, slope: int = 0) -> Any:
+        return flint.nmod_poly([value, *[0] * (self.place - 1), slope], self.prime)
+
+    def times(self, x: Any, y: Any) -> Any:
+        product = x.mul_low(y, self.place + self.length)
+        return product.truncate(self.length) + product.right_shift(self.place).left_shift(self.place)
 
     def product(self, A: Matrix, B: Matrix) -> Matrix:
-        columns = list(zip(*B, strict=True))
-        return [[self._inner(row, column) for column in columns] for row in A]
-
-    def _inner(self, row: Sequence[Number], column: Sequence[Number]) -> Number:
-        products = [self.times(x, y) for x, y in zip(row, column, strict=True)]
-        return sum((x for x, _ in products[1:]), products[0][0]), sum((x for _, x in products[1:]), products[0][1])
+        columns, zero = list(zip(*B, strict=True)), self.number(0)
+        return [[sum(map(self.times, row, column), start=zero) for column in columns] for row in A]
 
     def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
         """Return the softmax of each column, with the number of equal tokens."""
-        counts = [1, self.t - 1]
         exponentials = [
-            [self._exponential(z, e, count) for z, e in zip(row, numbers, strict=True)]
-            for row, numbers, count in zip(scores, chosen, counts, strict=True)
+            [self._exponential(z, e) * count for z, e in zip(row, numbers, strict=True)]
+            for row, numbers, count in zip(scores, chosen, (1, self.t - 1), strict=True)
         ]
-        totals = [(x[0] + y[0], x[1] + y[1]) for x, y in zip(*exponentials, strict=True)]
-        inverses = list(map(self._inverse, totals))
-        return [[self.times(x, y) for x, y in zip(row, inverses, strict=True)] for row in exponentials]
+        inverses = [self._inverse(x + y) for x, y in zip(*exponentials, strict=True)]
+        return [list(map(self.times, row, inverses)) for row in exponentials]
 
-    def _exponential(self, z: Number, chosen: int, count: int) -> Number:
-        """``count`` times e^(hz), or of a random number instead."""
+    def _exponential(self, z: Any, chosen: int) -> Any:
+        """The number e^(hz), or a random one instead of its value, whose slope is known."""
+        value = z.truncate(self.length)
+        slope = z - value
         if self.length == 1:
-            value = flint.nmod_poly([chosen * count], self.prime)
-            return value, value.mul_low(z[1], 1)
+            return self.times(self.number(chosen), 1 + slope)
         h = flint.nmod_poly([0, 1], self.prime)
-        value = self._series(z[0].mul_low(h, self.length)) * count
-        return value, value.mul_low(z[1].mul_low(h, self.length), self.length)
+        return self.times(self._series(value.mul_low(h, self.length)), 1 + self.times(h, slope))
 
     def _series(self, z: Any) -> Any:
         """E = e^z from E′ = z′E, for z without constant term."""
@@ -194,7 +193,8 @@ class _Ring:
             coefficients.append(total * pow(k, -1, self.prime) % self.prime)
         return flint.nmod_poly(coefficients, self.prime)
 
-    def _inverse(self, x: Number) -> Number:
-        n = self.length
-        value = x[0].inverse_series_trunc(n)
-        return value, -value.mul_low(value, n).mul_low(x[1], n)
+    def _inverse(self, x: Any) -> Any:
+        """1/(v + s) = (v − s)/v² for a slope s."""
+        value = x.truncate(self.length)
+        inverse = value.inverse_series_trunc(self.length)
+        return self.times(self.times(inverse, inverse), 2 * value - x)
