@@ -113,12 +113,14 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
     observables = tuple(dict.fromkeys(statement.observable for statement in statements))
 
     def usual(model: Any) -> bool:
-        return not chosen.observed_separately or _usual(model, statements)
+        """Whether all questions share an observation; or some statement applies, and none takes Macaulay2."""
+        applies = any(not statement.hypotheses(model) for statement in statements)
+        return not chosen.observed_separately or (applies and not model.needs_engine(observables))
 
     return Question(
         key,
         " ".join([STATEMENTS, *sorted(observables)]) if chosen.observed_separately else STATEMENTS,
-        partial(_observe, observables),
+        lambda model, engine: model.observe(observables, engine=engine, certified=True),
         partial(_content, statements),
         lambda model: chosen.program(model, key),
         partial(_rows, statements),
@@ -127,16 +129,6 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
         within_reach=usual,
         needs_engine=lambda model: model.needs_engine(observables),
     )
-
-
-def _usual(model: Any, statements: tuple[Statement, ...]) -> bool:
-    """Whether some of the statements apply, and none takes Macaulay2."""
-    applies = any(not statement.hypotheses(model) for statement in statements)
-    return applies and not model.needs_engine({statement.observable for statement in statements})
-
-
-def _observe(observables: tuple[str, ...], model: Any, engine: Engine | None) -> Any:
-    return model.observe(observables, engine=engine, certified=True)
 
 
 def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Content:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre
@@ -119,6 +119,8 @@ class Observations:
     ['(1, 1, 0)', '(1, 1, 1)']
     """
 
+    weights: ClassVar[tuple[str, ...]] = ("A", "V")
+
     model: Shape
     orbits: tuple[OrbitFacts, ...]
     dimension: int
@@ -148,11 +150,6 @@ class Observations:
     def unfinished(self) -> str:
         """The limit and how many orbits were done, in words; empty if all were."""
         return "" if self.limit is None else str(self.limit)
-
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The names of the weights of a function."""
-        return "A", "V"
 
     @property
     def progress(self) -> str:

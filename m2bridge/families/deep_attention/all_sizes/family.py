@@ -19,19 +19,8 @@ from m2bridge.families.all_sizes import (
     all_sizes_questions,
     with_a_form,
 )
-from m2bridge.families.deep_attention.all_sizes.layers import (
-    END,
-    LAYER,
-    PREDICTIONS,
-    WORDS,
-    BlockRank,
-    Prediction,
-    block_ranks,
-    counted,
-    layer_identities,
-    spans,
-    total,
-)
+from m2bridge.families.deep_attention.all_sizes import layers
+from m2bridge.families.deep_attention.all_sizes.layers import END, LAYER, WORDS, Prediction, counted, spans, total
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
@@ -119,7 +108,7 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
     scope: ClassVar[str] = "all widths and ranks, any number of layers, and all t ≥ 1, in characteristic 0"
 
     identities: tuple[str, ...]
-    blocks: tuple[BlockRank, ...]
+    blocks: tuple[layers.BlockRank, ...]
 
     def evidence(self) -> dict[str, Any]:
         """Return the identities and ranks, for ``json.dumps``."""
@@ -216,8 +205,8 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
     numbers, networks = range(1, LARGEST + 1), []
-    for layers in range(1, MOST_LAYERS + 1):
-        for widths, a, t in product(product(numbers, repeat=layers + 1), product(numbers, repeat=layers), (1, 2)):
+    for count in range(1, MOST_LAYERS + 1):
+        for widths, a, t in product(product(numbers, repeat=count + 1), product(numbers, repeat=count), (1, 2)):
             networks.append(DeepAttention(widths, a, t, normalization=normalization))
     return tuple(sorted(networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
 
@@ -267,7 +256,7 @@ def _example(network: DeepAttention, counts: str, stated: int) -> Example:
 
 def stated_for_all_sizes() -> tuple[Stated, ...]:
     """Return the statements that have a form for all sizes."""
-    return tuple(statement for statement in STATEMENTS if statement.key in (*PREDICTIONS, NORMAL_FORM))
+    return tuple(statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM))
 
 
 def cross_check_deep_attention(
@@ -300,12 +289,12 @@ def cross_check_deep_attention(
     every = stated_for_all_sizes()
     chosen, others = with_a_form(statements or STATEMENTS, lambda statement: statement in every)
     with limited(timeout) as running:
-        if wrong := [name for name, holds in layer_identities().items() if not holds]:
+        if wrong := [name for name, holds in layers.layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
-        blocks = block_ranks()
+        blocks = layers.block_ranks()
         found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
         return DeepAttentionAllSizes(
-            tuple(layer_identities()),
+            tuple(layers.layer_identities()),
             blocks,
             verdicts=found,
             seconds=running.seconds,
@@ -317,7 +306,7 @@ def cross_check_deep_attention(
 def _verdict(statement: Stated) -> EveryVerdict:
     if statement.key == NORMAL_FORM:
         return verdict(statement, "normal_form", Decision.CONFIRMED)
-    return decide(statement, PREDICTIONS[statement.key])
+    return decide(statement, layers.PREDICTIONS[statement.key])
 
 
 @dataclass(frozen=True, slots=True)
