@@ -193,7 +193,7 @@ def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyP
 
 def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(layer_identities().values())
-    monkeypatch.setattr(every_size, "layer_identities", lambda: {**layer_identities(), "determinant": False})
+    monkeypatch.setattr(layers, "layer_identities", lambda: {**layer_identities(), "determinant": False})
     with pytest.raises(ContradictionError, match="determinant"):
         cross_check_deep_attention()
 
@@ -348,7 +348,7 @@ def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyP
 
 def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     fewer = {"determinant": True}
-    monkeypatch.setattr(every_size, "layer_identities", lambda: fewer)
+    monkeypatch.setattr(layers, "layer_identities", lambda: fewer)
     (wrong,) = certify_all(EveryNetwork(), ["S"])
     assert verify(wrong).outcome == "rejected"
 
