@@ -13,7 +13,7 @@ import textwrap
 import zlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
@@ -76,9 +76,8 @@ def pack(data: Any) -> str:
     return b64encode(zlib.compress(text.encode())).decode()
 
 
-def statements(rows: Iterable[Row]) -> list[Line]:
+def statements(rows: Sequence[Row]) -> list[Line]:
     """The statements in question, in alphabetical order."""
-    rows = list(rows)
     counts: dict[str, Counter[str]] = {}
     texts: dict[str, tuple[str, str]] = {}
     paper = paper_of(rows)
@@ -185,45 +184,31 @@ def _numbers(report: Report, row: Row) -> tuple[str, ...]:
     return tuple(map(str, report.cells(row.case)))
 
 
-def _seconds(row: Row) -> str:
-    return "–" if row.seconds is None else f"{row.seconds:.3f}"
-
-
-def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
-    """The cells of a row for a terminal."""
-    return (*_numbers(report, row), markup.line(row.statement), row.verdict, _seconds(row), markup.line(row.reason))
-
-
-def _unused(report: Report) -> Table:
-    """The files that could not be used."""
-    return Table(("file not used", "reason"), [(markup.line(p.file), markup.line(p.reason)) for p in report.problems])
-
-
 def to_text(report: Report) -> str:
-    """The text for a terminal: the paragraph, and the table with each witness on a line of its own."""
-    parts = [textwrap.fill(markup.line(report.paragraph), WIDTH)]
-    if report.rows:
-        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
-        head, rule, *lines = table(header, [_cells_of(report, row) for row in report.rows]).splitlines()
-        witnesses = [f"\n{INDENT}witness: {markup.line(row.witness)}" if row.witness else "" for row in report.rows]
-        parts.append("\n".join([head, rule[:WIDTH], *map("".join, zip(lines, witnesses, strict=True))]))
-    if report.problems:
-        unused = _unused(report)
-        parts.append(table(unused.header, unused.rows))
-    return "\n\n".join(parts) + "\n"
+    """For a terminal: the paragraph, and the table with each witness on a line of its own."""
+    tables = [table(block.header, block.rows) for block in to_sheet(report).blocks if isinstance(block, Table)]
+    rules = [re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables]
+    text = "\n\n".join([textwrap.fill(markup.line(report.paragraph), WIDTH), *rules])
+    return text.replace("\nwitness: ", f"\n{INDENT}witness: ") + "\n"
 
 
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", markup.line(report.paragraph))])]
     if report.rows:
-        witnesses = [f"\nwitness: {markup.line(row.witness)}" if row.witness else "" for row in report.rows]
-        cells = [_cells_of(report, row) for row in report.rows]
-        rows = [(*line, reason + witness) for (*line, reason), witness in zip(cells, witnesses, strict=True)]
-        blocks.append(Table((*report.headings, "statement", "verdict", "seconds", "reason"), rows))
+        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
+        blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
-        blocks.append(_unused(report))
+        unused = [(markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems]
+        blocks.append(Table(("file not used", "reason"), unused))
     return Sheet("", blocks)
+
+
+def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
+    """The cells of a row for a terminal."""
+    witness = f"\nwitness: {markup.line(row.witness)}" if row.witness else ""
+    seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
+    return (*_numbers(report, row), markup.line(row.statement), row.verdict, seconds, markup.line(row.reason) + witness)
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
