@@ -71,9 +71,8 @@ class Tensor:
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
             return array
-        # A sum is finite unless an entry is not, or it overflows: only then are all looked at.
-        if not numpy.isfinite(array.sum(dtype=float)) and not (finite := numpy.isfinite(array.astype(float))).all():
-            place = tuple(int(i) for i in numpy.argwhere(~finite)[0])
+        if not (finite := numpy.isfinite(array)).all():
+            place = tuple(numpy.argwhere(~finite)[0])
             at = ", ".join(str(i + 1) for i in place)
             raise InvalidCaseError("weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number")
         return array
@@ -119,15 +118,13 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
         array = numpy.array(value, dtype=object)
         if array.size and all(isinstance(entry, float) for entry in array.flat):
             return array.astype(float), "float64"
-        entries = [_exact(entry) for entry in array.flat]
+        exact = numpy.empty(array.shape, dtype=object)
+        exact.flat[:] = [_exact(entry) for entry in array.flat]
     except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
         said = f": {reason}" if isinstance(reason, ConversionError) else ""
-        raise InvalidCaseError(
-            "weights", f"'{name:.60}' is no list of rows of numbers, all of one length{said}"
-        ) from None
-    exact: Any = numpy.empty(len(entries), dtype=object)
-    exact[:] = entries
-    return exact.reshape(array.shape), EXACT
+        message = f"'{name:.60}' is no list of rows of numbers, all of one length{said}"
+        raise InvalidCaseError("weights", message) from None
+    return exact, EXACT
 
 
 def _exact(entry: Any) -> Fraction:
@@ -225,8 +222,7 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            for name in file.keys():  # noqa: SIM118  (no mapping)
-                part = file.get_slice(name)
+            for name, part in ((name, file.get_slice(name)) for name in file.keys()):  # noqa: SIM118  (no mapping)
                 kind = part.get_dtype().replace("BF", "bfloat").replace("F", "float")
                 yield Tensor(name, tuple(part.get_shape()), kind, partial(load, name))
     except SafetensorError as reason:
@@ -237,9 +233,8 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     try:
         import torch
     except ImportError:
-        raise MethodUnavailableError(
-            "files of PyTorch need the package torch; or save as .safetensors or .npz"
-        ) from None
+        message = "files of PyTorch need the package torch; or save as .safetensors or .npz"
+        raise MethodUnavailableError(message) from None
     with path.open("rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):

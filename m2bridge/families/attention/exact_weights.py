@@ -184,14 +184,12 @@ class HeadShape:
     def redundant(self) -> list[tuple[str, int]]:
         """The directions of generic weights in which the function does not change, by name, with their numbers."""
         found = []
-        if self.a <= self.d and (self.factored or self.a < self.d):
-            found.append((f"GL({self.a}) on K and Q", self.a**2))
-        elif self.factored:
-            found.append(("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
-        if self.v is not None and self.v <= self.most_V:
-            found.append((f"GL({self.v}) on O and V", self.v**2))
-        elif self.v is not None:
-            found.append(("O and V with the same OV", self.v * (self.d + self.d_out) - self.d * self.d_out))
+        if self.factored or self.a < self.d:
+            square = (f"GL({self.a}) on K and Q", self.a**2)
+            found.append(square if self.a <= self.d else ("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
+        if self.v is not None:
+            same = ("O and V with the same OV", self.v * (self.d + self.d_out) - self.d * self.d_out)
+            found.append((f"GL({self.v}) on O and V", self.v**2) if self.v <= self.most_V else same)
         return found + ([] if self.softmax else [("rescaling of A against V", 1)])
 
     def is_singular(self, r: int, s: int, m: int) -> bool:

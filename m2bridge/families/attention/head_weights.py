@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
 
 _LARGE = 2000
-"""Rows or columns of matrices that are decomposed by several threads."""
+"""The rank of matrices that are decomposed by several threads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,9 @@ class HeadWeights:
     def of(cls, head: Head, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
         shape, ranks = HeadShape.of(head.matrices, a, softmax), exact_ranks(head.matrices)
-        numerical = Numerical.of(head, shape, ranks, tolerance)
+        # For small matrices threads take longer than they save.
+        with threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
+            numerical = Numerical.of(head, shape, ranks, tolerance)
         return cls(head.layer, head.head, shape, ranks, _onto(head.matrices, shape, ranks), numerical)
 
     @property
@@ -175,10 +177,8 @@ def find_heads(
         raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
     found: list[HeadWeights] = []
     try:
-        small = max(max(part.shape, default=0) for layer in layers for part in layer.parts.values()) < _LARGE
-        with threadpool_limits(1 if small else None):  # for small matrices threads take longer than they save
-            every = (head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count))
-            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
+        every = (head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count))
+        found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
     except TimeLimitError as limit:
         if not found:
             raise

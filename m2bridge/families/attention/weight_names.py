@@ -181,9 +181,8 @@ def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None
         If one is missing.
     """
     given = {option: name for option, name in names.items() if name}
-    for option in ("query", "key", "value"):
-        if option not in given:
-            raise InvalidCaseError(option, "is missing: give the names of query, key and value, or of none")
+    if missing := [option for option in ("query", "key", "value") if option not in given]:
+        raise InvalidCaseError(missing[0], "is missing: give the names of query, key and value, or of none")
     letters = {letter: given[option] for letter, option in zip("QKVO", names, strict=True) if option in given}
     layers = list(_layers(available, letters))
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
@@ -201,10 +200,8 @@ def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
         return list(_layers(available, dict.fromkeys("QKV", *available)))
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
-    for transposed, names in [
-        (kind == "transposed", names) for kind in ("usual", "transposed") for names in NAMES[kind]
-    ]:
-        for layer in _layers({n: t for n, t in available.items() if n not in used}, names, transposed):
+    for kind, names in ((each, names) for each in ("usual", "transposed") for names in NAMES[each]):
+        for layer in _layers({n: t for n, t in available.items() if n not in used}, names, kind == "transposed"):
             better = layer.name not in layers or ("O" in layer.parts and "O" not in layers[layer.name].parts)
             if better and "attention to other tokens" not in _kinds(layer.name):
                 layers[layer.name] = layer
@@ -243,8 +240,7 @@ def heads_in_configuration(path: Any) -> int | None:
     except (OSError, ValueError):
         return None
     values = [content.get(key) for key in NAMES["heads"]] if isinstance(content, dict) else []
-    count = next((value for value in values if isinstance(value, int)), 0)
-    return count if count > 0 else None
+    return next((value for value in values if isinstance(value, int) and value > 0), None)
 
 
 def find_layers(
@@ -265,8 +261,7 @@ def find_layers(
         heads = heads_in_configuration(source)
     if any(names.values()):
         return named_layers(available, names), available, heads
-    layers = usual_layers(available)
-    if not layers:
+    if not (layers := usual_layers(available)):
         listed = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
         more = f" and {len(available) - 8} more" if len(available) > 8 else ""
         message = f"no usual names are in it: say query, key and value; it holds {listed}{more}"

@@ -337,10 +337,9 @@ def weights(
     tolerance: float | None = None,
     timeout: float | None = None,
 ) -> Weights:
-    """Say what weights of self-attention determine: exactly, and how near they are to singular functions, numerically.
+    """Say what weights of self-attention determine, exactly, and how near they are to singular functions, numerically.
 
-    Floating-point numbers are taken exactly, as the dyadic rationals that they are; A = KᵀQ is never rounded. What is
-    said holds for t ≥ 2 tokens.
+    Floating-point numbers are taken exactly, as dyadic rationals; A = KᵀQ is never rounded. It holds for t ≥ 2 tokens.
 
     Parameters
     ----------
@@ -389,7 +388,7 @@ def weights(
         raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
-    given = {letter: array for letter, array in zip("KQVAO", (K, Q, V, A, O), strict=True) if array is not None}
+    given = {x: array for x, array in {"K": K, "Q": Q, "V": V, "A": A, "O": O}.items() if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
