@@ -34,6 +34,7 @@ from m2bridge.families.attention.all_sizes.closures import (
     closure_of,
     closures_of_all_sizes,
 )
+from m2bridge.families.attention.checker.equations import Products, number_of_sections
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.comparisons import generator_check
 from m2bridge.families.attention.completeness import CoreSize
@@ -296,6 +297,12 @@ def test_columns() -> None:
 def test_the_checker_finds_the_same_by_weight_spaces(core: CoreSize) -> None:
     found = closures_of_all_sizes((core,)).ranges[0]
     assert closure(core.variables, core.columns, core.rows) == found.to_certificate()
+
+
+def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> None:
+    """By weight spaces over QQ, where multiplicity spaces found it: (4; 2, 2) in degree 5, (3; 3, 3) in degree 4."""
+    assert Products(2, 2, 4, 2).hilbert_function(5) == number_of_sections(2, 2, 4, 2)(5) == 551_472
+    assert Products(3, 3, 3, 3).hilbert_function(4) == number_of_sections(3, 3, 3, 3)(4)
 
 
 def test_a_certificate_with_another_generator_is_not_that_of_the_checker(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,13 +120,13 @@ class CoreSize:
         return cls(min(shape.d, columns + rows), columns, rows)
 
     @property
-    def bound(self) -> int:
-        """The bound on the degrees of generators; see docs/completeness.md.
+    def decisive_degree(self) -> int:
+        """L + 3 with L = min(max(e, f) − 1, m − 2): from here on, equality with the sections in one degree decides.
 
-        It is max(m·min(e, f), L + 4) with L = min(max(e, f) − 1, m − 2), in the notation there.
+        If it holds in degree s, it holds in all later ones, and the ideal is generated in degrees ≤ s + 1; see
+        docs/completeness.md.
         """
-        hook = min(max(self.columns, self.rows) - 1, self.variables - 2)
-        return max(self.variables * min(self.columns, self.rows), hook + 4)
+        return min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
 
     def __str__(self) -> str:
         return f"the products of {self.columns} and {self.rows} linear forms in {self.variables} variables"

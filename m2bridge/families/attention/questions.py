@@ -237,7 +237,8 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
     size, last = CoreSize.of(model), equations.max_degree
     coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
-    if monomial_count(coordinates, size.bound) > MOST_CORE_MONOMIALS or coordinate_ring(size).sections_from > last + 1:
+    ring = coordinate_ring(size)
+    if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS or ring.sections_from > last + 1:
         return None, False
     series, parts = hilbert_series(model), representations(model)
     check_representations(Known(equations, series, representations=parts))

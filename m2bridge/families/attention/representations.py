@@ -37,7 +37,7 @@ class CoordinateRing:
     ----------
     size : CoreSize
     multiplicities : tuple of dict
-        Of C_0, …, C_{B−1}, by types.
+        Of C_0, …, C_{B−1}, by types; so many that the ideal is generated in degrees ≤ B.
     sections_from : int
         From this degree on, C_n = Γ_n.
     """
@@ -45,6 +45,11 @@ class CoordinateRing:
     size: CoreSize
     multiplicities: tuple[Mapping[Shapes, int], ...]
     sections_from: int
+
+    @property
+    def bound(self) -> int:
+        """The bound B on the degrees of generators."""
+        return len(self.multiplicities)
 
     @property
     def missing(self) -> list[Type]:
@@ -89,27 +94,30 @@ def _dimension(shapes: Shapes, shape: Shape) -> int:
 
 @lru_cache(maxsize=64)
 def coordinate_ring(size: CoreSize) -> CoordinateRing:
-    """The coordinate ring of a core up to the degree before the bound, with proof.
+    """The coordinate ring of a core up to a degree that decides all others, with proof.
 
     Raises
     ------
     MethodUnavailableError
-        If it is less than the sections in that degree, or too few covariants were found.
+        If it is less than the sections in all degrees looked at, or too few covariants were found.
     TimeLimitError
         If the limit was reached.
     """
     if size.variables == 1:  # the source is an affine space, and W too
         return CoordinateRing(size, ({((), (), ()): 1},), 0)
-    spaces = MultiplicitySpaces.of(size, FEW_DEGREES)
-    while len(spaces.ring) < size.bound:
+    spaces, first = MultiplicitySpaces.of(size, FEW_DEGREES), size.decisive_degree
+    equal = [True]
+    while len(equal) <= first or not equal[-1]:
+        if len(equal) > first + MORE_DEGREES:
+            raise MethodUnavailableError(f"the Hilbert function of {size} in degree {len(equal) - 1} decides nothing")
         spaces.next_part_of_ring()
-    start = size.bound
-    while start and spaces.multiplicities[start - 1] == section_multiplicities(size, start - 1):
-        start -= 1
-    if start == size.bound:
-        raise MethodUnavailableError(f"the Hilbert function of {size} in degree {size.bound - 1} decides nothing")
+        equal.append(spaces.multiplicities[-1] == section_multiplicities(size, len(equal)))
+    start = max((n + 1 for n, same in enumerate(equal) if not same), default=0)
     return CoordinateRing(size, tuple(spaces.multiplicities), start)
 
+
+MORE_DEGREES = 3
+"""So many degrees after the first that could decide are looked at."""
 
 FEW_DEGREES = 4
 """The coordinate ring is less than the sections in low degrees only: points for the spaces of so many are enough."""
@@ -141,12 +149,10 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
         return tuple((n, (b, a, c), number) for n, (a, b, c), number in core_types(CoreSize(m, f, e)))
     if m == 1:
         return ()
-    if len(pieri(section_multiplicities(size, size.bound - 1), (e, f, m))) > MOST_TYPES:
-        raise TooLargeError(
-            f"generators of {size} up to degree {size.bound} are too many representations to be computed"
-        )
-    coordinate_ring(size)  # the bound on the degrees rests on it
-    return _types(MultiplicitySpaces.of(size, size.bound))
+    bound = coordinate_ring(size).bound
+    if len(pieri(section_multiplicities(size, bound - 1), (e, f, m))) > MOST_TYPES:
+        raise TooLargeError(f"generators of {size} up to degree {bound} are too many representations to be computed")
+    return _types(MultiplicitySpaces.of(size, bound))
 
 
 def minors(size: CoreSize) -> Iterator[Type]:

@@ -38,8 +38,9 @@ from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, Ta
 
 CORES = tuple(
     CoreSize(m, e, f)
-    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
-    for m in range(max(e, f), (4 if {e, f} == {2, 3} else e + f + 1))
+    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
+    for m in range(max(e, f), e + f + 1)
+    if m <= 3 or e + f <= 4
 )
 """Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round, and for d = 3."""
 
@@ -143,11 +144,10 @@ class ClosureOfSizes:
         """Return what a certificate holds of these closures."""
         core = self.core
         sizes = core.columns, core.rows, core.variables
-        bound = core.bound if core.variables > 1 else 1
         return {
             "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
-            "bound": bound,
-            "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(bound)],
+            "bound": self.ring.bound,
+            "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)],
             "sections_from": self.ring.sections_from,
             "representations": [_type_json(kind) for kind in self.generators.types],
         }
@@ -166,7 +166,7 @@ class ClosureOfSizes:
             "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
             "dimension": str(self.dimension),
             "degree": str(self.degree),
-            "bound": core.bound if core.variables > 1 else 1,
+            "bound": self.ring.bound,
             "sections_from": self.ring.sections_from,
             "less_than_sections": [_type_json(kind) for kind in self.ring.missing],
         }
@@ -308,7 +308,7 @@ def _formula(expression: Expr) -> Formula:
     return Formula(expression_text(expression), latex(expression))
 
 
-CERTIFIED = tuple(core for core in CORES if {core.columns, core.rows} != {2, 3} and core != CoreSize(4, 2, 2))
+CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))
 """The cores whose ideals are small enough for the weight spaces of the checker."""
 TEXT = (
     "Minimal generators of the ideal of the Zariski closure as representations, with the Hilbert function of the core, "

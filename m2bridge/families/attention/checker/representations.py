@@ -13,37 +13,32 @@ from math import prod
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
-from m2bridge.families.attention.checker.equations import Products, Weight, balanced, is_above, number_of_sections
+from m2bridge.families.attention.checker.equations import Products, Weight, balanced, is_above
 from m2bridge.families.attention.checker.statements import WORDS
 
-CORES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2))
-"""e and f; for each of them m = max(e, f), …, e + f."""
-TOO_LARGE = {(4, 2, 2)}
-"""Cores with too many monomials of the degree of the bound."""
+SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
+CORES = [(m, e, f) for e, f in SIZES for m in range(max(e, f), min(e + f, 4) + 1) if m <= 3 or 1 in (e, f)]
+"""m, e and f of the cores without too many monomials of the degree of the bound, for all d with few e and f."""
 
 
 def closures(certificate: Certificate) -> Content | Difference:
     """Compute the content of the certificate anew."""
-    sizes = ((m, e, f) for e, f in CORES for m in range(max(e, f), e + f + 1) if (m, e, f) not in TOO_LARGE)
-    answer = {"closures": [closure(*size) for size in sizes]}
+    answer = {"closures": [closure(*size) for size in CORES]}
     return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]))
 
 
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with a core."""
-    core, h = Products(f, e, m, e), number_of_sections(f, e, m, e)
-    bound = max(m * min(e, f), min(max(e, f) - 1, m - 2) + 4) if m > 1 else 1
-    values = [core.hilbert_function(n) for n in range(bound)]
-    start = bound
-    while start and values[start - 1] == h(start - 1):
-        start -= 1
+    core = Products(f, e, m, e)
+    values, start = core.up_to_sections(core.sizes)
+    bound = len(values)
     found = [kind for n in range(2, bound + 1) for kind in types(core, n)]
     found += [kind for n, products in minors(m, e, f) for kind in types(products, n) if has_more(kind, m, e, f)]
     return {
         "core": {"variables": m, "columns": e, "rows": f},
         "bound": bound,
         "hilbert_function": values,
-        "sections_from": start if start < bound or not bound else None,
+        "sections_from": start,
         "representations": sorted(found, key=lambda kind: [kind[name] for name in ("degree", "X", "H", "Y")]),
     }
 
