@@ -23,7 +23,6 @@ from m2bridge.families.deep_attention.checker.predictions import (
     WORDS as SAID,
     Case,
     hypotheses,
-    name as case_name,
     prediction,
     upper_bound,
     virtual,
@@ -167,12 +166,7 @@ def _block(case: Case) -> Json:
     columns, rank = columns_and_rank(case)
     if rank != columns - unseen(case):
         raise ContradictionError(f"the kernel of {case} is larger than it always is")
-    return {"network": _key(case), "columns": columns, "rank": rank}
-
-
-def _key(case: Case) -> str:
-    data = {"widths": [*case.d], "a": [*case.a], "t": case.t, "heads": 1, "skip": False}
-    return case_name(data | {"normalization": "softmax" if case.softmax else "none"}).removeprefix("deep-attention-")
+    return {"network": case.key, "columns": columns, "rank": rank}
 
 
 def outside(words: Words) -> list[Json]:
@@ -187,11 +181,11 @@ def outside(words: Words) -> list[Json]:
         if stated is None or stated == dimension:
             continue
         if not reasons:
-            raise ContradictionError(f"{words.key} says {stated} for {_key(case)}, and the dimension is {dimension}")
+            raise ContradictionError(f"{words.key} says {stated} for {case.key}, and the dimension is {dimension}")
         kind = reasons[0].split(";")[0]
         if len(reasons) == 1 and kind not in examples:
             computed, _ = observed(case, words.observable)
-            examples[kind] = {"hypothesis": reasons[0], "network": _key(case), "computed": computed, "stated": stated}
+            examples[kind] = {"hypothesis": reasons[0], "network": case.key, "computed": computed, "stated": stated}
     return list(examples.values())
 
 

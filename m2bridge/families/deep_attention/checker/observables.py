@@ -5,14 +5,14 @@ attention.
 """
 
 from collections.abc import Callable, Iterator
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from operator import add
 from random import Random
 from typing import Any
 
 import flint
 
-from m2bridge.checker.algebra import PRIME
+from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import fibre, limit_outside, unknowns
@@ -21,11 +21,6 @@ from m2bridge.families.deep_attention.checker.predictions import Case, hypothesi
 MOST, MOST_STEPS = 3 * 10**6, 10**8
 TOKENS = 3
 Head = dict[str, Any]
-
-
-def rank(rows: list[list[int]]) -> int:
-    """Modulo a prime."""
-    return int(flint.nmod_mat(len(rows), len(rows[0]), [x for row in rows for x in row], PRIME).rank())
 
 
 def weights(case: Case) -> int:
@@ -53,7 +48,7 @@ def attention_rank(d: int, a: int) -> int:
     _payable(2 * a * d, d * d)
     random = Random(3)
     K, Q = (_random(a, d, random) for _ in range(2))
-    return rank([_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)])
+    return rank_modulo([_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)])
 
 
 def virtual_rank(case: Case) -> int:
@@ -61,30 +56,24 @@ def virtual_rank(case: Case) -> int:
     n, random = case.d[0], Random(4)
     count = weights(case)
     _payable(count, len(case.a) * n * n + case.d[-1] * n, count**2)
-    layers = [_random_head(d, after, a, random) for d, after, a in case.layers]
+    layers = [_random_head(*layer, random) for layer in case.layers]
     entering = [flint.nmod_mat(n, n, [int(i == j) for i in range(n) for j in range(n)], PRIME)]
     for head in layers:
         entering.append(head["V"] * entering[-1])
     moves = [(k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])]
-    return rank([_virtual_tangent(layers, entering, *move) for move in moves])
+    return rank_modulo([_virtual_tangent(layers, entering, *move) for move in moves])
 
 
-def _virtual_tangent(layers: list[Head], entering: list[Any], k: int, name: str, E: Any) -> list[int]:
-    """All slopes when one weight of layer k moves."""
-    zero, slopes = entering[0] - entering[0], list[int]()
-    slope: Any = None
-    for i, head in enumerate(layers):
-        M, K, Q = entering[i], head["K"], head["Q"]
-        dA = zero if slope is None else (K * slope).transpose() * (Q * M) + (K * M).transpose() * (Q * slope)
-        if i == k and name != "V":
-            dA = dA + ((E * M).transpose() * (Q * M) if name == "K" else (K * M).transpose() * (E * M))
-        slopes += _entries(dA)
-        if slope is not None:
-            slope = head["V"] * slope
-        elif i == k and name == "V":
-            slope = E * M
-    last = entering[-1]
-    return slopes + (_entries(slope) if slope is not None else [0] * (last.nrows() * last.ncols()))
+def _virtual_tangent(layers: list[Head], entering: list[Any], moving: int, name: str, E: Any) -> list[int]:
+    """All slopes when one weight of a layer moves; before it they are zero."""
+    slope, slopes = 0 * entering[moving], [0] * (moving * entering[0].nrows() ** 2)
+    for head, M in list(zip(layers, entering, strict=False))[moving:]:
+        dK, dQ, dV = (E if head is layers[moving] and kind == name else 0 * head[kind] for kind in "KQV")
+        KM, QM = head["K"] * M, head["Q"] * M
+        dKM, dQM = dK * M + head["K"] * slope, dQ * M + head["Q"] * slope
+        slopes += _entries(dKM.transpose() * QM + KM.transpose() * dQM)
+        slope = dV * M + head["V"] * slope
+    return slopes + _entries(slope)
 
 
 def _units(block: Any) -> Iterator[Any]:
@@ -105,7 +94,7 @@ def function_rank(case: Case, most: int) -> int:
     _payable(rows, weights(case))
     random, tokens = Random(5), min(case.t, TOKENS)
     layers = [[_random_head(*layer, random) for _ in range(case.heads)] for layer in case.layers]
-    return rank([_gradient(layers, case.skip, tokens, random) for _ in range(rows)])
+    return rank_modulo([_gradient(layers, case.skip, tokens, random) for _ in range(rows)])
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
@@ -156,12 +145,6 @@ def _turned(word: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(-letter for letter in reversed(word))
 
 
-def degrees_in_first_layer() -> tuple[int, int]:
-    """Return how often V and A occur in V Y Yᵀ A Y; with cV and A/c a layer is multiplied by c^(difference)."""
-    word = ["V", "Y", "Y'", "A", "Y"]
-    return word.count("V"), word.count("A")
-
-
 Found = tuple[int | None, dict[str, int]]
 """The value, if it is decided, and numbers; none where nothing is computed."""
 
@@ -200,7 +183,8 @@ def _normal_form(case: Case) -> Found:
 def _scalings(case: Case) -> Found:
     if case.softmax:
         return None, {}
-    values, attention = degrees_in_first_layer()
+    word = ["V", "Y", "Y'", "A", "Y"]  # with cV and A/c a layer is multiplied by c^(difference)
+    values, attention = map(word.count, "VA")
     return values == attention, {"degree_in_values": values, "degree_in_attention": attention}
 
 
@@ -248,38 +232,27 @@ def _virtual_fibre_dimension(case: Case) -> Found:
     return (None if weights is None or functions is None else weights - functions - len(case.a)), numbers
 
 
-def _fibre(value: Callable[[Case, int, int], int | None], *names: str) -> Callable[[Case], Found]:
-    """The observable with this value for a fibre of some dimension and degree, and these two among its numbers."""
+def _fibre(case: Case, observable: str) -> Found:
+    """An observable of a fibre, which has among all matrices at least the dimension that it has among virtual weights.
 
-    def observable(case: Case) -> Found:
-        if not unknowns(case):
-            return None, {}
-        dimension, degree = fibre(case)
-        numbers = {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
-        return value(case, dimension, degree), {name: numbers[name] for name in ("unknowns", *names)}
-
-    return observable
-
-
-def _held(case: Case, dimension: int, degree: int) -> int:
-    """The dimension; among all matrices there are at least as many as among virtual weights.
-
-    They are as many, if these are all matrices.
+    One simple point; of several ones, which are virtual weights is not computed, but they are no curve if unique.
     """
-    virtual_dimension, numbers = _virtual_fibre_dimension(case)
+    if not unknowns(case):
+        return None, {}
+    dimension, degree = fibre(case)
+    among_virtual, numbers = _virtual_fibre_dimension(case)
     n = case.d[0]
-    missing = len(case.a) * n * n + n * case.d[-1] - numbers["virtual_weights"]
-    if virtual_dimension is not None and (
-        dimension < virtual_dimension or (dimension > virtual_dimension and not missing)
-    ):
-        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights")
-    return dimension
-
-
-def _one_point(case: Case, dimension: int, degree: int) -> bool | None:
-    """One simple point; of several ones, which are virtual weights is not computed, but they are no curve if unique."""
-    virtual_dimension, _ = _virtual_fibre_dimension(case)
-    return True if dimension == 0 and degree == 1 else False if virtual_dimension else None
+    everything = numbers["virtual_weights"] == len(case.a) * n * n + n * case.d[-1]
+    if among_virtual is not None and (dimension < among_virtual or (everything and dimension > among_virtual)):
+        raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
+    one_point = True if (dimension, degree) == (0, 1) else False if among_virtual else None
+    sizes = {"dimension": dimension, "degree": degree}
+    value, kept = {
+        "fibre_degree": (degree, ("degree",)),
+        "fibre_dimension": (dimension, ("dimension",)),
+        "fibre_is_one_point": (one_point, ("dimension", "degree")),
+    }[observable]
+    return value, {"unknowns": unknowns(case)} | {name: sizes[name] for name in kept}
 
 
 def _closed(case: Case) -> Found:
@@ -293,9 +266,7 @@ _OBSERVED: dict[str, Callable[[Case], Found]] = {
     "attention_matrices": _attention_matrices,
     "closed": _closed,
     "dimension": _dimension,
-    "fibre_degree": _fibre(lambda case, dimension, degree: degree, "degree"),
-    "fibre_dimension": _fibre(_held, "dimension"),
-    "fibre_is_one_point": _fibre(_one_point, "dimension", "degree"),
+    **{name: partial(_fibre, observable=name) for name in ("fibre_degree", "fibre_dimension", "fibre_is_one_point")},
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,

@@ -53,6 +53,12 @@ class Case:
             return 0
         return self.ranks.index(1) + 1 if 1 in self.ranks else len(self.a)
 
+    @property
+    def key(self) -> str:
+        """The name without that of the family."""
+        text = f"{self.d}-a{self.a}-t{self.t}{f'-h{self.heads}' * (self.heads > 1)}"
+        return re.sub(r"[(),]", "", text).replace(" ", "-") + "-skip" * self.skip + "-softmax" * self.softmax
+
 
 def read(data: Mapping[str, Any]) -> Case:
     """Read a case from a certificate; CertificateError if there is no such network."""
@@ -73,9 +79,7 @@ def _positive(n: Any) -> bool:
 
 def name(data: Mapping[str, Any]) -> str:
     """Return the name of a case, such as ``deep-attention-3-3-3-a2-2-t2``."""
-    case = read(data)
-    text = f"deep-attention-{case.d}-a{case.a}-t{case.t}{f'-h{case.heads}' * (case.heads > 1)}"
-    return re.sub(r"[(),]", "", text).replace(" ", "-") + "-skip" * case.skip + "-softmax" * case.softmax
+    return f"deep-attention-{read(data).key}"
 
 
 def matrices(n: int, rank: int) -> int:
@@ -194,19 +198,12 @@ def prediction(case: Case, key: str, part: str) -> int | None:
     return statement.prediction(case)
 
 
-def _equation_16(case: Case) -> int | None:
+def _equation_16(case: Case) -> int:
     """All hidden layers have one width δ; A_1 is d_0 × d_0, the others are δ × δ, and M has rank δ."""
-    hidden = set(case.d[1:-1])
-    if len(hidden) > 1:
-        return None
-    n, last, *deltas = case.d[0], case.d[-1], *hidden
-    value_matrix = deltas[0] * (n + last - deltas[0]) if deltas else n * last
-    return value_matrix + matrices(n, case.a[0]) + sum(matrices(deltas[0], a) for a in case.a[1:])
-
-
-def _equation_14(case: Case) -> int | None:
-    value = _equation_16(case)
-    return None if value is None else value - len(case.a)
+    n, *hidden, last = case.d
+    delta = hidden[0] if hidden else min(n, last)
+    attention = matrices(n, case.a[0]) + sum(matrices(delta, a) for a in case.a[1:])
+    return delta * (n + last - delta) + attention
 
 
 def _single(d: int, m: int, a: int, heads: int) -> int:
@@ -247,7 +244,7 @@ def _fibre_degree(case: Case) -> int:
 class Statement:
     """A prediction, the names of its hypotheses, and those without which it means nothing (all when left out)."""
 
-    prediction: Callable[[Case], int | None]
+    prediction: Callable[[Case], int]
     hypotheses: tuple[str, ...] = ()
     meaning: tuple[str, ...] | None = None
 
@@ -260,7 +257,7 @@ _SKIP = ("skip", "one-head")
 
 STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.1", ""): Statement(lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers)),
-    ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain",)),
+    ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain", "one-hidden-width")),
     ("V", ""): Statement(lambda case: virtual(case, len(case.a)), ("plain",)),
     ("3.6", ""): Statement(lambda case: True, _LIGHTNING),
     ("3.7", ""): Statement(lambda case: True, _PAPER),
@@ -270,9 +267,9 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
         lambda case: virtual(case, len(case.a)) - virtual(case, case.whole), _LIGHTNING
     ),
     ("closed", ""): Statement(lambda case: False, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(_equation_14, _PAPER, _LIGHTNING),
+    ("3.8", ""): Statement(lambda case: _equation_16(case) - len(case.a), _PAPER, (*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
-    ("3.10", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), _SOFTMAX),
+    ("3.10", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")),
     ("L", ""): Statement(lambda case: virtual(case, case.whole) - len(case.a), _LIGHTNING),
     ("S", ""): Statement(lambda case: virtual(case, len(case.a)) if case.t > 1 else linear(case), _SOFTMAX),
     ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
