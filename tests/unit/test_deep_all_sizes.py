@@ -44,6 +44,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
 from m2bridge.families.deep_attention.checker.predictions import Case, read, upper_bound, virtual
+from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from tests.changing import changed, leaves, others
@@ -58,7 +59,7 @@ def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     found = cross_check_deep_attention()
     assert [(v.statement, v.decision) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
     outside = {
-        v.statement: [(example.network.key, example.computed) for example in v.outside.values()] for v in found.verdicts
+        v.statement: [(example["network"], example["computed"]) for example in v.outside] for v in found.verdicts
     }
     assert outside["3.8"] == [("2-1-a2-t1", 4), ("2-2-2-a1-2-t2", 8), ("2-3-1-a2-2-t2", 8)]
     assert not outside["L"] + outside["S"] + outside["V"]
@@ -147,10 +148,11 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
         return
     assert found.decision == "REFUTED"
     assert found.counterexample is not None
-    at = found.counterexample
-    assert (at.network.key, at.computed, at.stated) == SMALLEST[name]
-    exact = observe(at.network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension")
-    assert exact.exact_value == at.computed
+    smallest, computed, _ = SMALLEST[name]
+    assert tuple(found.counterexample.values()) == SMALLEST[name]
+    network = DeepAttention.from_key(smallest)
+    exact = observe(network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension")
+    assert exact.exact_value == computed
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,14 @@ def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.Monke
         cross_check_deep_attention()
 
 
-@pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "_transposed"])
+class Untransposed(Words):
+    """Words that are their own transposes."""
+
+    def transpose(self) -> Words:
+        return self
+
+
+@pytest.mark.parametrize("name", ["_moved", "_form", "_determinant", "Words"])
 def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from m2bridge.families.deep_attention.all_sizes import layers as module
 
@@ -207,7 +216,7 @@ def test_identities_can_fail(name: str, monkeypatch: pytest.MonkeyPatch) -> None
         "_moved": lambda A, u, v, token: right(A, u, u, token),
         "_form": lambda A, x, y: right(A, x, y) + x[0],
         "_determinant": lambda x, y: right(x, y) + 1,
-        "_transposed": lambda word: word,
+        "Words": Untransposed,
     }
     monkeypatch.setattr(module, name, planted[name])
     assert not all(module.layer_identities.__wrapped__().values())
@@ -372,7 +381,7 @@ def test_a_mistake_of_the_checker_is_noticed(name: str, planted: Any, monkeypatc
     with pytest.raises(ContradictionError):
         checked.content("L")
     monkeypatch.undo()
-    assert checked.content("L").evidence["identities"] == list(checked.IDENTITIES)
+    assert checked.content("L").evidence["identities"] == list(layer_identities())
 
 
 def test_both_sides_count_alike() -> None:

@@ -28,31 +28,20 @@ from m2bridge.families.deep_attention.checker.predictions import (
     virtual,
 )
 
-IDENTITIES = (
-    "parallel tokens",
-    "ratio of tokens",
-    "determinant",
-    "skew part",
-    "weights of softmax",
-    "difference of tokens",
-    "mean of tokens",
-    "normal form",
-)
-
 
 def identities() -> list[str]:
     """The names of the identities; ContradictionError if one does not hold."""
-    holds = (*_lightning(), *_softmax(), _normal_form())
-    if not all(holds):
+    holds = _lightning() | _softmax() | {"normal form": _normal_form()}
+    if not all(holds.values()):
         raise ContradictionError(f"an identity of one layer does not hold: {holds}")
-    return list(IDENTITIES)
+    return list(holds)
 
 
 def _det(A: Matrix) -> Any:
     return A[0][0] * A[1][1] - A[0][1] * A[1][0]
 
 
-def _lightning() -> tuple[bool, ...]:
+def _lightning() -> dict[str, bool]:
     """The layer Y ↦ YYᵀAY for Y = (u, κu + hy), and for A skew."""
     a, b, c, d, p, q, v, w, kappa, h = ring(10).gens()
     A, Y = [[a, b], [c, d]], [[p, kappa * p + h * v], [q, kappa * q + h * w]]
@@ -62,12 +51,12 @@ def _lightning() -> tuple[bool, ...]:
     first = [moved[i][0] - tau * form * x for i, x in enumerate((p, q))]
     second = [moved[i][1] - kappa * moved[i][0] - tau * h * beside * x for i, x in enumerate((p, q))]
     skew = product([[p, q]], [[0 * a, h], [-h, 0 * a]], [[p, v], [q, w]])[0]
-    return (
-        all(_order(f, 9) >= 1 for f in first),
-        all(_order(f, 9) >= 2 for f in second),
-        _det(moved) == _det(Y) ** 3 * _det(A),
-        skew == [0, h * (p * w - q * v)],
-    )
+    return {
+        "parallel tokens": all(_order(f, 9) >= 1 for f in first),
+        "ratio of tokens": all(_order(f, 9) >= 2 for f in second),
+        "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
+        "skew part": skew == [0, h * (p * w - q * v)],
+    }
 
 
 def _order(polynomial: Any, variable: int) -> int:
@@ -75,7 +64,7 @@ def _order(polynomial: Any, variable: int) -> int:
     return min((int(exponents[variable]) for exponents, _ in polynomial.terms()), default=99)
 
 
-def _softmax() -> tuple[bool, ...]:
+def _softmax() -> dict[str, bool]:
     """π = (1 + ζ)/(t + ζ) + O(ζ²) is 1/t + (t − 1)ζ/t² + O(ζ²); ζ is linear in tokens."""
     a, b, c, d, p, q, v, w, t, z = ring(10).gens()
     A, delta = [[a, b], [c, d]], [[p - v, q - w]]
@@ -84,7 +73,11 @@ def _softmax() -> tuple[bool, ...]:
         for x, y in ((p, q), (v, w), (p - v, q - w), (p + (t - 1) * v, q + (t - 1) * w))
     )
     weights = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
-    return _order(weights, 9) >= 2, at_x - at_y == at_delta, at_x + (t - 1) * at_y == at_sum
+    return {
+        "weights of softmax": _order(weights, 9) >= 2,
+        "difference of tokens": at_x - at_y == at_delta,
+        "mean of tokens": at_x + (t - 1) * at_y == at_sum,
+    }
 
 
 def _normal_form() -> bool:

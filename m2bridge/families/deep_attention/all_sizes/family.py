@@ -3,11 +3,11 @@
 Where they differ, the smallest network that shows it is the counterexample.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -29,25 +29,16 @@ from m2bridge.limits import each, limited, watched
 from m2bridge.results.base import Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A network for which a formula is not the dimension.
+class Example(TypedDict, total=False):
+    """A network for which a formula is not the dimension: its name, the dimension by ranks, and the stated one.
 
-    Parameters
-    ----------
-    network : DeepAttention
-    computed : int
-        By ranks that meet an upper bound.
-    stated : int
+    Where a statement does not apply, also the hypothesis that fails.
     """
 
-    network: DeepAttention
+    hypothesis: str
+    network: str
     computed: int
     stated: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the name of the network, and both numbers."""
-        return {"network": self.network.key, "computed": self.computed, "stated": self.stated}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +51,12 @@ class EveryVerdict(AllSizesVerdict):
     ----------
     counterexample : Example or None
         The smallest network to which it applies, and for which it is false.
-    outside : mapping from str to Example
+    outside : tuple of Example
         Where its formula is not the dimension: for a hypothesis that fails the first network that all others admit.
     """
 
     counterexample: Example | None = None
-    outside: Mapping[str, Example] = field(default_factory=dict)
+    outside: tuple[Example, ...] = ()
 
     def certificate_json(self) -> dict[str, Any]:
         """Return the verdict, its counterexample, and where the statement does not apply."""
@@ -73,8 +64,8 @@ class EveryVerdict(AllSizesVerdict):
             "text": self.text,
             "source": self.source,
             "verdict": str(self.decision),
-            "counterexample": self.counterexample and self.counterexample.to_json(),
-            "outside": [{"hypothesis": name, **example.to_json()} for name, example in self.outside.items()],
+            "counterexample": self.counterexample,
+            "outside": list(self.outside),
         }
 
     def reasons(self) -> list[str]:
@@ -84,7 +75,7 @@ class EveryVerdict(AllSizesVerdict):
     @property
     def first_counterexample(self) -> str:
         """The smallest network for which it is false."""
-        return (self.counterexample and example_text(self.counterexample.to_json())) or ""
+        return example_text(self.counterexample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +103,7 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
 
     def evidence(self) -> dict[str, Any]:
         """Return the identities and ranks, for ``json.dumps``."""
-        return {"identities": list(self.identities), "blocks": [block.to_json() for block in self.blocks]}
+        return {"identities": list(self.identities), "blocks": list(self.blocks)}
 
     @property
     def methods(self) -> str:
@@ -137,9 +128,9 @@ def reasons(data: dict[str, Any]) -> list[str]:
     return [*confirmed, *outside]
 
 
-def example_text(example: dict[str, Any]) -> str:
-    """Return an example in words, from the data."""
-    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
+def example_text(example: Example | None) -> str:
+    """Return an example in words; empty if there is none."""
+    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}" if example else ""
 
 
 MOST_LAYERS, LARGEST = 3, 3
@@ -157,14 +148,15 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
     """
     if counts_alike(prediction):
         check_assumed(statement, prediction)
-        outside = _outside(statement, prediction)
-        return verdict(statement, prediction.counts, Decision.CONFIRMED, outside=outside)
+        return verdict(statement, prediction.counts, outside=_outside(statement, prediction))
     example = _counterexample(statement, prediction)
     decision = Decision.UNDECIDED if example is None else Decision.REFUTED
     return verdict(statement, prediction.counts, decision, counterexample=example)
 
 
-def verdict(statement: Stated, observable: str, decision: Decision, **examples: Any) -> EveryVerdict:
+def verdict(
+    statement: Stated, observable: str, decision: Decision = Decision.CONFIRMED, **examples: Any
+) -> EveryVerdict:
     """Return a verdict with the words about the statement and about what was computed."""
     words = (statement.key, statement.part, statement.text, statement.source)
     return EveryVerdict(*words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples)
@@ -196,9 +188,8 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
         try:
             total(network, end, layer)
         except ContradictionError:
-            raise ContradictionError(
-                f"more is assumed than {statement.key} says: it is about {network.title}"
-            ) from None
+            more = f"more is assumed than {statement.key} says"
+            raise ContradictionError(f"{more}: it is about {network.title}") from None
 
 
 @cache
@@ -230,17 +221,17 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
     return None
 
 
-def _outside(statement: Stated, prediction: Prediction) -> dict[str, Example]:
+def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
     """The first network, for each hypothesis, that all others admit, and that has a formula and another dimension."""
-    outside: dict[str, tuple[str, Example]] = {}
+    outside: dict[str, Example] = {}
     for network in _networks(prediction):
         fails, stated = failing(statement, network), statement.predict(network)
         if len(fails) != 1 or not isinstance(stated, int):
             continue
         kind = fails[0].partition(";")[0]
         if kind not in outside and stated != known_dimension(network, prediction.counts):
-            outside[kind] = fails[0], _example(network, prediction.counts, stated)
-    return dict(outside.values())
+            outside[kind] = Example(hypothesis=fails[0], **_example(network, prediction.counts, stated))
+    return tuple(outside.values())
 
 
 def _example(network: DeepAttention, counts: str, stated: int) -> Example:
@@ -251,7 +242,7 @@ def _example(network: DeepAttention, counts: str, stated: int) -> Example:
     count = known_dimension(network, counts)
     if finding.exact_value != count:
         raise ContradictionError(f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer")
-    return Example(network, count, stated)
+    return Example(network=network.key, computed=count, stated=stated)
 
 
 def stated_for_all_sizes() -> tuple[Stated, ...]:
@@ -305,7 +296,7 @@ def cross_check_deep_attention(
 
 def _verdict(statement: Stated) -> EveryVerdict:
     if statement.key == NORMAL_FORM:
-        return verdict(statement, "normal_form", Decision.CONFIRMED)
+        return verdict(statement, "normal_form")
     return decide(statement, layers.PREDICTIONS[statement.key])
 
 
@@ -325,10 +316,9 @@ class EveryNetwork(AllSizesCase):
 
 def _row(key: str, data: dict[str, Any]) -> Row:
     """One verdict; ValueError if it does not follow from what is said about it."""
-    example = data["counterexample"]
-    if (data["verdict"] == "REFUTED") != (example is not None):
+    witness = example_text(data["counterexample"])
+    if (data["verdict"] == "REFUTED") != bool(witness):
         raise ValueError(f"the verdict {data['verdict']} does not follow from the counterexample")
-    witness = "" if example is None else example_text(example)
     return Row(key, data["text"], data["verdict"], "; ".join(reasons(data)), witness)
 
 

@@ -22,13 +22,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import flint
 import islpy as isl
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
+from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import certified_block
 from m2bridge.families.deep_attention.shape import Normalization
@@ -117,8 +118,10 @@ LAYER = Space("n, r, s, x, p, k, t", "1 <= s <= r <= n and 1 <= x <= r and 0 <= 
 
 
 FREE, FILLED = "s + 2*x <= r", "s + 2*x > r"
-SEEN = "t >= 2 and p = 0"
-"""Where all of an attention matrix of lightning attention matters, and not its symmetric part only."""
+LEAST: Pieces = ((FREE, "s + 2*x"), (FILLED, "r"))
+"""s_k = min(r_k, s_{k+1} + 2α_k), for k ≥ 2."""
+WHOLE = "(t >= 2 and p = 0)"
+"""t ≥ 2, and no earlier layer has α = 1: all of an attention matrix of lightning attention matters there."""
 
 MATRICES: Pieces = ((FREE, "n^2 - (n - x)^2"), (FILLED, "(r - s)*(n - r) + r^2 - (r - x)^2"))
 FORMS: Pieces = (
@@ -136,7 +139,7 @@ def _less(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, 
 
 LAYERS: Mapping[str, Pieces] = {
     "virtual_weights": MATRICES,
-    "lightning": (*_less(MATRICES, f"({SEEN})", 1), *_less(FORMS, f"not ({SEEN})", 1)),
+    "lightning": (*_less(MATRICES, WHOLE, 1), *_less(FORMS, f"not {WHOLE}", 1)),
     "softmax": (*_less(MATRICES, "t >= 2", 0), ("t = 1", "0")),
 }
 """By what is counted: virtual weights, or functions of lightning or softmax attention."""
@@ -151,7 +154,7 @@ def counted(what: str) -> tuple[Function, Function]:
 @cache
 def spans() -> Function:
     """The dimension of the subspace with this layer, from that of the one behind it."""
-    return LAYER.function([(FREE, "s + 2*x"), (FILLED, "r")])
+    return LAYER.function(LEAST)
 
 
 def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
@@ -196,12 +199,8 @@ class Prediction:
     spans: Pieces = ()
 
 
-LEAST: Pieces = (("s + 2*x <= r", "s + 2*x"), ("s + 2*x > r", "r"))
-"""s_k = min(r_k, s_{k+1} + 2α_k); s_1 = d_0."""
 _SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({u})") for where, u in LEAST))
 _SEVERAL = "t >= 2"
-WHOLE = "(t >= 2 and p = 0)"
-"""t ≥ 2 and k ≤ f: no earlier layer has α = 1."""
 
 
 def whole_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
@@ -244,7 +243,6 @@ PREDICTIONS: dict[str, Prediction] = {
 
 
 Column = list[Any]
-_NAMES = ("a", "b", "c", "d", "u1", "u2", "y1", "y2", "k", "h")
 
 
 @cache
@@ -255,7 +253,7 @@ def layer_identities() -> dict[str, bool]:
 
 def _lightning() -> Iterator[tuple[str, bool]]:
     """Tokens u and v = κu + hy, and S = uuᵀ + vvᵀ; τ = 1 + κ²."""
-    a, b, c, d, u1, u2, y1, y2, kappa, h = flint.fmpz_mpoly_ctx.get(_NAMES, flint.Ordering.degrevlex).gens()
+    a, b, c, d, u1, u2, y1, y2, kappa, h = _variables()
     A, u, y = [[a, b], [c, d]], [u1, u2], [y1, y2]
     v = [kappa * x + h * z for x, z in zip(u, y, strict=True)]
     first, second = _moved(A, u, v, u), _moved(A, u, v, v)
@@ -271,8 +269,7 @@ def _lightning() -> Iterator[tuple[str, bool]]:
 
 def _softmax() -> Iterator[tuple[str, bool]]:
     """Tokens x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with π = e^ζ/(e^ζ + t − 1), ζ = δᵀAz."""
-    names = ("a", "b", "c", "d", "x1", "x2", "y1", "y2", "t", "z")
-    a, b, c, d, x1, x2, y1, y2, t, z = flint.fmpz_mpoly_ctx.get(names, flint.Ordering.degrevlex).gens()
+    a, b, c, d, x1, x2, y1, y2, t, z = _variables()
     A, x, y, delta = [[a, b], [c, d]], [x1, x2], [y1, y2], [x1 - y1, x2 - y2]
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
     yield "weights of softmax", _divides(z**2, approximate)
@@ -280,6 +277,10 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     yield "difference of tokens", scores == _form(A, delta, delta)
     total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
     yield "mean of tokens", _form(A, delta, x) + (t - 1) * _form(A, delta, y) == _form(A, delta, total)
+
+
+def _variables() -> Column:
+    return list(flint.fmpz_mpoly_ctx.get(("x", 10), flint.Ordering.degrevlex).gens())
 
 
 def _moved(A: list[Column], u: Column, v: Column, token: Column) -> Column:
@@ -302,14 +303,11 @@ def _divides(divisor: Any, polynomial: Any) -> bool:
 
 
 def _normal_form() -> bool:
-    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, letter by letter."""
-    token, gram, virtual = "MQX", "X" + _transposed("X"), _transposed("M") + "A" + "M"
-    longer = "Q" + gram + _transposed("Q") + virtual + "Q"
-    return "V" + token + _transposed(token) + "A" + token == "VM" + longer + "X"
-
-
-def _transposed(word: str) -> str:
-    return word[::-1].swapcase()
+    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, word by word."""
+    V, A, M, Q, X = map(Words.letter, range(5))
+    token = M * Q * X
+    longer = Q * X * X.transpose() * Q.transpose() * (M.transpose() * A * M) * Q
+    return V * token * token.transpose() * A * token == V * M * longer * X
 
 
 _KINDS: tuple[tuple[int, Normalization, int], ...] = (
@@ -319,17 +317,12 @@ _KINDS: tuple[tuple[int, Normalization, int], ...] = (
 """Layers, normalization and tokens; for softmax the power series of the third layer take long to check."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockRank:
-    """A network with at most two inputs and one output, which is a block of itself; its columns, its rank."""
+class BlockRank(TypedDict):
+    """A network with at most two inputs and one output, which is a block of itself, by name; its columns and rank."""
 
-    network: DeepAttention
+    network: str
     columns: int
     rank: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the name of the network, and both numbers."""
-        return {"network": self.network.key, "columns": self.columns, "rank": self.rank}
 
 
 def blocks() -> Iterator[DeepAttention]:
@@ -359,4 +352,4 @@ def _ranked(network: DeepAttention) -> BlockRank:
     unseen = network.kernel_dimension
     if rank != block.columns - unseen:
         raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
-    return BlockRank(network, block.columns, rank)
+    return BlockRank(network=network.key, columns=block.columns, rank=rank)
