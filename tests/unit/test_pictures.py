@@ -282,9 +282,10 @@ def test_what_was_found_until_the_limit() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (("--delta", "0..3"), "--delta: must be of widths that are at least 1"),
-        (("--delta", "x"), "--delta: 'x' is neither a width nor a range"),
-        (("--delta", "5..3"), "--delta: must be from 1 to 100 widths, not 0"),
+        (("--delta", "0..3"), "--delta: '0..3' is not a range of positive numbers"),
+        (("--delta", "x"), "--delta: 'x' is not a range"),
+        (("--delta", "5..3"), "--delta: '5..3' is not a range"),
+        (("--delta", "1..200"), "--delta: must be from 1 to 100 widths, not 200"),
         (("--layers", "0"), "--layers: must be at least 1"),
         (("--a", "0"), "--a: must be at least 1"),
         (("--out", ""), "the name is empty"),

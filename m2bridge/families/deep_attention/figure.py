@@ -5,11 +5,13 @@ Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.definition import CaseOption, Figure, integer
+from m2bridge.families.definition import CaseOption, Figure, integer, positive_integer, ranges
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.base import computed_by
@@ -19,21 +21,16 @@ from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 MOST_POINTS = 100
 MOST_TICKS = 12
 MOST_LABELS = 12
+PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
 HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax_status", "eq_16")
 
 
-@dataclass(frozen=True, slots=True)
-class FigurePoint:
+class FigurePoint(NamedTuple):
     """The dimensions of two networks whose layers all have width δ."""
 
     delta: int
     lightning: Dimension
     softmax: Dimension
-
-    @property
-    def unfinished(self) -> str:
-        """The limit, if it was reached before both dimensions were found; else empty."""
-        return next((d.unfinished for d in (self.lightning, self.softmax) if d.dimension is None), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class Figure3(PictureResult):
     @property
     def proved(self) -> bool:
         """Whether all dimensions are proved."""
-        return all(d.status == "proved" for point in self.points for d in (point.lightning, point.softmax))
+        return all(result.status == "proved" for _, *results in self.points for result in results)
 
     def to_json(self) -> dict[str, Any]:
         """All dimensions with both bounds and what each method found."""
@@ -99,12 +96,11 @@ class Figure3(PictureResult):
         with styled():
             figure = new_figure(9.2, 4.5, _caption(self))
             panels = figure.subplots(1, 2, sharey=True)
-            deltas = [point.delta for point in self.points]
-            lightning, softmax = ([getattr(p, name) for p in self.points] for name in ("lightning", "softmax"))
-            _panel(panels[0], "Lightning self-attention", "Eq. 14", deltas, lightning, BLUE)
-            _panel(panels[1], "Softmax self-attention", "Eq. 16", deltas, softmax, VERMILION)
+            deltas, *results = zip(*self.points, strict=True)
+            for panel, dimensions, names in zip(panels, results, PANELS, strict=True):
+                _panel(panel, deltas, dimensions, *names)
             panels[0].set_ylabel("dimension", style="italic")
-            panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for d in (*lightning, *softmax)))
+            panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for dimensions in results for d in dimensions))
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
             figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
             return figure
@@ -125,31 +121,18 @@ def figure_3(
     widths = tuple(deltas)
     if not 1 <= len(widths) <= MOST_POINTS:
         raise InvalidCaseError("delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}")
-    if min(widths) < 1:
-        raise InvalidCaseError("delta", f"must be of widths that are at least 1, not {min(widths)}")
-    if layers < 1:
-        raise InvalidCaseError("layers", f"must be at least 1, not {layers}")
     points: list[FigurePoint] = []
     unfinished = ""
     with limited(timeout) as running:
         for delta in widths:
-            lightning = DeepAttention((delta,) * (layers + 1), a, t)
-            point = FigurePoint(delta, dimension(lightning), dimension(replace(lightning, normalization="softmax")))
-            if unfinished := point.unfinished:
+            lightning = DeepAttention((delta,) * (positive_integer("layers", layers) + 1), a, t)
+            results = dimension(lightning), dimension(replace(lightning, normalization="softmax"))
+            if unfinished := next((result.unfinished for result in results if result.dimension is None), ""):
                 break
-            points.append(point)
+            points.append(FigurePoint(delta, *results))
     if not points:
         raise TimeLimitError(unfinished)
     return Figure3(layers, t, a, tuple(points), running.seconds, unfinished)
-
-
-def _range(text: str) -> range:
-    """Read ``3..10``, or one number; ValueError with what was expected."""
-    first, dots, last = text.partition("..")
-    try:
-        return range(integer(first), integer(last if dots else first) + 1)
-    except ValueError:
-        raise ValueError(f"'{text}' is neither a width nor a range such as 3..10") from None
 
 
 FIGURE = Figure(
@@ -159,27 +142,20 @@ FIGURE = Figure(
         CaseOption("layers", integer, "number of layers l", default="2"),
         CaseOption("t", integer, "number of tokens", default="3"),
         CaseOption("a", integer, "query/key dimension of all layers", default="2"),
-        CaseOption("delta", _range, "widths δ of all layers: one, or first..last", default="3..10"),
+        CaseOption("delta", partial(ranges, "delta"), "widths δ of all layers: one, or first..last", default="3..10"),
     ),
-    compute=lambda layers, t, a, delta: figure_3(layers, t, a, delta),
+    compute=lambda delta, **options: figure_3(deltas=delta, **options),
 )
 
 
 def _dimension(result: Dimension) -> dict[str, Any]:
-    names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
     whole = result.to_json()
-    return {name: whole[name] for name in names}
+    return {name: whole[name] for name in ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")}
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
-    return [
-        (
-            point.delta,
-            *(point.lightning.dimension, point.lightning.status, expected(point.lightning) or "–"),
-            *(point.softmax.dimension, point.softmax.status, expected(point.softmax) or "–"),
-        )
-        for point in figure.points
-    ]
+    cells = [[(d.dimension, d.status, expected(d) or "–") for d in results] for _, *results in figure.points]
+    return [(point.delta, *chain(*row)) for point, row in zip(figure.points, cells, strict=True)]
 
 
 def _caption(figure: Figure3) -> str:
@@ -189,40 +165,36 @@ def _caption(figure: Figure3) -> str:
 
 
 def _panel(
-    panel: Any, title: str, formula: str, deltas: Sequence[int], dimensions: Sequence[Dimension], colour: str
+    panel: Any, deltas: Sequence[int], dimensions: Sequence[Dimension], name: str, formula: str, colour: str
 ) -> None:
     """The formula as a line, the dimensions as points with their numbers."""
-    panel.set_title(title, pad=12)
+    panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
     panel.set_xticks(deltas[:: -(-len(deltas) // MOST_TICKS)])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
+    dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
     points = [(delta, value) for delta, d in zip(deltas, dimensions, strict=True) if (value := expected(d)) is not None]
     if points:
-        panel.plot(*zip(*points, strict=True), linestyle=(0, (5, 3)), color=colour, label="expected", linewidth=1.2)
+        panel.plot(*zip(*points, strict=True), **dashed, label="expected")
     for delta, result in zip(deltas, dimensions, strict=True):
-        filled = colour if result.status == "proved" else "white"
-        panel.plot([delta], [result.dimension or 0], **_mark(colour, filled), linestyle="none")
+        at = delta, result.dimension or 0
+        panel.plot(*at, **_mark(colour, result.status == "proved"))
         if len(deltas) <= MOST_LABELS:
-            place = {"textcoords": "offset points", "xytext": (-5, 5), "ha": "right", "fontsize": 10}
-            panel.annotate(str(result.dimension or 0), (delta, result.dimension or 0), **place)
-    panel.legend(handles=_legend(formula, dimensions, colour), loc="upper left")
-
-
-def _mark(colour: str, filled: str) -> dict[str, Any]:
-    return {"marker": "o", "markersize": 6, "color": colour, "markerfacecolor": filled, "markeredgewidth": 1.4}
-
-
-def _legend(formula: str, dimensions: Sequence[Dimension], colour: str) -> list[Any]:
+            panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
     here = [(0, 0)]
-    entries = [
-        line(here, **_mark(colour, colour), linestyle="none", label="proved dimension"),
-        line(here, color=colour, linestyle=(0, (5, 3)), linewidth=1.2, label=f"expected ({formula})"),
-    ]
+    legend = [line(here, **_mark(colour, True), label="proved dimension")]
+    legend.append(line(here, **dashed, label=f"expected ({formula})"))
     if any(result.status != "proved" for result in dimensions):
-        entries.append(line(here, **_mark(colour, "white"), linestyle="none", label="lower bound"))
-    return entries
+        legend.append(line(here, **_mark(colour, False), label="lower bound"))
+    panel.legend(handles=legend, loc="upper left")
+
+
+def _mark(colour: str, filled: bool) -> dict[str, Any]:
+    face = colour if filled else "white"
+    shape = {"marker": "o", "markersize": 6, "markeredgewidth": 1.4, "linestyle": "none"}
+    return {**shape, "color": colour, "markerfacecolor": face}
 
 
 def expected(result: Dimension) -> int | None:
