@@ -6,6 +6,7 @@ M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -292,13 +293,18 @@ WIDEST_EXPANDED = 3
 
 def _bounds(network: Shape) -> Iterator[UpperBound]:
     if network.softmax and network.t == 1:
-        yield _linear_functions(network)
+        yield UpperBound(linear_dimension(network), f"linear functions of one token, of rank at most {network.rank}")
     elif network.is_plain:
         yield virtual_bound(network)
     else:
-        yield _layers(network)
+        yield layered_bound(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
         yield UpperBound(coefficient_count(network), "the number of coefficients")
+
+
+def linear_dimension(network: Shape) -> int:
+    """Return the dimension of the linear functions of one token: softmax of a single score is 1."""
+    return determinantal_dimension(network.widths[0], network.widths[-1], network.rank)
 
 
 def seen_dimension(network: Shape) -> int:
@@ -318,32 +324,19 @@ def virtual_bound(network: Shape) -> UpperBound:
     return UpperBound(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
 
 
-def _linear_functions(network: Shape) -> UpperBound:
-    """Softmax of a single score is 1."""
-    inputs, outputs = network.widths[0], network.widths[-1]
-    rank = min(inputs, outputs) if network.skip else network.rank
-    return UpperBound(
-        determinantal_dimension(inputs, outputs, rank), f"linear functions of one token, of rank at most {rank}"
-    )
-
-
-def _layers(network: Shape) -> UpperBound:
-    """The functions of the layers, up to changes of base between them where there are no skip connections."""
-    bounds, bases = layer_bounds(network), base_changes(network)
-    return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {_listed(bounds)}{_less(bases)}")
+def layered_bound(network: Shape) -> UpperBound:
+    """Return the sum of the best bounds for all layers, less changes of base between them."""
+    bounds, bases = [_layer_bound(network, *sizes) for sizes in network.layer_sizes], base_changes(network)
+    listed = ", ".join(f"{f'{n} × ' if n > 1 else ''}{b.value} ({b.reason})" for b, n in Counter(bounds).items())
+    return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {listed}{_less(bases)}")
 
 
 def _less(bases: int) -> str:
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def layer_bounds(network: Shape) -> list[UpperBound]:
-    """Return the best bound for each layer of all heads."""
-    return [_layer_bound(network, d, after, min(rank, d)) for d, after, rank in network.layer_sizes]
-
-
-def _layer_bound(network: Shape, d: int, after: int, alpha: int) -> UpperBound:
-    heads = network.heads
+def _layer_bound(network: Shape, d: int, after: int, a: int) -> UpperBound:
+    heads, alpha = network.heads, min(a, d)
     if network.softmax:
         return UpperBound(heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices")
     bounds = _several_tokens if network.t > 1 else _one_token
@@ -430,9 +423,3 @@ def base_changes(network: Shape) -> int:
     """
     layers = () if network.skip else zip(network.widths, network.widths[1:-1], strict=False)
     return sum(after * after for before, after in layers if after <= before)
-
-
-def _listed(bounds: list[UpperBound]) -> str:
-    """The bounds of the layers, those that are equal once."""
-    counted = {bound: bounds.count(bound) for bound in bounds}
-    return ", ".join(f"{f'{count} × ' if count > 1 else ''}{b.value} ({b.reason})" for b, count in counted.items())

@@ -104,8 +104,7 @@ def virtual(case: Case, whole: int) -> int:
 
 def linear(case: Case) -> int:
     """Softmax of one score is 1: matrices of at most the least rank."""
-    rank = min(case.d[0], case.d[-1]) if case.skip else min(case.d)
-    return rank * (case.d[0] + case.d[-1] - rank)
+    return min(case.d) * (case.d[0] + case.d[-1] - min(case.d))
 
 
 def upper_bound(case: Case) -> int:
