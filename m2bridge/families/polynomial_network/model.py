@@ -19,50 +19,6 @@ if TYPE_CHECKING:
 
 
 Row = Sequence[int]
-Matrix = list[Row]
-
-
-def matrices(widths: Row, parameters: Row) -> list[Matrix]:
-    """The weights as matrices W_1, …, W_l; they are listed row by row."""
-    result, start = [], 0
-    for before, after in pairwise(widths):
-        stop = start + before * after
-        result.append([parameters[i : i + before] for i in range(start, stop, before)])
-        start = stop
-    return result
-
-
-def output(weights: Sequence[Matrix], degree: int, x: Row, prime: int) -> list[int]:
-    """The outputs at x."""
-    sums = _product(weights[0], x, prime)
-    for matrix in weights[1:]:
-        sums = _product(matrix, [pow(z, degree, prime) for z in sums], prime)
-    return sums
-
-
-def gradient(weights: Sequence[Matrix], degree: int, x: Row, covector: Row, prime: int) -> list[int]:
-    """The gradient of ⟨g, output(x)⟩ with respect to all weights.
-
-    Forward: z_i = W_i y_{i−1}, y_i = z_i^r. Backward, from g_l = g: the derivative with respect to W_i is g_i y_{i−1}ᵀ,
-    and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
-    """
-    entering, slopes = [list(x)], []
-    for matrix in weights[:-1]:
-        powers = [(z, pow(z, degree - 1, prime)) for z in _product(matrix, entering[-1], prime)]
-        entering.append([z * power % prime for z, power in powers])
-        slopes.append([degree * power % prime for _, power in powers])
-    blocks: list[list[int]] = []
-    g = list(covector)
-    for i in range(len(weights) - 1, -1, -1):
-        blocks.append([entry * y % prime for entry in g for y in entering[i]])
-        if i:
-            columns = zip(*weights[i], strict=True)
-            g = [slope * sum(map(mul, column, g)) % prime for slope, column in zip(slopes[i - 1], columns, strict=True)]
-    return [entry for block in reversed(blocks) for entry in block]
-
-
-def _product(matrix: Matrix, vector: Row, prime: int) -> list[int]:
-    return [sum(map(mul, row, vector)) % prime for row in matrix]
 
 
 class PolynomialNetwork(Shape):
@@ -118,16 +74,39 @@ class PolynomialNetwork(Shape):
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
-        weights = matrices(self.widths, parameters)
-        return [output(weights, self.degree, x, prime) for x in inputs]
+        return [self._forward(parameters, x, prime)[1] for x in inputs]
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
-        weights = matrices(self.widths, parameters)
-        pairs = zip(inputs, covectors, strict=True)
-        return [gradient(weights, self.degree, x, covector, prime) for x, covector in pairs]
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`.
+
+        With y_0 = x, z_i = W_i y_{i−1} and y_i = z_i^r, and from g_l = g: the derivative of ⟨g, z_l⟩ with respect to
+        W_i is g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
+        """
+        result = []
+        for x, g in zip(inputs, covectors, strict=True):
+            gradient: list[int] = []
+            for W, y, slopes in reversed(self._forward(parameters, x, prime)[0]):
+                gradient = [entry * value % prime for entry in g for value in y] + gradient
+                columns = zip(*W, strict=True)
+                g = [slope * sum(map(mul, column, g)) % prime for slope, column in zip(slopes, columns, strict=True)]
+            result.append(gradient)
+        return result
+
+    def _forward(self, parameters: Row, x: Row, prime: int) -> tuple[list[tuple[list[Row], Row, Row]], list[int]]:
+        """The matrix W_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer; and the outputs."""
+        layers: list[tuple[list[Row], Row, Row]] = []
+        y, slopes, start, z = list(x), [0] * len(x), 0, list[int]()
+        for before, after in pairwise(self.widths):
+            stop = start + before * after
+            W = [parameters[i : i + before] for i in range(start, stop, before)]
+            layers.append((W, y, slopes))
+            z, start = [sum(map(mul, row, y)) % prime for row in W], stop
+            powers = [pow(entry, self.degree - 1, prime) for entry in z]
+            y = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
+            slopes = [self.degree * power % prime for power in powers]
+        return layers, z
 
     def statements(self) -> tuple[Statement, ...]:
         """The expected dimension, in two forms."""

@@ -1,7 +1,7 @@
 """The numbers of a polynomial network, and what follows: grading, symmetries, gauge group, bounds, predictions."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -13,15 +13,7 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
-from m2bridge.maps.model import (
-    DifferentiableModel,
-    Multigrading,
-    Permutation,
-    Symmetry,
-    UpperBound,
-    Vector,
-    transposition,
-)
+from m2bridge.maps.model import DifferentiableModel, Multigrading, Symmetry, UpperBound, Vector, transposition
 from m2bridge.maps.statement import GlobalStatement
 
 NAME = "polynomial-network"
@@ -114,8 +106,7 @@ class Shape(DifferentiableModel):
         input j, the entry (i, j) of W_l degree e_i for output i. Without hidden layers the map is the identity, and
         each coordinate has a degree of its own.
         """
-        self.check_expandable()
-        inputs, outputs, last = self.widths[0], self.widths[-1], len(self.widths) - 1
+        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
         if last == 1:
             units = tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
             return Multigrading(units, units)
@@ -123,32 +114,34 @@ class Shape(DifferentiableModel):
         def weight(k: int, i: int, j: int) -> Vector:
             return _unit(outputs, i if k == last else None) + _unit(inputs, j if k == 1 else None)
 
-        parameters = tuple(weight(k, i, j) for k, i, j in self._entries())
-        coordinates = tuple(
-            _unit(outputs, k) + m for k in range(outputs) for m in monomials(inputs, self.function_degree)
-        )
-        return Multigrading(parameters, coordinates)
+        parameters = tuple(weight(*entry) for entry in self._entries())
+        return Multigrading(parameters, tuple(_unit(outputs, k) + m for k, m in self._coefficients()))
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
-        self.check_expandable()
-        inputs, outputs, last = self.widths[0], self.widths[-1], len(self.widths) - 1
+        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
         entries = {entry: n for n, entry in enumerate(self._entries())}
-        names = [(k, m) for k in range(outputs) for m in monomials(inputs, self.function_degree)]
-        coordinates = {name: n for n, name in enumerate(names)}
-        swaps = [(transposition(inputs, (s, s + 1)), transposition(outputs)) for s in range(inputs - 1)]
-        swaps += [(transposition(inputs), transposition(outputs, (s, s + 1))) for s in range(outputs - 1)]
-        result = []
-        for columns, rows in swaps:
-            moved = ((k, rows[i] if k == last else i, columns[j] if k == 1 else j) for k, i, j in entries)
-            images = tuple(coordinates[rows[k], _moved(m, columns)] for k, m in names)
-            result.append(Symmetry(tuple(map(entries.__getitem__, moved)), images))
-        return tuple(result)
+        coordinates = {name: n for n, name in enumerate(self._coefficients())}
+        swaps = [(transposition(outputs), transposition(inputs, (s, s + 1))) for s in range(inputs - 1)]
+        swaps += [(transposition(outputs, (s, s + 1)), transposition(inputs)) for s in range(outputs - 1)]
+        return tuple(
+            Symmetry(
+                tuple(entries[k, rows[i] if k == last else i, columns[j] if k == 1 else j] for k, i, j in entries),
+                tuple(coordinates[rows[k], tuple(m[i] for i in columns)] for k, m in coordinates),
+            )
+            for rows, columns in swaps
+        )
 
     def _entries(self) -> Iterator[tuple[int, int, int]]:
         """Layer (from 1), row and column (from 0) of each parameter."""
         for k, (before, after) in enumerate(pairwise(self.widths), 1):
             yield from ((k, i, j) for i in range(after) for j in range(before))
+
+    def _coefficients(self) -> list[tuple[int, Vector]]:
+        """Output (from 0) and exponents of each coordinate."""
+        self.check_expandable()
+        degree = self.function_degree
+        return [(k, m) for k in range(self.output_count) for m in monomials(self.input_count, degree)]
 
     def gauge_dimension(self) -> int:
         """Return the dimension of the orbits of the gauge group on generic weights."""
@@ -171,10 +164,6 @@ def monomials(variables: int, degree: int) -> Iterator[Vector]:
 
 def _unit(size: int, i: int | None) -> Vector:
     return tuple(int(i == j) for j in range(size))
-
-
-def _moved(monomial: Vector, swap: Permutation) -> Vector:
-    return tuple(monomial[i] for i in swap)
 
 
 Widths = tuple[int, ...]
@@ -275,17 +264,13 @@ def expected_dimension(network: Shape) -> int:
     return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
 
 
-def _nonlinear(network: Shape) -> str:
-    return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
+def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[Shape]:
+    def fails(network: Shape) -> str:
+        holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
+        return next((WORDS.hypotheses[name] for name in hypotheses if not holds[name]), "")
 
-
-def _equal_widths(network: Shape) -> str:
-    return _nonlinear(network) or ("" if len(set(network.widths)) == 1 else WORDS.hypotheses["equal-widths"])
-
-
-def _about_dimension(part: str, hypotheses: Callable[[Shape], str]) -> GlobalStatement[Shape]:
     words = WORDS.fields("expected-dimension", part)
-    return GlobalStatement(**words, predict=expected_dimension, hypotheses=hypotheses)
+    return GlobalStatement(**words, predict=expected_dimension, hypotheses=fails)
 
 
-STATEMENTS = (_about_dimension("", _nonlinear), _about_dimension("equal widths", _equal_widths))
+STATEMENTS = (_about_dimension("", "nonlinear"), _about_dimension("equal widths", "nonlinear", "equal-widths"))
