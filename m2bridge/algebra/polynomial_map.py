@@ -111,6 +111,13 @@ class PolynomialMap:
             prime,
         )
 
+    @classmethod
+    def from_terms(cls, parameters: Sequence[str], images: Mapping[str, Mapping[Any, Any]]) -> PolynomialMap:
+        """Build a map from the exponents and rational coefficients of the terms of each image."""
+        source = PolynomialRing(QQ, tuple(parameters))
+        terms = ({e: source.number(c) for e, c in image.items()} for image in images.values())
+        return cls(source, tuple(images), tuple(map(source.sympy_ring.from_dict, terms)))
+
     def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
         """Ring of polynomial functions on the target, over ``field``."""
         return PolynomialRing(field, self.coordinates)

@@ -14,11 +14,9 @@ import flint
 from sympy import Expr
 
 from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.limits import watched
 from m2bridge.maps.model import DifferentiableModel, UpperBound
@@ -87,9 +85,11 @@ class Layer:
         """
         reduced = []
         for name, image in zip(self.outputs, self.polynomial_map.images, strict=True):
-            if any(int(c.denominator) % prime == 0 for c in image.values()):
-                raise InvalidCaseError("field", f"{name} has no meaning modulo {prime}, which divides a denominator")
-            terms = ((_residue(c, prime), support(monomial)) for monomial, c in image.items())
+            try:
+                terms = [(int(flint.nmod(flint_rational(c), prime)), support(m)) for m, c in image.items()]
+            except ZeroDivisionError:
+                message = f"{name} has no meaning modulo {prime}, which divides a denominator"
+                raise InvalidCaseError("field", message) from None
             reduced.append(tuple((c, factors) for c, factors in terms if c))
         return ReducedLayer(tuple(reduced), prime)
 
@@ -104,39 +104,23 @@ class ReducedLayer:
     def values(self, point: Row) -> list[int]:
         """The outputs at a point (inputs followed by parameters)."""
         p = self.prime
-        result = []
-        for terms in self.outputs:
-            total = 0
-            for product, factors in terms:
-                for i, exponent in factors:
-                    product = product * pow(point[i], exponent, p) % p
-                total += product
-            result.append(total % p)
-        return result
+        return [sum(c * prod(pow(point[i], e, p) for i, e in factors) for c, factors in f) % p for f in self.outputs]
 
     def pullback(self, point: Row, covector: Row) -> list[int]:
         """The covector on the inputs and parameters that a covector on the outputs becomes: reverse differentiation."""
-        p = self.prime
-        result = [0] * len(point)
+        p, result = self.prime, [0] * len(point)
         for j in compress(range(len(self.outputs)), covector):
-            scale = covector[j]
             for c, factors in self.outputs[j]:
                 powers = [pow(point[i], exponent, p) for i, exponent in factors]
                 for k, (i, exponent) in enumerate(factors):
-                    product = scale * c * exponent * pow(point[i], exponent - 1, p) % p
-                    for power in powers[:k] + powers[k + 1 :]:
-                        product = product * power % p
-                    result[i] += product
+                    slope = c * exponent * pow(point[i], exponent - 1, p)
+                    result[i] += covector[j] * slope * prod(powers[:k] + powers[k + 1 :])
         return [entry % p for entry in result]
 
 
 def support(monomial: Row) -> Support:
     """The variables that occur in a monomial, each with its exponent."""
     return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
-
-
-def _residue(coefficient: Rational, prime: int) -> int:
-    return int(coefficient.numerator) * pow(int(coefficient.denominator), -1, prime) % prime
 
 
 MAX_TERMS = 200_000
@@ -155,8 +139,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         return layers[0].polynomial_map
     _check_size(layers)
     inputs = layers[0].inputs
-    source = PolynomialRing(QQ, tuple(name for layer in layers for name in layer.parameters))
-    images: dict[str, dict[tuple[int, ...], Any]] = {}
+    images: dict[str, Mapping[tuple[int, ...], Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
         if not inputs:
             images[name] = image
@@ -165,9 +148,7 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         for exponents, c in image.items():
             coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
         images |= {coefficient_name(name, key): coefficients[key] for key in sorted(coefficients, reverse=True)}
-    ring, number = source.sympy_ring, source.number
-    polynomials = (ring.from_dict({e: number(c) for e, c in image.items()}) for image in images.values())
-    return PolynomialMap(source, tuple(images), tuple(polynomials))
+    return PolynomialMap.from_terms([name for layer in layers for name in layer.parameters], images)
 
 
 def coefficient_name(output: str, exponents: Sequence[int]) -> str:
@@ -253,10 +234,9 @@ def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None])
     """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
     bounds = []
     for monomial in monomials:
-        factors = [(exponent, degrees[i]) for i, exponent in support(monomial)]
-        nonzero = [(exponent, interval) for exponent, interval in factors if interval]
-        if len(nonzero) == len(factors):
-            bounds.append([sum(exponent * interval[end] for exponent, interval in nonzero) for end in (0, 1)])
+        factors = [(e, interval) for i, e in support(monomial) if (interval := degrees[i])]
+        if len(factors) == len(support(monomial)):
+            bounds.append([sum(e * interval[end] for e, interval in factors) for end in (0, 1)])
     return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None
 
 
@@ -429,7 +409,11 @@ class Chain(DifferentiableModel):
         for x, covector in zip(map(tuple, inputs), covectors, strict=True):
             if x != at:
                 at, (points, _) = x, self._forward(layers, parameters, x)
-            result.append(self._pullback(layers, points, covector))
+            gradient: list[int] = []
+            for layer, reduced, point in zip(self.layers[::-1], layers[::-1], points[::-1], strict=True):
+                whole = reduced.pullback(point, covector)
+                covector, gradient = whole[: len(layer.inputs)], whole[len(layer.inputs) :] + gradient
+            result.append(gradient)
         return result
 
     def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> tuple[list[list[int]], list[int]]:
@@ -441,14 +425,6 @@ class Chain(DifferentiableModel):
             points.append([*flowing, *parameters[start:stop]])
             flowing, start = reduced.values(points[-1]), stop
         return points, flowing
-
-    def _pullback(self, layers: Sequence[ReducedLayer], points: Sequence[Row], covector: Row) -> list[int]:
-        gradient: list[int] = []
-        for layer, reduced, point in zip(self.layers[::-1], layers[::-1], points[::-1], strict=True):
-            whole = reduced.pullback(point, covector)
-            covector = whole[: len(layer.inputs)]
-            gradient = whole[len(layer.inputs) :] + gradient
-        return gradient
 
 
 @lru_cache(maxsize=8)

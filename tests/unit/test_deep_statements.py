@@ -254,8 +254,8 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     assert observe(DeepAttention((2, 2, 2), 2), "normal_form").value is False
     monkeypatch.undo()
 
-    def squared(number: int, heads: int = 1, scaled: bool = False) -> Any:
-        return tuple(replace(head, V=head.V * head.V) for head in right(number, heads, scaled))
+    def squared(number: int, heads: int = 1) -> Any:
+        return tuple(replace(head, V=head.V * head.V) for head in right(number, heads))
 
     monkeypatch.setattr(observation, "layer_of_letters", squared)
     assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations_with_replacement
 from math import prod
@@ -21,10 +20,8 @@ from operator import add, mul
 
 import flint
 
-from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, NumberSystem, Point
 from m2bridge.families.deep_attention.shape import Shape, coefficient_count
@@ -54,10 +51,7 @@ def expanded(network: Shape) -> PolynomialMap:
     _check_size(network)
     P = _symmetric_coefficients(network)
     images = _named(P, "c") if _sees_all(network) else _coefficients_of_a_token(network, P)
-    source = PolynomialRing(QQ, network.parameter_names())
-    ring, domain = source.sympy_ring, source.field.domain
-    polynomials = (ring.from_dict({e: domain(c) for e, c in image.items()}) for image in images.values())
-    return PolynomialMap(source, tuple(images), tuple(polynomials))
+    return PolynomialMap.from_terms(network.parameter_names(), images)
 
 
 def _sees_all(network: Shape) -> bool:
@@ -164,49 +158,41 @@ _TRANSPOSED = 1 << 19
 """The bit by which the letter of a transpose differs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """A sum of words in matrices of any size, with powers of a number c as coefficients.
+class Words(Counter[str]):
+    """A sum of words in matrices of any size: how often each word occurs.
 
     A network of lightning attention is such a sum in the A, the V, X and their transposes, so identities between words
     hold for matrices of all sizes.
-
-    Parameters
-    ----------
-    terms : Counter
-        How often a word occurs with a power of c.
     """
 
-    terms: Counter[tuple[str, int]]
-
     @classmethod
-    def letter(cls, number: int, power: int = 0) -> Words:
-        """Return a matrix, times a power of c."""
-        return cls(Counter({(chr(number), power): 1}))
+    def letter(cls, number: int) -> Words:
+        """Return a matrix."""
+        return cls([chr(number)])
 
     def __mul__(self, other: Words) -> Words:
-        terms = Counter[tuple[str, int]]()
-        for (first, power), count in self.terms.items():
-            for (second, more), times in other.terms.items():
-                terms[first + second, power + more] += count * times
-        return Words(terms)
+        product = Words()
+        for first, count in self.items():
+            for second, times in other.items():
+                product[first + second] += count * times
+        return product
 
-    def __add__(self, other: Words) -> Words:
-        return Words(self.terms + other.terms)
+    def __add__(self, other: Words) -> Words:  # type: ignore[override]
+        return Words(super().__add__(other))
 
     @property
     def length(self) -> int:
         """The length of the longest word."""
-        return max(len(word) for word, _ in self.terms)
+        return max(map(len, self))
 
-    def degree(self, letter: Words) -> int:
-        """Return how often a letter, not transposed, is in a word, at most."""
-        ((name, _),) = letter.terms
-        return max(word.count(name) for word, _ in self.terms)
+    def degrees(self, letter: Words) -> list[int]:
+        """Return how often a letter or its transpose is in each word."""
+        (name,), (transposed,) = letter, letter.transpose()
+        return [word.count(name) + word.count(transposed) for word in self]
 
     def transpose(self) -> Words:
         """Return each word backwards, each letter transposed."""
-        return Words(Counter({(_transposed_word(word), power): n for (word, power), n in self.terms.items()}))
+        return Words({_transposed_word(word): count for word, count in self.items()})
 
 
 def _transposed_word(word: str) -> str:
@@ -214,11 +200,14 @@ def _transposed_word(word: str) -> str:
 
 
 TOKENS = Words.letter(1)
-UNIT_MATRIX = Words(Counter({("", 0): 1}))
+UNIT_MATRIX = Words([""])
 
 
-def layer_of_letters(number: int, heads: int = 1, scaled: bool = False) -> Layer:
-    """Return a layer of letters, counted from 0; ``scaled`` has c·V and A/c in place of those of its first head."""
-    names = [2 + 2 * (number * heads + h) for h in range(heads)]
-    powers = [int(scaled and h == 0) for h in range(heads)]
-    return tuple(Head(Words.letter(n, -p), Words.letter(n + 1, p)) for n, p in zip(names, powers, strict=True))
+def letters(head: int) -> tuple[Words, Words]:
+    """Return the letters A and V of a head; all heads are counted from 0."""
+    return Words.letter(2 * head + 2), Words.letter(2 * head + 3)
+
+
+def layer_of_letters(number: int, heads: int = 1) -> Layer:
+    """Return a layer of letters, counted from 0."""
+    return tuple(Head(*letters(number * heads + h)) for h in range(heads))

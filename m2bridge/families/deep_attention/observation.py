@@ -13,7 +13,7 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters
+from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.network import (
     DISTINCT_TOKENS,
@@ -274,18 +274,16 @@ def _normal_form(network: Shape) -> Finding:
 
 
 def _scalings(network: Shape) -> Finding:
-    """Whether V → cV, A → A/c in the first head of the first layer keeps the function, as words with powers of c."""
+    """Whether V → cV, A → A/c in the first head of the first layer keeps the function: each word has as many V as A."""
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MOST_HEADS:
         raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
-    plain, scaled = (
-        output([layer_of_letters(0, network.heads, c)], TOKENS, NumberSystem(), network.skip) for c in (False, True)
-    )
-    if plain != scaled:
+    function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
+    attention, values = map(function.degrees, letters(0))
+    if values != attention:
         return Finding(False, "the first layer with cV and A/c has other words")
-    (head, *_) = layer_of_letters(0, network.heads)
-    degrees = {"degree_in_values": plain.degree(head.V), "degree_in_attention": plain.degree(head.A)}
+    degrees = {"degree_in_values": max(values), "degree_in_attention": max(attention)}
     return Finding(True, "the first layer with cV and A/c has the same words", numbers=degrees)
 
 
