@@ -1,7 +1,6 @@
 """The tasks of a batch, and the folder of results; only one process at a time works on a case, of whichever batch."""
 
 import errno
-import fcntl
 import json
 import os
 import platform
@@ -19,6 +18,7 @@ from m2bridge.batch.cases import Case
 from m2bridge.certificates.schema import Certificate, file_name, text_of, write, write_aside
 from m2bridge.convert.documents import read_json
 from m2bridge.crosscheck.certify import question_of, questions
+from m2bridge.engine.scratch import locked
 from m2bridge.families import family
 
 Kind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
@@ -218,7 +218,6 @@ def _questions(case: Case, words: Sequence[str]) -> tuple[str, ...]:
 
 
 FOLDER = ".claims"
-_UNSUPPORTED = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @contextmanager
@@ -233,7 +232,7 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
     path.parent.mkdir(exist_ok=True)  # whoever deleted the folder of results does not want it again
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        mine = _lock(descriptor) and _is_still(descriptor, path)
+        mine = locked(descriptor) and _is_still(descriptor, path)
         try:
             yield mine
         finally:
@@ -241,17 +240,6 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
                 path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as reason:
-        if reason.errno not in _UNSUPPORTED:
-            raise
-    return True
 
 
 def _is_still(descriptor: int, path: Path) -> bool:
@@ -314,7 +302,7 @@ class Store:
                 answers[question] = verdicts
                 continue
             kind = _kind(other, about) if names is None or other.name in names else None
-            if kind and not self._again(other, kind):
+            if kind and not (kind in self.retry and other.stat().st_mtime < self.since):
                 answers[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
         return answers
 
@@ -347,9 +335,6 @@ class Store:
             half = name.startswith(".") and name.endswith(".partial") and _age(self.folder / name) > _ABANDONED
             if overtaken or half:
                 (self.folder / name).unlink(missing_ok=True)
-
-    def _again(self, path: Path, kind: Kind) -> bool:
-        return kind in self.retry and path.stat().st_mtime < self.since
 
 
 def outcome_name(name: str, question: str) -> str:

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import DONE, UNDECIDED, options as shared
 from m2bridge.cli.families import (
     ALL,
+    WEIGHTS,
     Command,
     FamilyCommand,
     complete_statements,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
 LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
-WEIGHTS = ("attention", "factored")
 
 
 def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
@@ -87,16 +86,13 @@ def closure_command(
     besides a polynomial for each representation.
     """
     if all_sizes:
-        chosen = {"strategy": strategy if strategy != "auto" else None, "max_degree": max_degree}
-        return _closures_of_all_sizes(options | chosen, weights)
+        return _closures_of_all_sizes(options | {"strategy": strategy, "max_degree": max_degree, "weights": weights})
     more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
     return shared.case_request(options).show("Zariski closure", lambda: m2bridge.closure, strategy=strategy, **more)
 
 
-def _closures_of_all_sizes(options: dict[str, Any], weights: str | None) -> int:
-    field = None if options["field"] == QQ else options["field"]
-    others = options | {"field": field, "weights": weights if weights != "attention" else None}
-    every_size(options.get("family") or DEFAULT, others, ("file", "named_file", "field", "coordinates", *CHOICES))
+def _closures_of_all_sizes(options: dict[str, Any]) -> int:
+    every_size(options.get("family") or DEFAULT, options, ("file", "named_file", "field", "coordinates", *CHOICES))
     if "closures_of_all_sizes" not in (chosen := family(options.get("family") or DEFAULT)).commands:
         raise InvalidCaseError("all_sizes", f"closures of {chosen.title} are computed case by case")
     request = shared.Run.of(options)
@@ -123,12 +119,6 @@ def ideal_option(command: Command) -> Command:
     return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
 
 
-def projective_option(command: Command) -> Command:
-    """``--projective``."""
-    help_projective = "With --ideal: of the projective variety of a homogeneous ideal, with projective dimensions."
-    return click.option("--projective", is_flag=True, help=help_projective)(command)
-
-
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
 @shared.case_options
 @family_options
@@ -136,7 +126,11 @@ def projective_option(command: Command) -> Command:
 @method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
-@projective_option
+@click.option(
+    "--projective",
+    is_flag=True,
+    help="With --ideal: of the projective variety of a homogeneous ideal, with projective dimensions.",
+)
 @shared.all_option
 @shared.run_options
 def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any) -> int:
@@ -170,7 +164,7 @@ def _of_ideal(what: str, named: str, options: dict[str, Any], function: Callable
 def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
     """Return the request for an ideal, and the field if one is named; UsageError for options about cases and maps."""
     context = click.get_current_context()
-    explicit = {name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE}
+    explicit = shared.explicit_options(context)
     if foreign := sorted(explicit - OF_AN_IDEAL):
         parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
         name = parameter.get_error_hint(context).strip("'")
@@ -287,15 +281,15 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
     """
-    family = options.get("family") or DEFAULT
-    if all_sizes and statement in OWN and family == DEFAULT:
+    name = options.get("family") or DEFAULT
+    if all_sizes and statement in OWN and name == DEFAULT:
         what = {"hilbert": "the Hilbert function is", "generators": "the generators are"}[statement]
         raise InvalidCaseError("all_sizes", f"{what} compared case by case: give --d and --d-out")
     if all_sizes:
-        return _cross_check_all_sizes(statement, family, options, exit_zero)
-    if _is_every_size(family):
+        return _cross_check_all_sizes(statement, name, options, exit_zero)
+    if not family(name).options:  # one case only, all sizes of another family
         raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
-    chosen = [] if options.get("file") else _chosen(statement, family)
+    chosen = [] if options.get("file") else _chosen(statement, name)
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
@@ -312,11 +306,6 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
             result = cross_check(request.model, statements=chosen, engine=engine)
     show(result, request.form, clock)
     return exit_code(result, exit_zero)
-
-
-def _is_every_size(name: str) -> bool:
-    """Whether the family has one case only, all sizes of another family."""
-    return not family(name).options
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
@@ -343,8 +332,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 
 
 def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
-    field = None if options["field"] == QQ else options["field"]
-    every = every_size(name, options | {"field": field}, ("file", "field", "coordinates"))
+    every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     request = shared.Run.of(options)

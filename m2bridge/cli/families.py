@@ -74,6 +74,9 @@ def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
 """The options of the default family, which those of another family, or a map, replace."""
 
+WEIGHTS = ("attention", "factored")
+"""Which weights of attention are the parameters; the first by default."""
+
 _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
 
@@ -183,9 +186,10 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
     chosen = family(name)
     batch = "all_a" in options  # there defaults come in later
     usual = {option.name: None if batch else option.default for option in chosen.options}
+    defaults = usual | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
     for option in (*usual, *more):
         value = options.get(option)
-        if value not in (None, False) and str(value) != usual.get(option):
+        if value not in (None, False) and str(value) != defaults.get(option):
             name = {"file": "cases" if batch else "map"}.get(option, option)
             raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ")
     if not chosen.all_sizes:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import click
+from click.core import ParameterSource
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import Command, complete_kinds, named_case
@@ -21,6 +22,11 @@ from m2bridge.engine.protocol import MOST_MEMORY
 from m2bridge.limits import Clock, alarm, clock, limited
 from m2bridge.results.base import Result
 from m2bridge.system import importing
+
+
+def explicit_options(context: click.Context) -> set[str]:
+    """The options and arguments that stand on the command line."""
+    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
 
 
 class Commands(click.Group):

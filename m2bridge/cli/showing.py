@@ -21,6 +21,7 @@ from m2bridge.cli.options import (
     Seconds,
     batch_options,
     engine_option,
+    explicit_options,
     form_options,
     timeout_option,
     within,
@@ -189,8 +190,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     click.UsageError
         If cases are asked for besides.
     """
-    named = [name for name, value in ctx.params.items() if value is not None and _is_explicit(ctx, name)]
-    if others := [name for name in named if name not in ("out", "folder", "docs")]:
+    if others := sorted(explicit_options(ctx) - {"out", "folder", "docs"}):
         raise click.UsageError(
             f"--from takes all certificates of the folder: leave out --{others[0].replace('_', '-')}"
         )
@@ -201,10 +201,6 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
             copy = target / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
-
-
-def _is_explicit(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
 class FigureGroup(Commands):

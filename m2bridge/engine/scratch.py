@@ -5,6 +5,7 @@ nobody holds were left by processes that were killed, and whoever starts next re
 it may be given again, and containers that share a folder number their processes each for itself.
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -107,18 +108,20 @@ def _make(where: str | None) -> tuple[Path, int]:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
             lock = _opened(path)
-            if _locked(lock) and path.exists():
+            if locked(lock) and path.exists():
                 return path, lock
             os.close(lock)
 
 
-def _locked(lock: int) -> bool:
+def locked(descriptor: int) -> bool:
+    """Lock an open file or folder for this process; whether it was free, as all are on a file system without locks."""
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    except OSError:  # a file system without locks: nobody else gets one either, and nothing is swept
-        return True
+    except OSError as reason:
+        if reason.errno not in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
     return True
 
 

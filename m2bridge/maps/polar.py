@@ -27,7 +27,8 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model, PolarTheorem
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, csv_text, new_figure, styled
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, printable
 
 PRIME = 32003

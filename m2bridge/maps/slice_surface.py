@@ -42,7 +42,8 @@ from m2bridge.pictures.slice_picture import (
     surface_html,
 )
 from m2bridge.results.base import computed_by, result_json
-from m2bridge.results.picture import PictureResult, csv_text
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 

@@ -5,15 +5,13 @@ the grids of verdicts, the case that is opened. The rest is JSON, deflated, in b
 :data:`CASES_IN_A_PART`, each of which is unpacked when one of its cases is opened.
 """
 
-import csv
-import io
 import json
 import re
 import textwrap
 import zlib
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
@@ -21,6 +19,7 @@ from m2bridge.engine.script import document, page
 from m2bridge.families import family
 from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, sorted_cells, verdict_words
 from m2bridge.results import markup
+from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
 
 CASES_IN_A_PART = 100
@@ -176,7 +175,6 @@ def _signs(verdicts: list[str | None]) -> str:
 
 WIDTH = 100
 INDENT = " " * 7
-REPORTED = "reported_"
 MOST_OF_NUMBERS = 20
 
 
@@ -239,29 +237,19 @@ def _width(report: Report) -> int:
 
 def to_csv(report: Report) -> str:
     """One line for each row, then one for each file that was not used, with the verdict ``MALFORMED``."""
-    file = io.StringIO()
     programs = sorted({name for row in report.rows for name in row.reported["versions"]})
-    reported = [f"{REPORTED}{name}" for name in ("seconds", "peak_memory", *programs)]
-    named, words = [option for option, _ in report.columns], ("statement", "verdict", "reason", "witness")
-    header = (*named, *words, *reported, "file")
-    writer = csv.DictWriter(file, header, restval="", lineterminator="\n")
-    writer.writerow({name: markup.cell(name) for name in header})
+    figures, words = ("seconds", "peak_memory", *programs), ("statement", "verdict", "reason", "witness")
+    lines: list[list[Any]] = [
+        [*(option for option, _ in report.columns), *words, *(f"reported_{name}" for name in figures), "file"]
+    ]
     for row in report.rows:
-        data, figures = row.to_json(), row.reported["versions"] | row.reported
-        writer.writerow(
-            _cells(
-                dict(zip(named, report.cells(row.case), strict=True))
-                | {name: data[name] for name in (*words, "file")}
-                | {name: figures.get(name.removeprefix(REPORTED)) for name in reported}
-            )
-        )
-    for problem in report.problems:
-        writer.writerow(_cells({"verdict": "MALFORMED", "reason": problem.reason, "file": problem.file}))
-    return file.getvalue()
-
-
-def _cells(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: markup.cell(value) if isinstance(value, str) else value for name, value in values.items()}
+        data, reported = row.to_json(), row.reported["versions"] | row.reported
+        numbers = (reported.get(name) for name in figures)
+        lines.append([*report.cells(row.case), *(data[name] for name in words), *numbers, row.file])
+    none, unknown = [""] * len(names), [""] * len(figures)
+    lines += [[*none, "", "MALFORMED", problem.reason, "", *unknown, problem.file] for problem in report.problems]
+    header, *rows = [[markup.cell(value) if isinstance(value, str) else value for value in line] for line in lines]
+    return csv_text(header, rows)
 
 
 def to_json(report: Report) -> str:

@@ -1,9 +1,11 @@
 """Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
 
+import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from urllib.parse import quote
 
 from m2bridge.errors import InvalidCaseError
@@ -60,6 +62,13 @@ def cell(text: str) -> str:
     """Text for a table that a spreadsheet may open: never a formula."""
     signs = "\n".join(map(visible, text.splitlines()))
     return f"'{signs}" if signs.startswith(tuple("=+-@＝＋－＠")) else signs
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write rows as lines of comma-separated values under a header."""
+    page = StringIO()
+    csv.writer(page, lineterminator="\n").writerows((header, *rows))
+    return page.getvalue()
 
 
 def latex(text: str) -> str:

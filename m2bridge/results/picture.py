@@ -3,11 +3,10 @@
 Colours are those of Okabe and Ito, *Color Universal Design* (2008).
 """
 
-import csv
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +103,6 @@ def written(figure: Any, form: str) -> bytes:
 
 
 FORMATS = ("svg", "pdf", "png")
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as lines of comma-separated values under a header."""
-    page = StringIO()
-    csv.writer(page, lineterminator="\n").writerows((header, *rows))
-    return page.getvalue()
 
 
 class PictureResult(Result):

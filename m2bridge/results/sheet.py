@@ -197,11 +197,14 @@ class Finding:
     grounds: Sequence[str] = ()
     remarks: Sequence[str] = ()
 
+    @property
+    def lines(self) -> list[str]:
+        """All but the verdict."""
+        return [f"{self.name}: {self.sentence}", *(f"→ {ground}" for ground in self.grounds), *self.remarks]
+
     def text(self) -> str:
         """The verdict at the left, the rest indented."""
-        lines = [f"  {self.verdict:<14}  {self.name}: {self.sentence}"]
-        lines += [f"  {'':14}  → {ground}" for ground in self.grounds]
-        return "\n".join([*lines, *(f"  {'':14}  {remark}" for remark in self.remarks)])
+        return "\n".join(f"  {'' if i else self.verdict:14}  {line}" for i, line in enumerate(self.lines))
 
 
 @dataclass(frozen=True, slots=True)

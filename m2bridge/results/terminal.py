@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from m2bridge.results.sheet import SHOWN, Block, Facts, Finding, Findings, Polynomials, Sheet, Table, numeric
+from m2bridge.results.sheet import SHOWN, Block, Facts, Findings, Polynomials, Sheet, Table, numeric
 
 INDENT = 2
 """Of tables and facts."""
@@ -52,14 +52,9 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
         case Findings():
             for finding in block.rows:
                 yield ""
-                yield _grid([(finding.verdict, _text(finding))])
+                yield _grid([(finding.verdict, "\n".join(finding.lines))])
         case _:
             yield from map(_hanging, (block.text(most) or "").splitlines())
-
-
-def _text(finding: Finding) -> str:
-    grounds = [f"→ {ground}" for ground in finding.grounds]
-    return "\n".join([f"{finding.name}: {finding.sentence}", *grounds, *finding.remarks])
 
 
 def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:

@@ -30,6 +30,7 @@ from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results import picture
 from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
 
 MOST_ORBITS = 120
@@ -150,7 +151,7 @@ class OrbitDiagram(picture.PictureResult):
 
     def to_csv(self) -> str:
         """The orbits, and for each those that it covers."""
-        return picture.csv_text(HEADER, self.rows("; "))
+        return csv_text(HEADER, self.rows("; "))
 
     def figure(self) -> Any:
         """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""

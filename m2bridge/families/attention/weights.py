@@ -14,7 +14,8 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import limited
 from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.picture import PictureResult, csv_text, new_figure, styled
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural
 
 if TYPE_CHECKING:

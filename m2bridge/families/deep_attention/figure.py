@@ -15,7 +15,8 @@ from m2bridge.families.definition import CaseOption, Figure, integer, positive_i
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.base import computed_by
-from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, csv_text, line, new_figure, styled
+from m2bridge.results.markup import csv_text
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, line, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 MOST_POINTS = 100
