@@ -239,9 +239,8 @@ def to_csv(report: Report) -> str:
     """One line for each row, then one for each file that was not used, with the verdict ``MALFORMED``."""
     programs = sorted({name for row in report.rows for name in row.reported["versions"]})
     figures, words = ("seconds", "peak_memory", *programs), ("statement", "verdict", "reason", "witness")
-    lines: list[list[Any]] = [
-        [*(option for option, _ in report.columns), *words, *(f"reported_{name}" for name in figures), "file"]
-    ]
+    names = [option for option, _ in report.columns]
+    lines: list[list[Any]] = [[*names, *words, *(f"reported_{name}" for name in figures), "file"]]
     for row in report.rows:
         data, reported = row.to_json(), row.reported["versions"] | row.reported
         numbers = (reported.get(name) for name in figures)
