@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from math import cos, pi, prod
@@ -84,21 +84,19 @@ def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> lis
     return [leading_coefficient(polynomial, variable), *discriminant, *ends]
 
 
-def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[arb]:
-    """The different real roots in an open interval, in increasing order, of a polynomial in one variable alone."""
+def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False) -> list[Any]:
+    """The different real roots in an open interval, in increasing order, of a polynomial in one variable alone.
+
+    They are balls of FLINT; if ``exact``, rational ones are rational numbers.
+    """
     univariate = _univariate(polynomial, variable)
     if univariate.degree() < 1:
         return []
     roots = [root.real for root, _ in univariate.numer().complex_roots() if root.imag == 0]
     low, high = map(arb, interval)
-    return sorted((root for root in roots if low < root < high), key=lambda root: root.mid())
-
-
-def rational_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq]:
-    """The rational roots."""
-    univariate = _univariate(polynomial, variable)
-    roots = univariate.roots() if univariate.degree() > 0 else []
-    return sorted(root for root, _ in roots if interval[0] < root < interval[1])
+    inside = sorted((root for root in roots if low < root < high), key=lambda root: root.mid())
+    rational = [root for root, _ in univariate.roots()] if exact else []
+    return [next((number for number in rational if root.contains(number)), root) for root in inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
@@ -239,32 +237,17 @@ class _Variety:
                 (equations[name],) = self.eliminated(*filter(None, (base, name)))
         return equations
 
-    def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Spot]:
+    def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly], *, exact: bool = False) -> list[Spot]:
         """Return the real points over a point of the base, or all of them; in the order of the coordinates."""
-        return [
-            spot
-            for spot in _spots(real_roots, over, box, projections)
-            if all(ball(g, spot).contains(0) for g in self.generators)
-        ]
+        roots = [real_roots(p.subs(dict(over)), name, box[name], exact=exact) for name, p in projections.items()]
+        spots = ({**over, **dict(zip(projections, values, strict=True))} for values in product(*roots))
+        return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
 
-    def rational(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly]) -> list[Mapping[str, fmpq]]:
-        """Return those points over a rational point of the base that are rational."""
-        return [
-            spot
-            for spot in _spots(rational_roots, over, box, projections)
-            if all(g(*(spot[name] for name in self.names)) == 0 for g in self.generators)
-        ]
-
-
-def _spots(
-    roots_of: Callable[[fmpq_mpoly, str, Interval], Sequence[Any]],
-    over: Spot,
-    box: Box,
-    projections: Mapping[str, fmpq_mpoly],
-) -> Iterator[Spot]:
-    """The points over one of the base whose coordinates are roots of the projections."""
-    roots = [roots_of(p.subs(dict(over)), name, box[name]) for name, p in projections.items()]
-    return ({**over, **dict(zip(projections, values, strict=True))} for values in product(*roots))
+    def rational(self, spot: Spot) -> Spot | None:
+        """Return a point if its coordinates are rational, and it is exactly on the variety."""
+        numbers = [spot[name] for name in self.names]
+        is_rational = all(isinstance(number, fmpq) for number in numbers)
+        return spot if is_rational and all(g(*numbers) == 0 for g in self.generators) else None
 
 
 def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fineness: int) -> list[Cell]:
@@ -291,24 +274,17 @@ def _rational_points(
     """A rational point of each branch, by number, among those over a few fractions."""
     points: dict[int, Mapping[str, fmpq]] = {}
     for place in watched(fractions_between(span, TRIED)):
-        spots = ideal.points({base: place}, box, projections)
-        for exact in ideal.rational({base: place}, box, projections):
-            points.setdefault(_number(exact, spots), exact)
+        for number, spot in enumerate(ideal.points({base: place}, box, projections, exact=True)):
+            if rational := ideal.rational(spot):
+                points.setdefault(number, rational)
         if len(points) == len(sample):
             break
     return points
 
 
-def _number(exact: Mapping[str, fmpq], spots: Sequence[Spot]) -> int:
-    """The index of a rational point among the points."""
-    return next(n for n, spot in enumerate(spots) if all(arb(spot[name]).contains(v) for name, v in exact.items()))
-
-
 def _isolated(ideal: _Variety, box: Box) -> tuple[Cell, ...]:
-    projections = ideal.projections(None)
-    spots = ideal.points({}, box, projections)
-    exact = {_number(point, spots): point for point in ideal.rational({}, box, projections)}
-    return tuple(Cell(((_point(spot, ideal.names),),), spot, exact.get(n)) for n, spot in enumerate(spots))
+    spots = ideal.points({}, box, ideal.projections(None), exact=True)
+    return tuple(Cell(((_point(spot, ideal.names),),), spot, ideal.rational(spot)) for spot in spots)
 
 
 def _point(spot: Spot, names: Sequence[str]) -> Point:
@@ -404,9 +380,9 @@ class _Decomposition:
         for x in watched(fractions_between(span, TRIED)):
             for y in fractions_between(self._strips(x)[strip], TRIED // 4):
                 over = self.surface.subs({self.x: x, self.y: y})
-                for z in rational_roots(over, self.z, self.box[self.z]):
-                    if self._roots(over)[root].contains(z):
-                        return {self.x: x, self.y: y, self.z: z}
+                z = real_roots(over, self.z, self.box[self.z], exact=True)[root]
+                if isinstance(z, fmpq):
+                    return {self.x: x, self.y: y, self.z: z}
         return None
 
 
