@@ -108,17 +108,12 @@ class Chart:
     @classmethod
     def of(cls, forms: Forms) -> Chart | None:
         """The first chart that contains the fibre; ``None`` for the zero function."""
-        for k, row in enumerate(forms):
-            for i, form in enumerate(row):
-                if not form.is_zero_matrix:
-                    return cls._at(forms, k, i)
-        return None
-
-    @classmethod
-    def _at(cls, forms: Forms, k: int, i: int) -> Chart:
+        places = ((k, i) for k, row in enumerate(forms) for i, form in enumerate(row) if not form.is_zero_matrix)
+        k, i = next(places, (None, None))
+        if k is None or i is None:
+            return None
         basis = _basis(forms[k][i])
-        first = basis[:, 0]
-        scale = (first.T * forms[k][i] * first)[0, 0] / 2
+        scale = (basis[:, 0].T * forms[k][i] * basis[:, 0])[0, 0] / 2
         moved = [
             [basis.T * form * basis / scale for form in watched(_exchanged(row, i))] for row in _exchanged(forms, k)
         ]
@@ -177,14 +172,11 @@ def fibre_points(
         return (tuple(mean),), True
     if (points, length) != (2, 2):
         raise ContradictionError(f"a fibre of length {length} with {points} points, against Theorem 3.2")
-    size = len(mean)
-    spread = [[second[p, q] / 2 - mean[p] * mean[q] for q in range(size)] for p in range(size)]
-    q = next(q for q in range(size) if spread[q][q])
-    root = _square_root(spread[q][q])
-    offset = [spread[p][q] / spread[q][q] * root for p in range(size)]
-    plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
-    minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
-    return (plus, minus), bool(spread[q][q] > 0)
+    spread = second / 2 - Matrix(mean) * Matrix(mean).T
+    q = next(q for q in range(len(mean)) if spread[q, q])
+    offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
+    plus, minus = (tuple(m + sign * o for m, o in zip(mean, offset, strict=True)) for sign in (1, -1))
+    return (plus, minus), bool(spread[q, q] > 0)
 
 
 def _square_root(value: Rational) -> Expr:
@@ -379,24 +371,15 @@ def membership(
         if some:
             check_coordinates(model, "reduced")
             pair, remark = exact_weights(model, given, weights)
+        if function is None:
+            function = {key: fraction(value) for key, value in function_of(*pair).items()} if pair else {}
+        chart = Chart.of(quadratic_forms(model, function))
+        if pair is not None and not _give(pair, function):
+            raise InvalidCaseError("weights", "these weights have another function")
+        if chart is None:
+            return _zero(model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark)
         with engine_or_own(engine) as engine:
-            return _membership(model, function, engine, pair, remark)
-
-
-def _membership(
-    model: Shape, function: Mapping[str, Fraction | int] | None, engine: Engine, weights: Weights | None, remark: str
-) -> Membership:
-    if weights is not None and function is None:
-        function = {key: fraction(value) for key, value in function_of(*weights).items()}
-    assert function is not None
-    chart = Chart.of(quadratic_forms(model, function))
-    if weights is not None and not _give(weights, function):
-        raise InvalidCaseError("weights", "these weights have another function")
-    if chart is None:
-        belong = weights is not None and weights[0].rank() <= model.alpha
-        return _zero(model, weights if belong else None, remark)
-    result = _nonzero(model, function, chart, engine)
-    return replace(result, remark=remark)
+            return replace(_nonzero(model, function, chart, engine), remark=remark)
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
