@@ -184,7 +184,8 @@ def _numbers(report: Report, row: Row) -> tuple[str, ...]:
 
 def to_text(report: Report) -> str:
     """For a terminal: the paragraph, and the table with each witness on a line of its own."""
-    tables = [table(block.header, block.rows) for block in to_sheet(report).blocks if isinstance(block, Table)]
+    shown = [block for block in to_sheet(report).blocks if isinstance(block, Table)]
+    tables = [table([name.replace("seconds", "reported seconds") for name in one.header], one.rows) for one in shown]
     rules = [re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables]
     text = "\n\n".join([textwrap.fill(markup.line(report.paragraph), WIDTH), *rules])
     return text.replace("\nwitness: ", f"\n{INDENT}witness: ") + "\n"
@@ -194,7 +195,7 @@ def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", markup.line(report.paragraph))])]
     if report.rows:
-        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
+        header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
         unused = [(markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems]
