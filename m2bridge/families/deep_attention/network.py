@@ -29,7 +29,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
-from m2bridge.maps.rank import rank_result
+from m2bridge.maps.rank import RankResult, rank_result
 
 Rows = Sequence[Sequence[Any]]
 """Rows of integers; for balls of rational numbers too."""
@@ -358,11 +358,14 @@ def theorem_bound(network: Shape) -> LowerBound | None:
 
 
 def _full(network: Shape, characteristic: int) -> LowerBound:
-    """The rank of the differential at random weights, each row with random tokens of its own."""
-    few = replace(network, t=min(network.t, DISTINCT_TOKENS))
-    result = rank_result(few, characteristic)
+    result = full_rank(network, characteristic)
     size = f"{result.rows} × {result.columns}"
     return LowerBound(result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential")
+
+
+def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
+    """Return the rank of the differential at random weights, each row with random tokens of its own."""
+    return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
 
 
 def lightning_block(network: Shape) -> Iterator[LowerBound]:

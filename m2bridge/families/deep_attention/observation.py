@@ -16,13 +16,13 @@ from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavaila
 from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.network import (
-    DISTINCT_TOKENS,
     SEED,
     Head,
     NumberSystem,
     Point,
     Residues,
     certified_block,
+    full_rank,
     output,
     virtual_weights,
 )
@@ -30,7 +30,6 @@ from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtua
 from m2bridge.families.deep_attention.softmax import Balls, block_rank
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
-from m2bridge.maps.rank import rank_result
 from m2bridge.maps.statement import Value, WithoutOrbits
 
 
@@ -139,6 +138,7 @@ def _finding_text(finding: Finding) -> str:
 
 
 Observer = Callable[[Shape], Finding]
+"""A way to compute an observable."""
 
 WEIGHTS_SEED = 20250418
 MOST_LAYERS = 12
@@ -148,7 +148,7 @@ MOST_ENTRIES = 2_000_000
 """The size of the largest matrix whose rank is computed here."""
 
 
-def observe(network: Shape, observable: str, *, engine: Engine | None = None) -> Finding:
+def observe(network: Shape, observable: str, *, engine: Engine | None = None, certified: bool = False) -> Finding:
     """Compute what a statement predicts.
 
     Parameters
@@ -157,6 +157,8 @@ def observe(network: Shape, observable: str, *, engine: Engine | None = None) ->
         As in :attr:`m2bridge.maps.statement.GlobalStatement.observable`.
     engine : Engine, optional
         For fibres and closedness.
+    certified : bool
+        Whether the dimension is found as the checker does, with the numbers that a certificate has.
 
     Raises
     ------
@@ -167,6 +169,8 @@ def observe(network: Shape, observable: str, *, engine: Engine | None = None) ->
         if engine is None:
             raise MethodUnavailableError(f"'{observable}' needs Macaulay2")
         return BY_ENGINE[observable](network, engine)
+    if observable in _BY_DIMENSION:
+        return _BY_DIMENSION[observable](network, _certified_dimension if certified else _dimension)
     return _BY_RANKS[observable](network)
 
 
@@ -232,12 +236,12 @@ def _virtual_weights(network: Shape) -> Finding:
     return _rank(rank, virtual_dimension(network), method)
 
 
-def _rank(rank: int, bound: int, method: str) -> Finding:
+def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
     """A rank is exact if it attains an upper bound."""
     if rank > bound:
         raise ContradictionError(f"{method}: {rank}, above the upper bound {bound}")
     proved = rank == bound
-    return Finding(rank, method, "" if proved else "at least", proved, {"rank": rank, "upper_bound": bound})
+    return Finding(rank, method, "" if proved else "at least", proved, numbers or {"rank": rank, "upper_bound": bound})
 
 
 def _tangent(network: Shape, point: list[int], i: int) -> list[int]:
@@ -302,18 +306,17 @@ def _softmax_scalings(network: Shape) -> Finding:
     return Finding(False, "differs at a rational point, in balls")
 
 
-def _unseen_weights(network: Shape, dimension_of: Observer = _dimension) -> Finding:
+def _unseen_weights(network: Shape, dimension_of: Observer) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
     functions = dimension_of(network)
     assert functions.value is not None
     weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes)
     numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
-    return replace(
-        functions, value=weights - functions.value, bound="at most" if functions.bound else "", numbers=numbers
-    )
+    bound = "at most" if functions.bound else ""
+    return replace(functions, value=weights - functions.value, bound=bound, numbers=numbers)
 
 
-def _virtual_fibre_dimension(network: Shape, dimension_of: Observer = _dimension) -> Finding:
+def _virtual_fibre_dimension(network: Shape, dimension_of: Observer) -> Finding:
     """The dimension of the virtual weights with a generic function, up to scalings: D_virt less that of functions."""
     if network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -327,36 +330,26 @@ def _virtual_fibre_dimension(network: Shape, dimension_of: Observer = _dimension
     return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
 
 
-def _fibre_dimension(network: Shape, engine: Engine) -> Finding:
-    dimension = generic_fibre(network, engine=engine).dimension
-    _hold(dimension, network)
-    return Finding(dimension, GROEBNER, numbers={"unknowns": unknown_count(network), "dimension": dimension})
+def _fibre(network: Shape, engine: Engine, observable: str) -> Finding:
+    """An observable of the fibre in E.
 
-
-def _hold(dimension: int, network: Shape) -> None:
-    """The fibre in E contains that in the virtual weights, which are irreducible: they are E if they are as large."""
-    virtual = _virtual_fibre_dimension(network)
-    if virtual.exact_value is None:
-        return
-    n = network.widths[0]
+    It contains that in the virtual weights, which are irreducible: they are E if they are as large. One simple point in
+    E is one in the virtual weights, which are more where they have a positive dimension.
+    """
+    fibre = generic_fibre(network, engine=engine)
+    dimension, degree = fibre.dimension, fibre.degree
+    virtual, n = _virtual_fibre_dimension(network, _dimension), network.widths[0]
+    among_virtual = virtual.exact_value
     everything = virtual.numbers["virtual_weights"] == network.layers * n * n + network.widths[-1] * n
-    if dimension < virtual.exact_value or (everything and dimension != virtual.exact_value):
-        raise ContradictionError(f"a fibre of dimension {dimension}, {virtual.exact_value} in the virtual weights")
-
-
-def _fibre_degree(network: Shape, engine: Engine) -> Finding:
-    fibre = generic_fibre(network, engine=engine)
-    numbers = {"unknowns": unknown_count(network), "degree": fibre.degree}
-    return Finding(fibre.degree, GROEBNER, numbers=numbers)
-
-
-def _fibre_is_one_point(network: Shape, engine: Engine) -> Finding:
-    """One simple point in E is one in the virtual weights, which are more where they have a positive dimension."""
-    fibre = generic_fibre(network, engine=engine)
-    numbers = {"unknowns": unknown_count(network), "dimension": fibre.dimension, "degree": fibre.degree}
-    if (fibre.dimension, fibre.degree) == (0, 1):
+    if among_virtual is not None and (dimension != among_virtual if everything else dimension < among_virtual):
+        raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
+    numbers = {"unknowns": unknown_count(network), "dimension": dimension, "degree": degree}
+    if observable != "fibre_is_one_point":
+        name = observable.removeprefix("fibre_")
+        return Finding(numbers[name], GROEBNER, numbers={"unknowns": numbers["unknowns"], name: numbers[name]})
+    if (dimension, degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
-    if _virtual_fibre_dimension(network).exact_value:
+    if among_virtual:
         return Finding(False, "a fibre of positive dimension in the virtual weights", numbers=numbers)
     return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
 
@@ -371,22 +364,24 @@ def _closed(network: Shape, engine: Engine) -> Finding:
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
+FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
+_BY_DIMENSION: dict[str, Callable[[Shape, Observer], Finding]] = {
+    "dimension": lambda network, dimension_of: dimension_of(network),
+    "unseen_weights": _unseen_weights,
+    "virtual_fibre_dimension": _virtual_fibre_dimension,
+}
+"""From a network and the way to compute its dimension."""
 _BY_RANKS: dict[str, Observer] = {
-    "dimension": _dimension,
     "attention_matrices": _attention_matrices,
     "virtual_weights": _virtual_weights,
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
-    "unseen_weights": _unseen_weights,
-    "virtual_fibre_dimension": _virtual_fibre_dimension,
 }
 BY_ENGINE: dict[str, Callable[[Shape, Engine], Finding]] = {
-    "fibre_dimension": _fibre_dimension,
-    "fibre_degree": _fibre_degree,
-    "fibre_is_one_point": _fibre_is_one_point,
+    **{name: partial(_fibre, observable=name) for name in FIBRES},
     "closed": _closed,
 }
-OBSERVABLES = (*_BY_RANKS, *BY_ENGINE)
+OBSERVABLES = (*_BY_DIMENSION, *_BY_RANKS, *BY_ENGINE)
 """All that :func:`observe` can compute."""
 
 
@@ -395,7 +390,6 @@ def _check_entries(rows: int, columns: int) -> None:
         raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take fewer")
 
 
-FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
 CERTIFIED_LAYERS = 2
 """Fibres are certified up to this depth: Gröbner bases of fibres of three layers take minutes."""
 
@@ -412,7 +406,7 @@ def certified_part(network: Shape, observables: Collection[str], *, engine: Engi
     """
     with limited(None) as running:
         findings = {
-            name: _CERTIFIED[name](network) if name in _CERTIFIED else observe(network, name, engine=engine)
+            name: observe(network, name, engine=engine, certified=True)
             for name in sorted(observables)
             if can_be_certified(network, name)
         }
@@ -435,34 +429,18 @@ def can_be_certified(network: Shape, observable: str) -> bool:
 
 
 def _certified_dimension(network: Shape) -> Finding:
-    upper = network.upper_bounds(0)[0].value
-    numbers = {**_lower_bound(network, upper), "upper_bound": upper}
-    lower = numbers["lower_bound"]
-    proved = lower == upper
-    return Finding(lower, "ranks modulo a prime", "" if proved else "at least", proved, numbers)
-
-
-def _lower_bound(network: Shape, upper: int) -> dict[str, Any]:
-    """The lower bound and the ranks behind it."""
-    if network.softmax and network.t == 1:  # every matrix of bounded rank is the function of a network
-        return {"lower_bound": upper}
-    point = {"seed": SEED, "prime": LARGE_PRIME}
+    """The dimension by ranks modulo a prime, and the numbers from which it follows."""
+    lower = upper = network.upper_bounds(0)[0].value
+    numbers: dict[str, Any] = {}
     if not network.is_plain:
-        few = replace(network, t=min(network.t, DISTINCT_TOKENS))
-        return {"lower_bound": rank_result(few).lower}
-    block = certified_block(network)
-    rank, unseen = _block_rank(block, network.t, network.layers, network.softmax), network.kernel_dimension
-    value = seen_dimension(network) if rank == block.columns - unseen else rank
-    return {"lower_bound": value, "columns": block.columns, "rank": rank, "unseen": unseen, **point}
+        lower = full_rank(network).lower
+    elif not network.softmax or network.t > 1:  # else every matrix of bounded rank is the function of a network
+        block = certified_block(network)
+        rank, unseen = _block_rank(block, network.t, network.layers, network.softmax), network.kernel_dimension
+        lower = seen_dimension(network) if rank == block.columns - unseen else rank
+        numbers = {"columns": block.columns, "rank": rank, "unseen": unseen, "seed": SEED, "prime": LARGE_PRIME}
+    return _rank(lower, upper, "ranks modulo a prime", {"lower_bound": lower, **numbers, "upper_bound": upper})
 
 
 _block_rank = lru_cache(maxsize=1024)(block_rank)
 """Networks of many widths have one block."""
-
-
-_CERTIFIED: dict[str, Observer] = {
-    "dimension": _certified_dimension,
-    "unseen_weights": partial(_unseen_weights, dimension_of=_certified_dimension),
-    "virtual_fibre_dimension": partial(_virtual_fibre_dimension, dimension_of=_certified_dimension),
-}
-"""The observables that a certificate has in another form than a cross-check."""

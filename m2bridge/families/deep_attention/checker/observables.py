@@ -245,14 +245,11 @@ def _fibre(case: Case, observable: str) -> Found:
     everything = numbers["virtual_weights"] == len(case.a) * n * n + n * case.d[-1]
     if among_virtual is not None and (dimension < among_virtual or (everything and dimension > among_virtual)):
         raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
-    one_point = True if (dimension, degree) == (0, 1) else False if among_virtual else None
-    sizes = {"dimension": dimension, "degree": degree}
-    value, kept = {
-        "fibre_degree": (degree, ("degree",)),
-        "fibre_dimension": (dimension, ("dimension",)),
-        "fibre_is_one_point": (one_point, ("dimension", "degree")),
-    }[observable]
-    return value, {"unknowns": unknowns(case)} | {name: sizes[name] for name in kept}
+    sizes = {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
+    if observable == "fibre_is_one_point":
+        return True if (dimension, degree) == (0, 1) else False if among_virtual else None, sizes
+    name = observable.removeprefix("fibre_")
+    return sizes[name], {"unknowns": sizes["unknowns"], name: sizes[name]}
 
 
 def _closed(case: Case) -> Found:
