@@ -12,7 +12,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, NO_ENGINE, options as shared
-from m2bridge.cli.families import complete_kinds, outcome_kinds, results_folder, tool
+from m2bridge.cli.families import complete_kinds, tool
 from m2bridge.cli.output import echo_json, exit_code, fitted
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, Limits, candidates, locate
@@ -103,8 +103,8 @@ def _run_each(
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
         beside="" if str(file) == "-" else str(file.resolve().parent),
-        folder=results_folder(options["out"]),
-        retry=outcome_kinds(options["retry"] or ""),
+        folder=shared.results_folder(options["out"]),
+        retry=shared.outcome_kinds(options["retry"] or ""),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
     executor, quiet = options["executor"] or "processes", options["quiet"]

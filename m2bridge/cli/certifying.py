@@ -13,16 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED
-from m2bridge.cli.families import (
-    FamilyBatch,
-    complete_families,
-    complete_questions,
-    every_size,
-    outcome_kinds,
-    results_folder,
-)
-from m2bridge.cli.options import MemorySize, NewPath, Seconds, batch_options, exit_zero_option
+from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED, options as shared
+from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
 from m2bridge.cli.output import echo_json, exit_code, fitted, progress
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
@@ -61,15 +53,15 @@ if TYPE_CHECKING:
     shell_complete=complete_questions,
     help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
 )
-@click.option("--out", type=NewPath(path_type=Path), required=True, help="The folder of results.")
+@click.option("--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=Seconds(), help="Seconds for each case, and for reading a file of cases.")
-@batch_options
+@click.option("--timeout", type=shared.Seconds(), help="Seconds for each case, and for reading a file of cases.")
+@shared.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-@exit_zero_option
+@shared.exit_zero_option
 def certify_command(
     out: Path, check: str, retry: str, quiet: bool, as_json: bool, family: str, exit_zero: bool, **options: Any
 ) -> int:
@@ -84,7 +76,7 @@ def certify_command(
 
     _check_workers(**options)
     questions = tasks(ordered(_cases(family, options)), check)
-    store = Store(results_folder(out), outcome_kinds(retry))
+    store = Store(shared.results_folder(out), shared.outcome_kinds(retry))
     planned = plan(questions, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
@@ -156,10 +148,10 @@ _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": U
 @click.command("verify", epilog="Example: m2bridge verify results")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
-@click.option("--timeout", type=Seconds(), default=120.0, show_default=True, help="Seconds for each file.")
+@click.option("--timeout", type=shared.Seconds(), default=120.0, show_default=True, help="Seconds for each file.")
 @click.option(
     "--memory",
-    type=MemorySize(lambda size: _allowance(memory=size)),
+    type=shared.MemorySize(lambda size: _allowance(memory=size)),
     default="2G",
     show_default=True,
     help="Address space for each file.",

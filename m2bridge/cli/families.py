@@ -252,38 +252,3 @@ def read_file(file: Path, reader: Callable[[str], Result]) -> Result:
         return reader(read_text(file))
     except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None
-
-
-def results_folder(path: Path) -> Path:
-    """The folder of results, which is made if it is not there.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there cannot be a folder of this name.
-    """
-    from m2bridge.batch.store import NO_ROOM
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        if reason.errno in NO_ROOM:
-            raise
-        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
-    return path.absolute()
-
-
-def outcome_kinds(text: str) -> frozenset[Any]:
-    """The kinds of outcomes of ``--retry``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If there is none of a name.
-    """
-    from m2bridge.batch.store import KINDS
-
-    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    if unknown := sorted(kinds - set(KINDS)):
-        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
-    return kinds

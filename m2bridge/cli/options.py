@@ -19,6 +19,7 @@ from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.cli.output import progress, show
 from m2bridge.engine import Limits, Session
 from m2bridge.engine.protocol import MOST_MEMORY
+from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Clock, alarm, clock, limited
 from m2bridge.results.base import Result
 from m2bridge.system import importing
@@ -310,3 +311,38 @@ def add_options(command: Command, *options: Callable[[Command], Command]) -> Com
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def results_folder(path: Path) -> Path:
+    """The folder of results, which is made if it is not there.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there cannot be a folder of this name.
+    """
+    from m2bridge.batch.store import NO_ROOM
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        if reason.errno in NO_ROOM:
+            raise
+        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
+    return path.absolute()
+
+
+def outcome_kinds(text: str) -> frozenset[Any]:
+    """The kinds of outcomes of ``--retry``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is none of a name.
+    """
+    from m2bridge.batch.store import KINDS
+
+    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
+    if unknown := sorted(kinds - set(KINDS)):
+        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
+    return kinds

@@ -11,21 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, UNDECIDED, USAGE
+from m2bridge.cli import DONE, UNDECIDED, USAGE, options as shared
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, tool, value_of
-from m2bridge.cli.options import (
-    Commands,
-    NewPath,
-    Number,
-    Seconds,
-    batch_options,
-    engine_option,
-    explicit_options,
-    form_options,
-    timeout_option,
-    within,
-)
 from m2bridge.cli.output import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -66,11 +54,11 @@ docs_option = click.option(
 )
 @click.option(
     "--out",
-    type=NewPath(dir_okay=False, path_type=Path),
+    type=shared.NewPath(dir_okay=False, path_type=Path),
     help="Write to this file: .txt, .md, .tex, .html, .csv, .json, or any other with --format.",
 )
 @docs_option
-@timeout_option
+@shared.timeout_option
 def report_command(*, folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
@@ -79,7 +67,7 @@ def report_command(*, folder: Path, form: str | None, out: Path | None, docs: st
     form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
     if docs and form not in LINKED:
         raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
-    with within(timeout=timeout):
+    with shared.within(timeout=timeout):
         with importing():
             from m2bridge import reports as report
 
@@ -136,15 +124,15 @@ USUAL = "1..4"
 
 
 @click.command("atlas", cls=FamilyBatch, epilog="Example: m2bridge atlas atlas --d 1..2 --d-out 1..2")
-@click.argument("out", type=NewPath(file_okay=False, path_type=Path))
+@click.argument("out", type=shared.NewPath(file_okay=False, path_type=Path))
 @click.option("--d", help=f"Input embedding dimensions d; {USUAL} when left out.")
 @click.option("--d-out", help=f"Output embedding dimensions d'; {USUAL} when left out.")
 @click.option("--a", help=f"Query/key dimensions a ≤ d; {USUAL} when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", help="Another family: --family polynomial-network --widths 1..3,2,1.")
 @click.option("--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out.")
-@click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
-@batch_options
+@click.option("--timeout", type=shared.Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
+@shared.batch_options
 @click.option(
     "--from",
     "folder",
@@ -190,7 +178,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     click.UsageError
         If cases are asked for besides.
     """
-    if others := sorted(explicit_options(ctx) - {"out", "folder", "docs"}):
+    if others := sorted(shared.explicit_options(ctx) - {"out", "folder", "docs"}):
         raise click.UsageError(
             f"--from takes all certificates of the folder: leave out --{others[0].replace('_', '-')}"
         )
@@ -203,7 +191,7 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
             shutil.copyfile(path, copy)
 
 
-class FigureGroup(Commands):
+class FigureGroup(shared.Commands):
     """The figures of all families; families are loaded when a figure is asked for."""
 
     def resolve_command(
@@ -211,7 +199,7 @@ class FigureGroup(Commands):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named; the limit holds while families are loaded, which know what figures there are."""
         value = value_of("--timeout", args)
-        timeout = None if value is None else Seconds().convert(value, None, ctx)
+        timeout = None if value is None else shared.Seconds().convert(value, None, ctx)
         with limited(timeout, begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -244,10 +232,10 @@ def _command(figure: Figure) -> click.Command:
         help=f"{figure.title}.",
         short_help=figure.title,
     )
-    path = NewPath(dir_okay=False, path_type=Path)
+    path = shared.NewPath(dir_okay=False, path_type=Path)
     for option in (
-        *([engine_option] if figure.needs_engine else []),
-        timeout_option,
+        *([shared.engine_option] if figure.needs_engine else []),
+        shared.timeout_option,
         click.option("--json", "form", flag_value="json", help="Print the data, and how they are known, as JSON."),
         click.option("--csv", "form", flag_value="csv", help="Print the data as comma-separated values."),
         click.option("--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."),
@@ -260,7 +248,7 @@ def _draw(figure: Figure, *, out: Path | None, form: str | None, timeout: float 
     if out is not None:
         _check_can_be_written(out)
     with (
-        within(timeout=timeout) as clock,
+        shared.within(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
         Session(options.pop("program", None)) as engine,  # it starts when it is used
     ):
@@ -302,20 +290,20 @@ def _check_can_be_written(out: Path) -> None:
 @click.option("--key", metavar="NAME", help="The array with K.")
 @click.option("--value", metavar="NAME", help="The array with V.")
 @click.option("--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV.")
-@click.option("--heads", type=Number(), help="Heads of each layer; what config.json beside FILE says, or 1.")
-@click.option("--a", type=Number(), help="Where A = KᵀQ is given: its largest rank; d when left out.")
+@click.option("--heads", type=shared.Number(), help="Heads of each layer; what config.json beside FILE says, or 1.")
+@click.option("--a", type=shared.Number(), help="Where A = KᵀQ is given: its largest rank; d when left out.")
 @click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
 @click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
 @click.option("--tolerance", type=float, help="For effective ranks, relative; the precision of the stored type.")
-@timeout_option
-@form_options
+@shared.timeout_option
+@shared.form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:
     """Say what trained weights determine: ranks, orbits and singular functions, exactly; distances, numerically.
 
     FILE is .npz, .npy, .safetensors, .json, a state dict of PyTorch, or a folder of such files. Usual names of arrays
     need not be given. Without them, and where no names are known, the arrays in FILE are listed.
     """
-    with within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
+    with shared.within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
             weights, contents = tool("weights"), tool("contents")
         try:

@@ -34,16 +34,18 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source; line and column count from 1."""
+    """A place in a source; line and column count from 1, or are not known."""
 
     source: Source
-    line: int
-    column: int
+    line: int | None = None
+    column: int | None = None
 
     @property
     def excerpt(self) -> str:
         """The lines around it."""
         lines = self.source.lines
+        if self.line is None or self.column is None:
+            return ""
         around = range(max(1, self.line - 2), min(len(lines), self.line + 2) + 1)
         shown = [f"{'>' if n == self.line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around]
         if self.column <= 200:
@@ -51,7 +53,8 @@ class Place:
         return "\n".join(shown)
 
     def __str__(self) -> str:
-        return f"line {self.line}, column {self.column} of {self.source.name}"
+        place = f"line {self.line}, column {self.column} of " if self.line else ""
+        return f"{place}{self.source.name}"
 
 
 def script_error(
@@ -76,20 +79,15 @@ def script_error(
     places = list(_places(text, sources, first_column))
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not take what is given: {message}")
-    if not places:
-        where, place = f" ({sources[nonce].name})", None
-    else:
-        place, last = places[0], places[-1]
-        called = "" if place.source is last.source else f", called from {last}"
-        where = f" ({place}{called})"
-    excerpt = place.excerpt if place else ""
+    place, last = (places[0], places[-1]) if places else (Place(sources[nonce]),) * 2
+    called = "" if place.source is last.source else f", called from {last}"
     return ScriptError(
-        f"Macaulay2 reported an error: {message}{where}" + (f"\n{excerpt}" if excerpt else ""),
+        "\n".join(filter(None, (f"Macaulay2 reported an error: {message} ({place}{called})", place.excerpt))),
         error=message,
-        file=(place.source if place else sources[nonce]).name,
-        line=place.line if place else None,
-        column=place.column if place else None,
-        excerpt=excerpt,
+        file=place.source.name,
+        line=place.line,
+        column=place.column,
+        excerpt=place.excerpt,
         records=records,
         output=printed,
     )
