@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from math import comb, frexp, isfinite, sqrt
+from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flint
@@ -69,49 +71,19 @@ def _dyadic(array: Any) -> tuple[Any, Any]:
     return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Product:
-    """A matrix that is a product of two, of which the left one may be missing; its rows are what counts.
-
-    Parameters
-    ----------
-    right : array
-        k × d.
-    left : array, optional
-        n × k.
-    """
-
-    right: Any
-    left: Any = None
-
-    @property
-    def most(self) -> int:
-        """The largest rank that it can have."""
-        return int(min(*self.right.shape, *(() if self.left is None else self.left.shape)))
-
-    def _is_right_alone(self) -> bool:
-        """Whether the rows of the right factor span the same: the left one is missing, or proved to be one-to-one."""
-        return self.left is None or rank_modulo(self.left.T) == self.left.shape[1]
-
-    def modulo(self, columns: int) -> flint.nmod_mat:
-        """A matrix whose rows span those of the first columns, modulo the prime."""
-        right = residues(self.right[:, :columns])
-        return right if self._is_right_alone() else residues(self.left) * right
-
-    def over_qq(self) -> flint.fmpz_mat:
-        """An integer matrix with rows that span those of a multiple."""
-        right = integers(self.right)
-        return right if self._is_right_alone() else integers(self.left) * right
+def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Aᵀ = QᵀK and V (or OV) as lists of factors; their rows span the column space of A and the row space of V."""
+    attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
+    return attention, [matrices[letter] for letter in "OV" if letter in matrices]
 
 
-def rank_modulo(array: Any) -> int:
-    """The rank modulo the prime, by few columns where these suffice: a lower bound."""
-    rank = 0
-    for columns in (array.shape[0] + _SPARE, array.shape[1]):
-        rank = int(residues(array[:, :columns]).rank())
-        if rank == min(array.shape):
-            break
-    return rank
+def exact_rank(array: Any) -> int | None:
+    """The rank of an array; modulo the prime where that is full, by few columns where these suffice."""
+    wide = array if array.shape[0] <= array.shape[1] else array.T
+    for columns in (wide.shape[0] + _SPARE, wide.shape[1]):
+        if int(residues(wide[:, :columns]).rank()) == wide.shape[0]:
+            return int(wide.shape[0])
+    return _rank(integers(wide))
 
 
 def _rank(matrix: flint.fmpz_mat) -> int | None:
@@ -218,13 +190,14 @@ class Ranks(NamedTuple):
 
     ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of A with the row
     space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where they are not proved, and r and s are
-    lower bounds.
+    lower bounds. ``each`` has the ranks of the given matrices; ``None`` for those that are not known.
     """
 
     r: int
     s: int
     m: int
     method: str
+    each: Mapping[str, int | None]
 
     @property
     def proved(self) -> bool:
@@ -237,48 +210,32 @@ class Ranks(NamedTuple):
         return self[:3]
 
 
-def factors(matrices: Mapping[str, Any]) -> tuple[Product, Product]:
-    """Aᵀ = QᵀK and V (or OV), whose rows span the column space of A and the row space of V."""
-    attention = Product(matrices["A"].T) if "A" in matrices else Product(matrices["K"], matrices["Q"].T)
-    return attention, Product(matrices["V"], matrices.get("O"))
-
-
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     """The ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
-    A, V = factors(matrices)
-    d = A.right.shape[1]
-    for columns in (min(d, A.most + V.most) + _SPARE, d):
-        r, s, both = _three(A.modulo(columns), V.modulo(columns), lambda matrix: int(matrix.rank()))
-        if (r, s, both) == (A.most, V.most, min(d, r + s)):
-            return Ranks(r, s, r + s - both, f"modulo {LARGE_PRIME}")
+    d, each = matrices["V"].shape[1], {letter: exact_rank(array) for letter, array in matrices.items()}
+    # A left factor that is one-to-one changes no span of rows.
+    alone = [len(span) == 2 and each[x] == span[0].shape[1] for x, span in zip("QO", factors(matrices), strict=True)]
+    spans = [span[one:] for one, span in zip(alone, factors(matrices), strict=True)]
+    most = [min(n for factor in span for n in factor.shape) for span in spans]
+
+    def three(convert: Callable[[Any], Any], columns: int, rank: Callable[[Any], int | None]) -> tuple[Any, ...]:
+        """The ranks of both matrices, and of one on top of the other."""
+        L, U = (reduce(mul, map(convert, (*left, right[:, :columns]))) for *left, right in spans)
+        stacked = (L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries())
+        both = flint.fmpz_mat(*stacked) if isinstance(L, flint.fmpz_mat) else flint.nmod_mat(*stacked, LARGE_PRIME)
+        return rank(L), rank(U), rank(both)
+
+    for columns in (min(d, sum(most)) + _SPARE, d):
+        r, s, both = three(residues, columns, lambda matrix: int(matrix.rank()))
+        if [r, s, both] == [*most, min(d, r + s)]:
+            return Ranks(r, s, r + s - both, f"modulo {LARGE_PRIME}", each)
     try:
-        exact = _three(A.over_qq(), V.over_qq(), _rank)
+        exact = three(integers, d, _rank)
     except TimeLimitError:
         exact = (None,)
     method = "" if None in exact else "over QQ"
     r, s, both = exact if method else (r, s, both)
-    return Ranks(r, s, r + s - both, method)
-
-
-def _three(L: Any, U: Any, rank: Callable[[Any], int | None]) -> tuple[Any, ...]:
-    """The ranks of two matrices, and of one on top of the other."""
-    shape = L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries()
-    stacked = flint.fmpz_mat(*shape) if isinstance(L, flint.fmpz_mat) else flint.nmod_mat(*shape, LARGE_PRIME)
-    return rank(L), rank(U), rank(stacked)
-
-
-def is_onto(matrices: Mapping[str, Any], letters: str) -> bool | None:
-    """Whether one of two factors, K and Q of KᵀQ or O and V of OV, has the rank d or d' of its longer side.
-
-    Then the products of factors near them are all matrices near theirs; so it is where there is one matrix alone.
-    """
-    found: list[bool | None] = [True] * any(letter not in matrices for letter in letters)
-    for letter in letters if not found else "":
-        array = matrices[letter]
-        longer, rank = array.shape[letter != "O"], rank_modulo(array)
-        exact = rank if rank in (longer, min(array.shape)) else _rank(integers(array))
-        found.append(None if exact is None else exact == longer)
-    return True if True in found else None if None in found else False
+    return Ranks(r, s, r + s - both, method, each)
 
 
 def exact_weights(

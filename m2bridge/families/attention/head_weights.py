@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import prod, sqrt
 from typing import TYPE_CHECKING, Any, Self
 
 from threadpoolctl import threadpool_limits
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
-from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks, is_onto, residues
+from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks, residues
 from m2bridge.families.attention.numerical_weights import Numerical
 from m2bridge.families.attention.shape import ROUNDINGS, rank_words
 from m2bridge.families.attention.weight_names import Head, LayerTensors, alike
@@ -55,7 +55,7 @@ class HeadWeights:
         # For small matrices threads take longer than they save.
         with threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
             numerical = Numerical.of(head, shape, ranks, tolerance)
-        return cls(head.layer, head.head, shape, ranks, _onto(head.matrices, shape, ranks), numerical)
+        return cls(head.layer, head.head, shape, ranks, _onto(shape, ranks), numerical)
 
     @property
     def orbit(self) -> Orbit | None:
@@ -136,7 +136,7 @@ class HeadWeights:
 
     def to_json(self) -> dict[str, Any]:
         """For ``json.dumps``."""
-        shape, (*numbers, method) = self.shape, self.ranks
+        shape, numbers, method = self.shape, self.ranks.numbers, self.ranks.method
         ranks = dict(zip(("rank_A", "rank_V", "dim_intersection"), numbers, strict=True))
         known = dict.fromkeys(ranks, "proved" if method else "lower bound")
         return {
@@ -156,16 +156,17 @@ class HeadWeights:
         }
 
 
-def _onto(matrices: Any, shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Whether factors near these have all products near A, of rank ≤ α, and near OV: where they have full rank."""
+def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV (docs/weights.md)."""
     if not ranks.proved:
         return None
-    sides = ((ranks.r, shape.alpha, shape.d, "KQ"), (ranks.s, shape.beta, shape.most_V, "OV"))
-    decided = [
-        # Where ranks are bounded, the product has the largest rank; else one of the factors is enough.
-        rank == most or (most == free and is_onto(matrices, letters))
-        for rank, most, free, letters in sides
-    ]
+    decided: list[bool | None] = []
+    for letters, rows, most, rank in (("KQ", shape.d, shape.alpha, ranks.r), ("OV", shape.d_out, shape.beta, ranks.s)):
+        missing = [
+            n - k for x, n in zip(letters, (rows, shape.d), strict=True) if (k := ranks.each.get(x, n)) is not None
+        ]
+        onto = prod(missing) == (rows - most) * (shape.d - most) if len(missing) == 2 else None
+        decided.append(rank == most or onto)
     return False if False in decided else None if None in decided else True
 
 

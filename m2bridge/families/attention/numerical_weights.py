@@ -17,7 +17,7 @@ from typing import Any
 import numpy
 
 from m2bridge.convert.weight_files import PRECISIONS
-from m2bridge.families.attention.exact_weights import HeadShape, Product, Ranks, factors
+from m2bridge.families.attention.exact_weights import HeadShape, Ranks, factors
 from m2bridge.families.attention.weight_names import Head
 
 EPSILON = 2.0**-52
@@ -71,9 +71,9 @@ class Spectrum:
     exponent: int
 
     @classmethod
-    def of(cls, product: Product, rank: int | None) -> Spectrum:
+    def of(cls, product: list[Any], rank: int | None) -> Spectrum:
         """The spectrum of a product of one or two matrices, with its rank if that is proved."""
-        factors, exponents = zip(*(_scaled(f) for f in (product.left, product.right) if f is not None), strict=True)
+        factors, exponents = zip(*map(_scaled, product), strict=True)
         values, vectors, norm = _decomposition(*factors)
         if rank is not None:
             values[rank:] = 0
