@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from m2bridge.families import family
-from m2bridge.families.attention import comparisons
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.sizes import WORDS as ONE_LAYER
+from m2bridge.families.attention.statements import WORDS as SINGLE
 from m2bridge.families.deep_attention.all_sizes import layers as deep
 from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layers import WORDS
@@ -24,7 +24,7 @@ def by_case(name: str) -> Iterator[Row]:
     for statement in family(name).statements():
         yield name_with_part(statement.key, statement.part), statement.text, _listed(statement.computed)
     if name == "attention":
-        yield from ((key, text, comparisons.COMPUTED[key]) for key, text in comparisons.TEXTS.items())
+        yield from ((key, words.text, words.observable) for key, words in SINGLE.comparisons.items())
 
 
 def for_all_sizes(name: str) -> Iterator[Row]:

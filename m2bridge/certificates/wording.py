@@ -49,6 +49,8 @@ class Wording:
         Sets of cases in words, and the conditions that they are short for.
     remarks : dict of str to str
         By name: what independent methods agree on, how a formula is called, and the like.
+    comparisons : dict of str to Words
+        By key the statements that are compared in a way of their own.
     """
 
     statements: tuple[Words, ...]
@@ -59,6 +61,7 @@ class Wording:
     closure: dict[str, Any]
     phrases: dict[str, str]
     remarks: dict[str, str]
+    comparisons: dict[str, Words]
 
     def about(self, key: str) -> tuple[Words, ...]:
         """The statements with this key, in their order."""
@@ -91,4 +94,5 @@ def wording(path: Path) -> Wording:
         data.get("closure", {}),
         data.get("phrases", {}),
         data.get("remarks", {}),
+        {words["key"]: Words(**words) for words in data.get("comparisons", ())},
     )

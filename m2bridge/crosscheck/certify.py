@@ -144,20 +144,18 @@ def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Co
 
 
 def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
-    """One row for each verdict; its sentences are made from the numbers in it."""
-    orbits, verdicts = certificate.evidence.get("orbits"), certificate.answer["verdicts"]
+    """One row for each verdict; its sentences are made from the numbers in it.
+
+    The words are those of the certificate, which may be those of another release.
+    """
+    orbits, rows = certificate.evidence.get("orbits"), []
     number = len(orbits) if isinstance(orbits, list) else 0
-    return [
-        _row(Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence)), data)
-        for statement, data in zip(statements, verdicts, strict=True)
-    ]
-
-
-def _row(verdict: Verdict, data: Mapping[str, Any]) -> Row:
-    """A row with the words of the certificate, which may be those of another release."""
-    name = name_with_part(verdict.statement.key, data["part"])
-    witness = "" if verdict.witness is None else _witness_text(verdict.witness)
-    return Row(name, data["text"], data["verdict"], verdict.reason, witness)
+    for statement, data in zip(statements, certificate.answer["verdicts"], strict=True):
+        verdict = Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence))
+        witness = "" if verdict.witness is None else _witness_text(verdict.witness)
+        name = name_with_part(statement.key, data["part"])
+        rows.append(Row(name, data["text"], data["verdict"], verdict.reason, witness))
+    return rows
 
 
 def _witness_text(witness: Witness) -> str:

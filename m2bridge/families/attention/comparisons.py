@@ -15,7 +15,7 @@ from m2bridge.families.attention.completeness import no_prediction, predicted_hi
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.questions import REACHABLE_COORDINATES, degree_for
 from m2bridge.families.attention.representations import representations
-from m2bridge.families.attention.statements import several_tokens
+from m2bridge.families.attention.statements import WORDS, several_tokens
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.limits import limited
 from m2bridge.maps.closure import closure
@@ -23,25 +23,6 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Finding, Findings, Sheet, Table, duration
 
-TEXTS = {
-    "hilbert": "For t ≥ 2, and d ≤ 3 or d' = 1 or min(a, d) = 1: the Hilbert function of the Zariski closure is that "
-    "of the source less Λ² S_n Y and hooks (docs/completeness.md).",
-    "generators": "For t ≥ 2: the minimal generators of the ideal of the Zariski closure are as many in each degree as "
-    "the representations of its core say, which are the same for all sizes with this core.",
-    "generated": "For t ≥ 2: the ideal is generated in the degrees of these representations, and in no smaller ones.",
-}
-_GENERATORS = "generators of the ideal, by elimination (Macaulay2) or up to a degree in weight spaces (FLINT)"
-COMPUTED = {
-    "hilbert": "the Hilbert function of the ideal of the closure, and its Hilbert series where the ideal is proved "
-    "complete",
-    "generators": _GENERATORS,
-    "generated": _GENERATORS,
-}
-SOURCES = {
-    "hilbert": "m2bridge, docs/completeness.md (proved as an upper bound, and in large degrees)",
-    "generators": "m2bridge, docs/representations.md",
-    "generated": "m2bridge, docs/representations.md",
-}
 SHOWN = 12
 """Degrees that are written."""
 
@@ -67,7 +48,8 @@ class ComparisonVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """Return the statement, the verdict and its reason."""
-        words = {"part": "", "text": TEXTS[self.statement], "source": SOURCES[self.statement]}
+        stated = WORDS.comparisons[self.statement]
+        words = {"part": stated.part, "text": stated.text, "source": stated.source}
         return {"statement": self.statement, **words, "verdict": str(self.decision), "reason": self.reason}
 
 
@@ -107,7 +89,10 @@ class Comparison(VerdictsResult):
             rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in sorted({*computed, *predicted})]
             blocks.append(Facts([("computed in", duration(self.seconds)), ("not finished", self.unfinished or None)]))
             blocks.append(Table(("degree", "computed", "predicted"), rows[:SHOWN]))
-        findings = [Finding(str(v.decision), v.statement, TEXTS[v.statement], (v.reason,)) for v in self.verdicts]
+        findings = [
+            Finding(str(v.decision), v.statement, WORDS.comparisons[v.statement].text, (v.reason,))
+            for v in self.verdicts
+        ]
         title = f"{self.title} of the Zariski closure, lightning self-attention, {self.model}, over QQ"
         return Sheet(title, [*blocks, Findings(findings)])
 

@@ -254,8 +254,7 @@ class Observations:
         title = f"Observations of the {self.model.title}, over QQ"
         return "\n".join([title, facts([*self.facts(), *(("agreement", remark) for remark in self.remarks)]), *orbits])
 
-    def __str__(self) -> str:
-        return self.to_text()
+    __str__ = to_text
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
