@@ -9,14 +9,7 @@ from typing import Any
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
 from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, Difference, difference, digest
-from m2bridge.crosscheck.cross_check import (
-    Verdict,
-    compare,
-    numbers_text,
-    plain_text,
-    weights_text,
-    without_observations,
-)
+from m2bridge.crosscheck.cross_check import Verdict, numbers_text, plain_text, verdicts_on, weights_text
 from m2bridge.engine import Engine, Session, engine_or_own
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -39,11 +32,10 @@ def foreign_program(certificate: Certificate) -> Difference | None:
     TooLargeError
         If the case is too large for this release to write a program.
     """
-    script = _script(certificate.family, certificate.question, family(certificate.family).from_json(certificate.case))
-    libraries = library_digests(script.libraries if script else ())
-    return difference(certificate.script["text"], script.body if script else "", "script.text") or difference(
-        certificate.libraries, libraries, "libraries"
-    )
+    model = family(certificate.family).from_json(certificate.case)
+    text, libraries = _program(_script(certificate.family, certificate.question, model))
+    stored = certificate.script["text"], certificate.libraries
+    return difference(stored[0], text, "script.text") or difference(stored[1], libraries, "libraries")
 
 
 @lru_cache(maxsize=256)
@@ -63,19 +55,13 @@ def rests_on_program(certificate: Certificate) -> bool:
     return question_of(certificate.family, certificate.question).trusts_program(model)
 
 
-def library_digests(names: tuple[str, ...]) -> dict[str, str]:
-    """SHA-256 of shared Macaulay2 scripts of this installation.
-
-    Raises
-    ------
-    ResourceError
-        If this installation has no script of such a name.
-    """
-    return {name: _library_digest(name) for name in names}
+def _program(script: Script | None) -> tuple[str, dict[str, str]]:
+    """The text of a program, empty if there is none, and SHA-256 of the shared scripts that it uses."""
+    return (script.body, {name: _digest(name) for name in script.libraries}) if script else ("", {})
 
 
 @cache
-def _library_digest(name: str) -> str:
+def _digest(name: str) -> str:
     return digest(m2script(name).read_text(encoding="utf-8"))
 
 
@@ -133,14 +119,13 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
 
 def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Content:
     """The verdicts, and the observations behind them."""
-    if observed is None:
-        verdicts = [without_observations(statement, model) for statement in statements]
-        return Content({"verdicts": [verdict.to_data() for verdict in verdicts]}, {}, ())
-    verdicts = [compare(statement, observed) for statement in statements]
+    verdicts = verdicts_on(statements, model, observed)
     answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
+    if observed is None:
+        return Content(answer, {}, ())
     certain = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
-    trusted = tuple(dict.fromkeys(lemma for statement in certain for lemma in statement.trusted))
-    return Content(answer, observed.evidence(), trusted)
+    trusted = dict.fromkeys(lemma for statement in certain for lemma in statement.trusted)
+    return Content(answer, observed.evidence(), tuple(trusted))
 
 
 def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
@@ -237,8 +222,7 @@ def _certificates(model: Any, questions: Sequence[Question], engine: Engine, ver
 
 
 def _certificate(model: Any, question: Question, observation: Any, reported: dict[str, Any]) -> Certificate:
-    content, script = question.content(model, observation), question.script(model)
-    text = script.body if script else ""
+    content, (text, libraries) = question.content(model, observation), _program(question.script(model))
     return Certificate(
         schema=SCHEMA,
         family=model.family,
@@ -250,7 +234,7 @@ def _certificate(model: Any, question: Question, observation: Any, reported: dic
         trusted=list(content.trusted),
         field=str(QQ),
         script={"text": text, "digest": digest(text)},
-        libraries=library_digests(script.libraries if script else ()),
+        libraries=libraries,
         reported=reported,
     ).sealed()
 

@@ -13,17 +13,7 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness, value_json
 from m2bridge.results.base import Decision, VerdictsResult, computed_by, result_json
-from m2bridge.results.sheet import (
-    Block,
-    Facts,
-    Finding,
-    Findings,
-    Sheet,
-    Table,
-    matrix_text,
-    name_with_part,
-    value_text,
-)
+from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, matrix_text, name_with_part, value_text
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
@@ -249,9 +239,13 @@ def numbers_text(witness: Witness) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in witness.numbers.items())
 
 
-def without_observations(statement: Statement, model: Model, limit: str = "") -> Verdict:
-    """NOT_APPLICABLE or UNDECIDED, where nothing can be observed, or a limit was reached before anything was."""
-    return Verdict(statement, statement.hypotheses(model), unfinished=limit, looked=False)
+def verdicts_on(
+    statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
+) -> tuple[Verdict, ...]:
+    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed, within a limit."""
+    if observed is None:
+        return tuple(Verdict(s, s.hypotheses(model), unfinished=limit, looked=False) for s in statements)
+    return tuple(compare(statement, observed) for statement in statements)
 
 
 def compare(statement: Statement, observed: Observed) -> Verdict:
@@ -259,11 +253,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
     """
-    model, hypothesis = observed.model, statement.hypotheses(observed.model)
-    if isinstance(statement, GlobalStatement):
-        verdict = _whole(statement, model, observed, hypothesis)
-    else:
-        verdict = _by_orbits(statement, model, observed, hypothesis)
+    verdict = _whole(statement, observed) if isinstance(statement, GlobalStatement) else _by_orbits(statement, observed)
     if verdict.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return verdict
     every = "every orbit that was done" if observed.unfinished else "every orbit"
@@ -271,12 +261,12 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     return replace(verdict, computed=computed, trusted=statement.trusted)
 
 
-def _whole(statement: GlobalStatement[Any], model: Model, observations: Observed, hypothesis: str) -> Verdict:
-    observed = observations.value(statement.observable)
+def _whole(statement: GlobalStatement[Any], observations: Observed) -> Verdict:
+    predicted, observed = statement.predict(observations.model), observations.value(statement.observable)
     verdict = Verdict(
         statement,
-        hypothesis,
-        statement.predict(model),
+        statement.hypotheses(observations.model),
+        predicted,
         observed,
         vacuous=observed is not None and observed == statement.nothing,
         doubt=observations.unknown(statement.observable) if observed is None else "",
@@ -285,20 +275,21 @@ def _whole(statement: GlobalStatement[Any], model: Model, observations: Observed
     if verdict.decision is not Decision.REFUTED:
         return verdict
     weights = dict.fromkeys(observations.weights, ())
-    return replace(verdict, witness=Witness(None, weights, verdict.predicted, observed, observations.numbers()))
+    return replace(verdict, witness=Witness(None, weights, predicted, observed, observations.numbers()))
 
 
-def _by_orbits(statement: OrbitStatement[Any, Any], model: Model, observations: Observed, hypothesis: str) -> Verdict:
-    concerned = [orbit for orbit in observations.all_orbits() if statement.concerns(orbit)]
+def _by_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> Verdict:
+    model, orbits = observations.model, observations.all_orbits()
+    concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
     values = {o: value for o, value in observations.at_orbits(statement.observable).items() if statement.concerns(o)}
     failing = [o for o, value in values.items() if value is not None and value != statement.predict(o, model)]
     doubtful = [orbit for orbit, value in values.items() if value is None]
     verdict = Verdict(
         statement,
-        hypothesis,
+        statement.hypotheses(model),
         vacuous=not concerned,
         concerned=len(concerned),
-        orbits=len(observations.all_orbits()),
+        orbits=len(orbits),
         failing=tuple(failing),
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
         doubt=observations.doubt(statement.observable, doubtful) if doubtful else "",
@@ -347,17 +338,15 @@ class CrossCheck(VerdictsResult):
         observed = self.observations
         facts = [
             ("verdicts", _summary(self.verdicts)),
-            *([] if observed is None else observed.facts()),
+            *(observed.facts() if observed else ()),
             ("computed by", computed_by(self.engine_version, self.seconds)),
             *(("agreement", remark) for remark in self._remarks),
             ("not finished", self.unfinished or None),
         ]
-        blocks: list[Block] = [Facts(facts)]
-        if observed is not None and (orbits := observed.table()):
-            caption, header, rows = orbits
-            blocks.append(Table(header, rows, caption))
-        blocks.append(Findings([_finding(verdict) for verdict in self.verdicts]))
-        return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks)
+        orbits = observed.table() if observed else None
+        tables = [Table(header, rows, caption) for caption, header, rows in filter(None, [orbits])]
+        findings = Findings([_finding(verdict) for verdict in self.verdicts])
+        return Sheet(f"Cross-check of the {self.model.title}, over QQ", [Facts(facts), *tables, findings])
 
     @property
     def _remarks(self) -> Sequence[str]:
@@ -427,11 +416,8 @@ def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) 
         observed = model.observe(observables, engine=engine)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    if observed is None:
-        verdicts = tuple(without_observations(statement, model, unfinished) for statement in statements)
-    else:
-        verdicts = tuple(compare(statement, observed) for statement in statements)
-        unfinished = observed.unfinished
+    verdicts = verdicts_on(statements, model, observed, unfinished)
+    unfinished = unfinished if observed is None else observed.unfinished
     return CrossCheck(model, verdicts, observed, version, running.seconds, unfinished)
 
 

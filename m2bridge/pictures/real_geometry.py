@@ -204,21 +204,21 @@ def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], finene
     fineness : int
         About how many points there are along the box.
     """
-    ideal = _Variety(prime)
-    base = next((name for name in prime.ring.variables if not ideal.eliminated(name)), None)
     with ctx.workprec(PRECISION):
-        if base is None:
-            return _isolated(ideal, box)
-        return tuple(_over(ideal, base, box, cuts, fineness))
+        return tuple(_Branches(prime, box).cells(cuts, fineness))
 
 
-class _Variety:
-    """A prime ideal with its elimination ideals."""
+class _Branches:
+    """The real points of a prime ideal in a box: over the line of one variable, or finitely many."""
 
-    def __init__(self, prime: GeneratingSet) -> None:
-        self.prime = prime
-        self.names = prime.ring.variables
+    def __init__(self, prime: GeneratingSet, box: Box) -> None:
+        self.prime, self.box, self.names = prime, box, prime.ring.variables
         self.generators = to_flint(prime.generators)
+        self.base = next(((name,) for name in self.names if not self.eliminated(name)), ())
+        self.projections: dict[str, fmpq_mpoly] = {}  # the equation between each other variable and the base
+        for name in self.names:
+            if name not in self.base:
+                (self.projections[name],) = self.eliminated(*self.base, name)
 
     def eliminated(self, *kept: str, more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
         """Generators of the elimination ideal in the variables that are kept, of the ideal with ``more``."""
@@ -229,18 +229,11 @@ class _Variety:
         inside = [g for g in basis.exprs if not {str(s) for s in g.free_symbols} & set(gone)]
         return to_flint(ring.from_expr(g) for g in inside)
 
-    def projections(self, base: str | None) -> dict[str, fmpq_mpoly]:
-        """The equation between each other variable and the base."""
-        equations = {}
-        for name in self.names:
-            if name != base:
-                (equations[name],) = self.eliminated(*filter(None, (base, name)))
-        return equations
-
-    def points(self, over: Spot, box: Box, projections: Mapping[str, fmpq_mpoly], *, exact: bool = False) -> list[Spot]:
-        """Return the real points over a point of the base, or all of them; in the order of the coordinates."""
-        roots = [real_roots(p.subs(dict(over)), name, box[name], exact=exact) for name, p in projections.items()]
-        spots = ({**over, **dict(zip(projections, values, strict=True))} for values in product(*roots))
+    def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
+        """Return the real points over a point of the base, in the order of the coordinates."""
+        projections = self.projections.items()
+        roots = [real_roots(p.subs(dict(over)), name, self.box[name], exact=exact) for name, p in projections]
+        spots = ({**over, **dict(zip(self.projections, values, strict=True))} for values in product(*roots))
         return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
 
     def rational(self, spot: Spot) -> Spot | None:
@@ -249,42 +242,33 @@ class _Variety:
         is_rational = all(isinstance(number, fmpq) for number in numbers)
         return spot if is_rational and all(g(*numbers) == 0 for g in self.generators) else None
 
+    def cells(self, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
+        if not self.base:
+            for spot in self.points({}, exact=True):
+                yield Cell(((_point(spot, self.names),),), spot, self.rational(spot))
+            return
+        (base,) = self.base
+        critical = [b for name, p in self.projections.items() for b in boundaries(p, name, self.box[name])]
+        critical += [g for cut in cuts for g in self.eliminated(base, more=[cut])]
+        for span in watched(pieces(factors(critical), base, self.box[base])):
+            part = as_float((span[1] - span[0]) / (self.box[base][1] - self.box[base][0]))
+            places = nodes(span, max(5, round(2 * fineness * part)))
+            tracks = [self.points({base: place}) for place in watched(places)]
+            sample = self.points({base: middle(span)})
+            _same(map(len, (*tracks, sample)))
+            exact = self._rational_on(base, span, len(sample))
+            for number, spot in enumerate(sample):
+                yield Cell((tuple(_point(track[number], self.names) for track in tracks),), spot, exact.get(number))
 
-def _over(ideal: _Variety, base: str, box: Box, cuts: Sequence[PolyElement], fineness: int) -> list[Cell]:
-    projections = ideal.projections(base)
-    critical = [b for name, p in projections.items() for b in boundaries(p, name, box[name])]
-    critical += [g for cut in cuts for g in ideal.eliminated(base, more=[cut])]
-    cells = []
-    for span in watched(pieces(factors(critical), base, box[base])):
-        part = as_float((span[1] - span[0]) / (box[base][1] - box[base][0]))
-        places = nodes(span, max(5, round(2 * fineness * part)))
-        tracks = [ideal.points({base: place}, box, projections) for place in watched(places)]
-        sample = ideal.points({base: middle(span)}, box, projections)
-        _same(map(len, (*tracks, sample)))
-        exact = _rational_points(ideal, base, span, box, projections, sample)
-        for number, spot in enumerate(sample):
-            line = tuple(_point(track[number], ideal.names) for track in tracks)
-            cells.append(Cell((line,), spot, exact.get(number)))
-    return cells
-
-
-def _rational_points(
-    ideal: _Variety, base: str, span: Interval, box: Box, projections: Mapping[str, fmpq_mpoly], sample: list[Spot]
-) -> dict[int, Mapping[str, fmpq]]:
-    """A rational point of each branch, by number, among those over a few fractions."""
-    points: dict[int, Mapping[str, fmpq]] = {}
-    for place in watched(fractions_between(span, TRIED)):
-        for number, spot in enumerate(ideal.points({base: place}, box, projections, exact=True)):
-            if rational := ideal.rational(spot):
-                points.setdefault(number, rational)
-        if len(points) == len(sample):
-            break
-    return points
-
-
-def _isolated(ideal: _Variety, box: Box) -> tuple[Cell, ...]:
-    spots = ideal.points({}, box, ideal.projections(None), exact=True)
-    return tuple(Cell(((_point(spot, ideal.names),),), spot, ideal.rational(spot)) for spot in spots)
+    def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
+        """A rational point of each branch, by number, among those over a few fractions."""
+        points: dict[int, Spot] = {}
+        for place in watched(fractions_between(span, TRIED)):
+            spots = enumerate(self.points({base: place}, exact=True))
+            points = {n: rational for n, spot in spots if (rational := self.rational(spot))} | points
+            if len(points) == count:
+                break
+        return points
 
 
 def _point(spot: Spot, names: Sequence[str]) -> Point:

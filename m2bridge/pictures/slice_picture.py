@@ -164,7 +164,7 @@ def draw_surface(view: SurfaceView) -> Any:
     """A figure of matplotlib."""
     with picture.styled():
         figure = picture.new_figure(6.4, 6.0, f"{view.title}: surface in a slice")
-        space = picture.add_space(figure, computed_zorder=False, proj_type="ortho")
+        space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _axes(space, view)
         _surface(space, view)

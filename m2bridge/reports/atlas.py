@@ -164,13 +164,13 @@ Facts = dict[Orbit, Mapping[str, Any]]
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
     """One line for each orbit; tangent dimensions by equations where a certificate has all, else a lower bound."""
-    facts, tangents = orbit_facts(certificates.values()), _tangents(certificates.values())
-    lines = tuple(_line(orbit, facts.get(orbit, {}), tangents.get(orbit)) for orbit in sorted(facts | tangents))
+    facts, tangents = (orbit_facts(certificates.values(), name) for name in ("orbits", "tangent_dimensions"))
+    lines = tuple(_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in sorted(facts | tangents))
     return Table(HEADER, lines) if lines else None
 
 
-def orbit_facts(certificates: Iterable[Certificate]) -> Facts:
-    """The facts about each orbit in certificates of statements.
+def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Facts:
+    """The facts about each orbit in the evidence of this name.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def orbit_facts(certificates: Iterable[Certificate]) -> Facts:
     """
     orbits: Facts = {}
     for certificate in certificates:
-        for facts in certificate.evidence.get("orbits", ()):
+        for facts in certificate.evidence.get(name, ()):
             if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
                 raise ContradictionError(
                     f"certificates of {certificate.name} do not agree about orbit {facts['orbit']}"
@@ -187,17 +187,8 @@ def orbit_facts(certificates: Iterable[Certificate]) -> Facts:
     return orbits
 
 
-def _tangents(certificates: Iterable[Certificate]) -> dict[Orbit, Any]:
-    """The tangent dimensions that the equations of the closure give."""
-    return {
-        tuple(facts["orbit"]): facts["dimension"]
-        for certificate in certificates
-        for facts in certificate.evidence.get("tangent_dimensions", ())
-    }
-
-
-def _line(orbit: Orbit, facts: Mapping[str, Any], tangent: int | None) -> tuple[str, ...]:
-    bound = facts.get("tangent_lower_bound")
+def _line(orbit: Orbit, facts: Mapping[str, Any], by_equations: Mapping[str, Any]) -> tuple[str, ...]:
+    bound, tangent = facts.get("tangent_lower_bound"), by_equations.get("dimension")
     if tangent is not None and bound is not None and tangent < bound:
         raise ContradictionError(f"at orbit {orbit} there are {bound} tangent vectors, and equations for {tangent}")
     dimension = value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
@@ -214,17 +205,13 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...
     parts: dict[Any, list[Orbit]] = {}
     for orbit in sorted(facts):
         parts.setdefault(facts[orbit].get("singular"), []).append(orbit)
-    sizes = [facts[orbit]["dimension"] for orbit in parts.get(True, ())]
-    largest = f"{'at least ' if None in parts else ''}{max(sizes)}" if sizes else ""
-    named = (("singular orbits", True), ("smooth orbits", False), ("undecided orbits", None))
-    return (
-        *(Value(name, _names(parts[key]), source) for name, key in named if key in parts),
-        *((Value("largest dimension of a singular orbit", largest, source),) if largest else ()),
-    )
-
-
-def _names(orbits: Iterable[Orbit]) -> str:
-    return ", ".join(value_text(list(orbit)) for orbit in orbits)
+    named = {"singular orbits": True, "smooth orbits": False, "undecided orbits": None}
+    texts = {
+        name: ", ".join(value_text(list(orbit)) for orbit in parts[key]) for name, key in named.items() if key in parts
+    }
+    if sizes := [facts[orbit]["dimension"] for orbit in parts.get(True, ())]:
+        texts["largest dimension of a singular orbit"] = f"{'at least ' if None in parts else ''}{max(sizes)}"
+    return tuple(Value(name, text, source) for name, text in texts.items())
 
 
 def atlas(folder: Path) -> Atlas:
@@ -259,12 +246,10 @@ def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
 
 def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificate]) -> Sheet:
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
-    reason = missing.get(CLOSURE) or _scope(certificates.values())
-    reasons = dict.fromkeys(VALUES, reason) | dict.fromkeys(UP_TO_A_DEGREE, missing.get(EQUATIONS, ""))
-    reasons |= dict.fromkeys(POLAR_VALUES, missing.get(POLAR, ""))
+    missing.setdefault(CLOSURE, _scope(certificates.values()))
     return Sheet(
         case,
-        tuple(_value(name, read_value, certificates, reasons[name]) for name, read_value in VALUES.items()),
+        tuple(_value(name, certificates, missing) for name in VALUES),
         orbit_table(certificates),
         singular_values(certificates),
         _generators(certificates.values()),
@@ -274,14 +259,15 @@ def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificat
     )
 
 
-def _value(name: str, read_value: Reader, certificates: Mapping[str, Certificate], reason: str) -> Value:
+def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]) -> Value:
     """A value that certificates say, all of which have to agree; the one about the closure is named first."""
-    values = {file: value for file, one in certificates.items() if (value := read_value(one)) is not None}
+    question, reader = VALUES[name]
+    values = {file: value for file, one in certificates.items() if (value := reader(one)) is not None}
     if len(set(values.values())) > 1:
         different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
     if not values:
-        return Value(name, "", "", reason)
+        return Value(name, "", reason=missing.get(question, ""))
     source = min(values, key=lambda file: (certificates[file].question != CLOSURE, file))
     return Value(name, str(values[source]), source)
 
@@ -353,24 +339,22 @@ def _power(base: str, exponent: int) -> str:
     return "" if exponent == 0 else base if exponent == 1 else base + above
 
 
-VALUES: dict[str, Reader] = {
-    "dimension": _either("dimension"),
-    "degree": _either("degree"),
-    "Hilbert polynomial": _answer("hilbert_coefficients", hilbert_polynomial_text),
-    "Hilbert series": _answer("hilbert_series", lambda s: series_text(s["numerator"], s["denominator_exponent"])),
-    "Hilbert function": _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…")))),
-    "generators": _degrees,
-    "generators of low degree": _low_degrees,
-    "coordinates": _coordinates,
-    "polar degrees": _answer("polar_degrees", lambda values: ", ".join(map(str, values))),
-    "generic ED degree": _either("generic_ed_degree"),
+VALUES: dict[str, tuple[str, Reader]] = {
+    "dimension": (CLOSURE, _either("dimension")),
+    "degree": (CLOSURE, _either("degree")),
+    "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
+    "Hilbert series": (
+        CLOSURE,
+        _answer("hilbert_series", lambda s: series_text(s["numerator"], s["denominator_exponent"])),
+    ),
+    "Hilbert function": (EQUATIONS, _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…"))))),
+    "generators": (CLOSURE, _degrees),
+    "generators of low degree": (EQUATIONS, _low_degrees),
+    "coordinates": (CLOSURE, _coordinates),
+    "polar degrees": (POLAR, _answer("polar_degrees", lambda values: ", ".join(map(str, values)))),
+    "generic ED degree": (POLAR, _either("generic_ed_degree")),
 }
-"""The values on the page of each case, and how they are read from a certificate."""
-
-UP_TO_A_DEGREE = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
-"""Those that equations up to a degree tell."""
-POLAR_VALUES = ("polar degrees", "generic ED degree")
-"""Those of the question about polar degrees."""
+"""The values on the page of each case, the question whose outcome says why one is missing, and how they are read."""
 
 
 CERTIFICATES = "certificates"
@@ -413,13 +397,12 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
 
 
 def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, documentation: str) -> str:
-    named = family(sheet.case.family)
     values = {
         "sheet": sheet,
         "paper": paper_of(sheet.rows),
         "before": before,
         "after": after,
-        "legend": named.orbits,
+        "legend": family(sheet.case.family).orbits,
         "marks": MARKS,
         "most": MOST_GENERATORS,
         "certificates": f"../{CERTIFICATES}",
@@ -430,13 +413,14 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, document
 
 def _overview(atlas: Atlas) -> str:
     tables, alone = grids(atlas.sheets)
+    verdicts = {sheet.verdict for sheet in atlas.sheets}
     values = {
         "titles": sorted({family(sheet.case.family).title for sheet in atlas.sheets}),
         "sheets": atlas.sheets,
         "grids": tables,
         "alone": alone,
         "problems": atlas.problems,
-        "verdicts": [verdict for verdict in MARKS if any(sheet.verdict == verdict for sheet in atlas.sheets)],
+        "verdicts": [verdict for verdict in MARKS if verdict in verdicts],
         "marks": MARKS,
     }
     return page("atlas", values)

@@ -61,12 +61,6 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
     return figure
 
 
-def add_space(figure: Any, **options: Any) -> Any:
-    """Axes for three dimensions."""
-    _library("mpl_toolkits.mplot3d")
-    return figure.add_subplot(projection="3d", **options)
-
-
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
     """Polygons in space, the far ones drawn first."""
     return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)

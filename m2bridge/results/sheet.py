@@ -46,7 +46,7 @@ def first_terms(text: str, width: int) -> str:
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "  ") -> str:
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
     lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
@@ -57,22 +57,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], indent: str =
             cell.rjust(width) if numbers else cell.ljust(width)
             for cell, width, numbers in zip(line, widths, right or [False] * len(line), strict=True)
         )
-        return indent + "   ".join(cells).rstrip()
+        return "  " + "   ".join(cells).rstrip()
 
-    rule = indent + "   ".join("─" * width for width in widths)
+    rule = "  " + "   ".join("─" * width for width in widths)
     return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
 
 
 def numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
     """Whether each column has numbers only, or dashes for those that are not known."""
     return [all(re.fullmatch(r"-?\d+|–", cell) for cell in column) for column in zip(*lines, strict=True)]
-
-
-def facts(rows: Iterable[tuple[str, object]], indent: str = "  ") -> str:
-    """Aligned ``name   value`` lines; rows whose value is ``None`` are left out."""
-    kept = [(name, value) for name, value in rows if value is not None]
-    width = max((len(name) for name, _ in kept), default=0)
-    return "\n".join(f"{indent}{name.ljust(width)}   {value}" for name, value in kept)
 
 
 def duration(seconds: float) -> str:
@@ -138,8 +131,9 @@ class Facts:
         return [(name, value) for name, value in self.rows if value is not None]
 
     def text(self, most: int | None) -> str:
-        """Aligned lines."""
-        return facts(self.rows)
+        """Aligned ``name   value`` lines."""
+        width = max((len(name) for name, _ in self.pairs), default=0)
+        return "\n".join(f"  {name.ljust(width)}   {value}" for name, value in self.pairs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from m2bridge.results.sheet import (
     WIDTH,
     Block,
     Facts,
-    Finding,
     Findings,
     Formula,
     Picture,
@@ -236,34 +235,27 @@ def html(sheet: Sheet) -> str:
 
 def _items(block: Block, most: int) -> dict[str, Any]:
     """The values of a block for the template: its kind, its rows, and the number of those left out."""
+    values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": _cell(getattr(block, "caption", ""))}
+    rows: list[Any] = []
     match block:
         case Facts():
-            return _rows("facts", [(name, _cell(value)) for name, value in block.pairs], most)
+            rows = [(name, _cell(value)) for name, value in block.pairs]
         case Table():
             rows = [tuple(map(_cell, row)) for row in block.rows]
-            named = {"header": block.header, "numeric": numeric(rows), "caption": _cell(block.caption)}
-            return _rows("table", rows, most) | named
+            values |= {"header": block.header, "numeric": numeric(rows)}
         case Polynomials():
-            return _folded(block, most)
+            rows = [_polynomial(text) for text in block.first(most)]
         case Findings():
-            return _rows("findings", [_finding(finding) for finding in block.rows], most)
+            rows = [(f.verdict, f.name, _cell(f.sentence), [*map(_cell, (*f.grounds, *f.remarks))]) for f in block.rows]
         case Picture():
             svg = block.svg()
-            return {"kind": "picture", "svg": svg if most and len(svg) < MOST_PICTURE else ""}
-
-
-def _rows(kind: str, rows: list[Any], most: int) -> dict[str, Any]:
-    return {"kind": kind, "rows": rows[:most], "missing": len(rows[most:]), "caption": ""}
+            values["svg"] = svg if most and len(svg) < MOST_PICTURE else ""
+    number = block.number if isinstance(block, Polynomials) else len(rows)
+    return values | {"rows": rows[:most], "missing": number - len(rows[:most])}
 
 
 def _cell(value: object) -> str:
     return shortened(str(value), LONGEST_CELL)
-
-
-def _folded(block: Polynomials, most: int) -> dict[str, Any]:
-    shown = [_polynomial(text) for text in block.first(most)]
-    missing = block.number - len(shown)
-    return {"kind": "polynomials", "rows": shown, "missing": missing, "caption": _cell(block.caption)}
 
 
 def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
@@ -271,12 +263,3 @@ def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
     head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
     whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
     return list(parts(head)), number, whole
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "verdict": finding.verdict,
-        "name": finding.name,
-        "sentence": _cell(finding.sentence),
-        "more": [_cell(line) for line in (*finding.grounds, *finding.remarks)],
-    }

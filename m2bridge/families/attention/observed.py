@@ -13,7 +13,7 @@ from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
 from m2bridge.maps.statement import IntegerMatrix, Value
-from m2bridge.results.sheet import facts, table
+from m2bridge.results.sheet import Facts, Sheet, Table
 
 FAMILY = Orbit(1, 1, 1)
 """The orbit to which the explicit family of boundary points tends."""
@@ -249,10 +249,9 @@ class Observations:
 
     def to_text(self) -> str:
         """Dimension, degree and a table of the orbits, for a terminal."""
-        shown = self.table()
-        orbits = [] if shown is None else ["", f"  {shown[0]}", table(*shown[1:])]
-        title = f"Observations of the {self.model.title}, over QQ"
-        return "\n".join([title, facts([*self.facts(), *(("agreement", remark) for remark in self.remarks)]), *orbits])
+        facts = [*self.facts(), *(("agreement", remark) for remark in self.remarks)]
+        tables = [Table(header, rows, caption) for caption, header, rows in filter(None, [self.table()])]
+        return Sheet(f"Observations of the {self.model.title}, over QQ", [Facts(facts), *tables]).text()
 
     __str__ = to_text
 
