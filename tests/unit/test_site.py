@@ -136,6 +136,13 @@ def test_the_changelog_begins_with_this_release() -> None:
     assert len(releases) == len(set(releases)) > 1
 
 
+@pytest.mark.parametrize("page", [*DOCS.glob("tutorials/*.md"), DOCS / "tutorial-deep.md"], ids=lambda page: page.stem)
+def test_a_tutorial_begins_with_a_question_and_ends_with_an_answer(page: Path) -> None:
+    title, _, body = page.read_text(encoding="utf-8").partition("\n# ")[2].partition("\n\n")
+    assert "?" in title + body.partition("\n\n")[0]
+    assert re.findall(r"^## (.*)$", body, re.MULTILINE)[-1] == "The answer"
+
+
 def test_the_index_names_no_page_that_is_not_there() -> None:
     blocks = re.findall(r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", text("index.md"), re.DOTALL)
     lines = [line for block in blocks for line in block.split("\n") if line and line != "(other pages)"]
