@@ -18,9 +18,8 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share, watched
-from m2bridge.maps import completeness
+from m2bridge.maps import completeness, lattice
 from m2bridge.maps.closure_result import Closure, Strategy
-from m2bridge.maps.lattice import is_monomial, lattice_script, markov_program
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status, jacobian_findings
@@ -66,7 +65,8 @@ def closure(
         relations, or the field is not QQ, it is ``elimination``. ``elimination`` gives the coordinates the degrees of
         their images where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
         ``ungraded-elimination`` never does. ``lattice`` is for maps whose coordinates are scalars times monomials; 4ti2
-        finds the binomials, or Macaulay2 where it is not installed; ``auto`` takes it with more than 12 coordinates.
+        or Normaliz finds the binomials, or Macaulay2 where neither is there; ``auto`` takes it with more than 12
+        coordinates.
     max_degree : int, optional
         For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in which there are at
         most 10^5 monomials in linearly independent coordinates.
@@ -126,17 +126,17 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Whether ``auto`` takes the ideal of a lattice: for monomial maps with many coordinates, where 4ti2 is there."""
-    if strategy != "auto" or max_degree is not None or not is_monomial(source.polynomial_map):
+    """Whether ``auto`` takes the ideal of a lattice: for monomials in many coordinates, where a program is there."""
+    if strategy != "auto" or max_degree is not None or not lattice.is_monomial(source.polynomial_map):
         return False
-    return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and markov_program() is not None
+    return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and lattice.markov_program() is not None
 
 
 def _by_macaulay2(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     reduction, running, unfinished = reduce_linearly(model.polynomial_map, field=field), clock(), ""
     if strategy == "lattice":
-        script, reason = lattice_script(reduction.reduced, field=field, title=model.title)
+        script, reason = lattice.lattice_script(reduction.reduced, field=field, title=model.title)
     else:
         script, reason = closure_script(model, field=field, strategy=strategy, reduction=reduction), BY_ELIMINATION
     try:

@@ -2,8 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import prod
+from operator import mul
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +21,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import check, clock
 
-BY_MARKOV = "all generators: a Markov basis of the lattice of relations among the exponents, by 4ti2"
+BY_MARKOV = "all generators: a Markov basis of the lattice of relations among the exponents, by {}"
 BY_SATURATION = (
     "all generators: the binomials of a basis of the lattice of relations among the exponents, saturated by Macaulay2"
 )
@@ -73,22 +75,32 @@ def _signed(vector: Vector) -> Vector:
 
 
 def markov_program() -> Path | None:
-    """The program ``markov`` of 4ti2: from Debian's package ``4ti2``, or the wheel ``passagemath-latte-4ti2``."""
+    """The first of the programs for Markov bases that are installed."""
+    return next(markov_programs(), None)
+
+
+def markov_programs() -> Iterator[Path]:
+    """Programs for Markov bases: that of 4ti2, from Debian or a wheel, and Normaliz, from the wheel of Macaulay2."""
     from importlib import metadata  # slow to import
 
     if installed := shutil.which("4ti2-markov"):
-        return Path(installed)
-    try:
-        program = Path(str(metadata.distribution("passagemath-latte-4ti2").locate_file("sage_wheels/bin/markov")))
-    except metadata.PackageNotFoundError:
-        return None
-    return program.absolute() if program.exists() else None
+        yield Path(installed)
+    for wheel, name in (("passagemath-latte-4ti2", "markov"), ("passagemath-macaulay2", "normaliz")):
+        with suppress(metadata.PackageNotFoundError):
+            program = Path(str(metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}"))).absolute()
+            if program.exists():
+                yield program
+
+
+def program_name(program: Path) -> str:
+    """The name of the software that a program belongs to."""
+    return "Normaliz" if program.name == "normaliz" else "4ti2"
 
 
 def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
-    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice, by 4ti2.
+    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice, by 4ti2 or Normaliz.
 
-    Each is checked to be a relation among the columns; that they are all rests on 4ti2.
+    Each is checked to be a relation among the columns; that they are all rests on the program.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44 (2009).
 
     Raises
@@ -98,21 +110,27 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
     MethodUnavailableError
         If the program fails.
     """
-    rows = list(zip(*columns, strict=True))
+    rows, name = list(zip(*columns, strict=True)), program_name(program)
     with TemporaryDirectory() as folder:
         stem = Path(folder) / "map"
-        lines = [f"{len(rows)} {len(columns)}", *(" ".join(map(str, row)) for row in rows)]
-        stem.with_suffix(".mat").write_text("\n".join(lines) + "\n", encoding="ascii")
+        if name == "Normaliz":
+            heads, written, ends, given, found = 2, columns, ["MarkovBasis"], ".in", ".mrk"
+            header, arguments = f"amb_space {len(rows)}\nmonoid {len(columns)}", [str(stem.with_suffix(given))]
+        else:
+            heads, written, ends, given, found = 1, rows, [], ".mat", ".mar"
+            header, arguments = f"{len(rows)} {len(columns)}", ["-q", str(stem)]
+        lines = [header, *(" ".join(map(str, row)) for row in written), *ends]
+        stem.with_suffix(given).write_text("\n".join(lines) + "\n", encoding="ascii")
         try:
-            subprocess.run([program, "-q", stem], check=True, capture_output=True, timeout=clock().remaining)
-            _, *vectors = stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()
+            subprocess.run([program, *arguments], check=True, capture_output=True, timeout=clock().remaining)
+            vectors = stem.with_suffix(found).read_text(encoding="ascii").splitlines()[heads:]
         except subprocess.TimeoutExpired as reason:
-            raise clock().late("4ti2") from reason
+            raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
-            raise MethodUnavailableError(f"4ti2 failed ({program}); use --strategy elimination") from reason
+            raise MethodUnavailableError(f"{name} failed ({program}); use --strategy elimination") from reason
     basis = [_signed(tuple(map(int, line.split()))) for line in vectors if line.strip()]
-    if any(sum(u * a for u, a in zip(vector, row, strict=True)) for vector in basis for row in rows):
-        raise MethodUnavailableError(f"4ti2 gave a vector that is no relation ({program}); use --strategy elimination")
+    if any(sum(map(mul, vector, row)) for vector in basis for row in rows):
+        raise MethodUnavailableError(f"{name} gave what is no relation ({program}); use --strategy elimination")
     return sorted(basis)
 
 
@@ -137,7 +155,7 @@ def lattice_script(independent: PolynomialMap, *, field: CoefficientField, title
     Raises
     ------
     MethodUnavailableError
-        If the map is not monomial, or 4ti2 fails.
+        If the map is not monomial, or the program for Markov bases fails.
     """
     columns = exponent_columns(independent)
     program = markov_program()
@@ -152,4 +170,4 @@ def lattice_script(independent: PolynomialMap, *, field: CoefficientField, title
         "saturated": program is not None,
     }
     script = render("lattice_ideal", ("wire", "invariants"), values)
-    return script, BY_SATURATION if program is None else BY_MARKOV
+    return script, BY_SATURATION if program is None else BY_MARKOV.format(program_name(program))

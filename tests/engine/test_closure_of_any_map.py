@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
+from random import Random
 
 import pytest
 from sympy import Expr, Poly, Symbol, symbols
@@ -41,16 +43,22 @@ MONOMIAL: dict[str, tuple[list[Expr], int]] = {
 }
 
 
-@pytest.mark.parametrize("with_4ti2", [True, False])
+def only(name: str) -> Path | None:
+    """One of the programs for Markov bases, or none."""
+    found = [program for program in lattice.markov_programs() if lattice.program_name(program) == name]
+    if name and not found:
+        pytest.skip(f"{name} is not installed")
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize("name", ["4ti2", "Normaliz", ""])
 @pytest.mark.parametrize("p", [0, 101])
 @pytest.mark.parametrize("source", MONOMIAL)
 def test_lattice_and_elimination(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str, p: int, with_4ti2: bool
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str, p: int, name: str
 ) -> None:
-    if not with_4ti2:
-        monkeypatch.setattr(lattice, "markov_program", lambda: None)
-    elif lattice.markov_program() is None:
-        pytest.skip("4ti2 is not installed")
+    program = only(name)
+    monkeypatch.setattr(lattice, "markov_program", lambda: program)
     images, degree = MONOMIAL[source]
     field = CoefficientField(p) if p else QQ
     one = closure(named(images), engine=engine, field=field, strategy="lattice")
@@ -61,6 +69,7 @@ def test_lattice_and_elimination(
     assert str(one.completeness) == "proved"
     assert (one.dimension, one.degree) == (other.dimension, other.degree)
     assert one.degree == degree
+    assert (name or "saturated") in one.completeness.reason
 
 
 @pytest.mark.parametrize("source", [name for name, (_, degree) in MONOMIAL.items() if degree in (3, 4)])
@@ -144,14 +153,32 @@ def test_hypersurfaces_end_with_their_equation(engine: Engine, source: str) -> N
         assert one.ideal.equals(other.ideal, engine=engine)
 
 
-@pytest.mark.skipif(lattice.markov_program() is None, reason="4ti2 is not installed")
-def test_no_three_way_interaction(engine: Engine) -> None:
+@pytest.mark.parametrize("name", ["4ti2", "Normaliz"])
+def test_no_three_way_interaction(engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """81 binomials. Drton, Sturmfels, Sullivant, *Lectures on Algebraic Statistics*, section 1.2."""
+    program = only(name)
+    monkeypatch.setattr(lattice, "markov_program", lambda: program)
     pairs = {(x, i, j): Symbol(f"{x}{i}{j}") for x in "abc" for i, j in product(range(3), repeat=2)}
     cells = [pairs["a", i, j] * pairs["b", i, k] * pairs["c", j, k] for i, j, k in product(range(3), repeat=3)]
     model = closure(named(cells), engine=engine)
     assert (model.strategy, model.generator_degrees, model.dimension) == ("lattice", {4: 27, 6: 54}, 19)
     assert str(model.completeness) == "proved"
+
+
+def test_markov_bases_of_two_programs() -> None:
+    """Minimal generators are not unique; their degrees are. The columns are random, some of them repeated."""
+    programs = [only("4ti2"), only("Normaliz")]
+    chance = Random(7)
+    for _ in range(12):
+        columns = [tuple(chance.randint(0, 3) for _ in range(3)) for _ in range(chance.randint(2, 7))]
+        columns = [column for column in columns if any(column)] or [(1, 0, 0)]
+        bases = [lattice.markov_basis(columns, program) for program in programs if program]
+        matrix = list(zip(*columns, strict=True))
+        degrees = [
+            sorted([sum(max(u, 0) * a for u, a in zip(vector, row, strict=True)) for row in matrix] for vector in basis)
+            for basis in bases
+        ]
+        assert degrees[0] == degrees[1]
 
 
 def test_a_basis_of_the_lattice_not_of_a_sublattice() -> None:

@@ -47,19 +47,22 @@ minorOutside = (J, c, Q) -> (
         minor' = next#2);
     minor')
 
--- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, ten at a time
--- until the dimension stays the same twice, or is that of the points where J is zero.
+-- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, some at a time
+-- until the dimension stays the same twice, or is that of the points where J is zero. A few minors of high degree have
+-- Groebner bases that are larger than those of many, so more are taken where the entries of J are not linear.
 cutByMinors = (J, c, Q, minor') -> (
     fastMinors := (needsPackage "FastMinors").Dictionary;
     chosenMinors := value fastMinors#"chooseGoodMinors";
     smallest := value fastMinors#"StrategyGRevLexSmallest";
     least := dim(Q + ideal J);
-    cut := trim(Q + ideal minor');
+    entryDegree := max apply(flatten entries J, f -> if f == 0 then 0 else first degree f);
+    most := min(60, 10 * (max(1, entryDegree))^2);
+    cut := Q + ideal minor';
     size' := dim cut;
     same := 0;
     while same < 2 and size' > least do (
-        further := first entries gens chosenMinors(10, c, J, Q, Strategy => smallest);
-        cut = trim(cut + ideal apply(further, f -> f % Q));
+        further := first entries gens chosenMinors(most, c, J, Q, Strategy => smallest);
+        cut = cut + ideal apply(further, f -> f % Q);
         if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0));
     cut)
 
