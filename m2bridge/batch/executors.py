@@ -5,10 +5,9 @@ import logging
 import os
 import pickle
 import threading
-import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -18,18 +17,7 @@ import psutil
 
 from m2bridge import errors
 from m2bridge.batch.pool import Item, Performer, Pool, Result, check_files, interrupts_held, prepare
-from m2bridge.batch.store import (
-    NO_ROOM,
-    Report,
-    Store,
-    Task,
-    Unanswered,
-    case_lock,
-    counted,
-    kind_of,
-    reason_of,
-    versions,
-)
+from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Limits, Session, locate
@@ -77,44 +65,18 @@ class Settings:
     needs_engine: bool = True
     recycled_after: int = 200
 
-
-@contextmanager
-def storing(store: Store) -> Iterator[None]:
-    """Say which folder it is that cannot be written."""
-    try:
-        yield
-    except OSError as reason:
-        raise errors.BatchError(
-            f"'{store.folder}' cannot be written: {reason.strerror or reason}; what is there is whole, and the same "
-            "command goes on from it"
-        ) from None
-
-
-def make_folder(store: Store) -> None:
-    """Make the folder of results, if it is not there; nobody makes it anew when it is deleted during a batch."""
-    with storing(store):
-        store.folder.mkdir(parents=True, exist_ok=True)
-
-
-def put_outcomes(settings: Settings, task: Task, questions: Sequence[str], error: Exception, macaulay2: str) -> None:
-    """Store an outcome for each of these questions."""
-    kind, reason = kind_of(error), reason_of(error)
-    details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
-    limits = settings.timeout, settings.memory
-    about = task.case.family, task.case.to_json(), task.name
-    for question in questions:
-        outcome = Unanswered(*about, question, kind, reason, details, *limits, versions(macaulay2))
-        settings.store.put_outcome(outcome)
+    @property
+    def limits(self) -> tuple[float | None, int | None]:
+        """Seconds and bytes."""
+        return self.timeout, self.memory
 
 
 def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
     """Store the outcome of a task that nobody will perform."""
     store = settings.store
-    with storing(store), case_lock(store.folder, task.name) as mine:
+    with store.writing(), case_lock(store.folder, task.name) as mine:
         if mine:
-            done = store.answers(task)
-            left = [question for question in task.questions if question not in done]
-            put_outcomes(settings, task, left, error, macaulay2)
+            store.put_outcomes(store.left(task), error, settings.limits, macaulay2)
         return Report(task, counted(store.answers(task)), 0.0, held=not mine)
 
 
@@ -163,30 +125,29 @@ class Certifier(Performer[Task, Report]):
         """
         store = self._settings.store
         self._performed += 1
-        with limited(self._settings.timeout) as running, storing(store), case_lock(store.folder, task.name) as mine:
+        with limited(self._settings.timeout) as running, store.writing(), case_lock(store.folder, task.name) as mine:
             if not mine:
                 return Report(task, Counter(), running.seconds, held=True)
-            done = store.answers(task)  # another batch, or a worker that died, may have come here before
-            for questions in Task(task.case, tuple(q for q in task.questions if q not in done)).groups:
-                self._answer(task, questions)
+            for questions in store.left(task).groups:  # another batch, or a worker that died, may have come here before
+                self._answer(Task(task.case, questions))
             return Report(task, counted(store.answers(task)), running.seconds)
 
-    def _answer(self, task: Task, questions: tuple[str, ...]) -> None:
+    def _answer(self, task: Task) -> None:
         try:
-            certificates = once_more(partial(self._certified, task, questions))
+            certificates = once_more(partial(self._certified, task))
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
             version = self._engine.version if self._settings.needs_engine else "none"
-            put_outcomes(self._settings, task, questions, error, version)
+            self._settings.store.put_outcomes(task, error, self._settings.limits, version)
         else:
             for certificate in certificates:
                 self._settings.store.put(certificate)
 
-    def _certified(self, task: Task, questions: tuple[str, ...]) -> list[Certificate]:
+    def _certified(self, task: Task) -> list[Certificate]:
         with alarm(clock(), GRACE):
             limit = self._settings.timeout
-            return self._settings.certify(task.case, questions, engine=self._engine, timeout=limit)
+            return self._settings.certify(task.case, task.questions, engine=self._engine, timeout=limit)
 
     def __exit__(self, *reason: Any) -> None:
         """End Macaulay2."""
@@ -201,7 +162,7 @@ class Serial(Certifier):
     """One task after the other, in this process."""
 
     def __init__(self, settings: Settings) -> None:
-        make_folder(settings.store)
+        settings.store.make()
         super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
@@ -238,7 +199,7 @@ class Processes(Pool[Task, Report]):
     """
 
     def __init__(self, settings: Settings, workers: int | None = None) -> None:
-        make_folder(settings.store)
+        settings.store.make()
         prepare(__name__)
         limit = None if settings.timeout is None else settings.timeout + PATIENCE
         super().__init__(
@@ -385,7 +346,7 @@ class Dask(Cluster[Task, Report]):
         error = errors.EngineDiedError("several Dask workers ended at this case")
         lost = lambda task, status: give_up(settings, task, error, "unknown")  # noqa: E731  (it needs the settings)
         super().__init__(partial(Certifier, settings), lost, scheduler, workers)
-        make_folder(settings.store)
+        settings.store.make()
 
 
 def perform(item: Item, begin: bytes) -> Any:

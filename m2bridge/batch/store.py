@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import time
+import traceback
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -316,10 +317,42 @@ class Store:
                 "deleted, or files in it were, while they were computed; the same command computes what is missing"
             )
 
+    def left(self, task: Task) -> Task:
+        """The questions of a task that are not answered."""
+        done = self.answers(task)
+        return Task(task.case, tuple(question for question in task.questions if question not in done))
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Say which folder it is that cannot be written."""
+        try:
+            yield
+        except OSError as reason:
+            raise errors.BatchError(
+                f"'{self.folder}' cannot be written: {reason.strerror or reason}; what is there is whole, and the same "
+                "command goes on from it"
+            ) from None
+
+    def make(self) -> None:
+        """Make the folder, if it is not there; nobody makes it anew when it is deleted during a batch."""
+        with self.writing():
+            self.folder.mkdir(parents=True, exist_ok=True)
+
     def put(self, certificate: Certificate) -> None:
         """Store a certificate; it takes the place of an earlier outcome."""
         write(certificate, self.folder)
         (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
+
+    def put_outcomes(
+        self, task: Task, error: Exception, limits: tuple[float | None, int | None], macaulay2: str
+    ) -> None:
+        """Store an outcome for each question of a task."""
+        kind = kind_of(error)
+        details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
+        about = task.case.family, task.case.to_json(), task.name
+        for question in task.questions:
+            parts = (*about, question, kind, reason_of(error), details, *limits, versions(macaulay2))
+            self.put_outcome(Unanswered(*parts))
 
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""

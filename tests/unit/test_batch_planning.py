@@ -13,7 +13,6 @@ import pytest
 
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
-from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import Report, Store, Task, Unanswered, case_lock, kind_of, reason_of, tasks
 from m2bridge.certificates.schema import Certificate
@@ -219,7 +218,7 @@ def test_closures_are_asked_for_small_cases_only() -> None:
 
 
 def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
-    put_outcomes(Settings(store), Task(CASE, (question,)), (question,), kind_error, "1.26")
+    store.put_outcomes(Task(CASE, (question,)), kind_error, (None, None), "1.26")
 
 
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
-from m2bridge.batch.executors import Settings, put_outcomes
 from m2bridge.batch.store import Store, Task, kind_of
 from m2bridge.crosscheck import CrossCheck, Decision, Verdict, compare, cross_check
 from m2bridge.crosscheck.certify import certify
@@ -179,12 +178,12 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError], tmp_path: Path) -> None:
-    model, settings = SingleLayerAttention(3, 2, 2), Settings(Store(tmp_path), timeout=60.0)
+    model, store = SingleLayerAttention(3, 2, 2), Store(tmp_path)
     for answers in range(len(counts(model)) - 1):
         with pytest.raises(limit) as reached:
             certify(model, "3.3", engine=Limited(recorded, answers, limit))
         assert kind_of(reached.value) == ("timed-out" if limit is TimeLimitError else "out-of-memory")
-        put_outcomes(settings, Task(model, ("3.3",)), ("3.3",), reached.value, "1.26")
+        store.put_outcomes(Task(model, ("3.3",)), reached.value, (60.0, None), "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
     assert (
