@@ -142,20 +142,16 @@ class Pair:
     V: Spectrum
     cosines: Any
 
-    @classmethod
-    def of(cls, A: Spectrum, V: Spectrum) -> Pair:
-        """The Gram matrix: all inner products."""
-        return cls(A, V, V.vectors.T @ A.vectors)
-
     @property
     def error(self) -> float:
         """Relative, of both together."""
         return self.A.relative_error + self.V.relative_error + len(self.A.vectors) * EPSILON
 
-    def angles(self, ranks: tuple[int, int]) -> list[float | None]:
+    def angles(self, ranks: tuple[int, int], zeros: int) -> list[float | None]:
         """Principal angles between the spaces of the leading singular vectors, in radians, the smallest first.
 
-        Their sines are norms of what a projection leaves: cosines near 1 do not know small angles (Björck, Golub 1973).
+        As many as the spaces have dimensions in common are 0 exactly. Their sines are norms of what a projection
+        leaves: cosines near 1 do not know small angles (Björck, Golub 1973).
         """
         left, right = self.A.vectors[:, : ranks[0]], self.V.vectors[:, : ranks[1]]
         if left.shape[1] > right.shape[1]:
@@ -165,7 +161,8 @@ class Pair:
         sines = numpy.linalg.norm(directions - right @ (right.T @ directions), axis=0)
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
         spread = sum(s.error / s.values[r - 1] for s, r in zip((self.A, self.V), ranks, strict=True))
-        return [rounded(float(angle), 4 * spread + 8 * EPSILON) for angle in numpy.arctan2(sines, cosines)]
+        angles = [rounded(float(angle), 4 * spread + 8 * EPSILON) for angle in numpy.arctan2(sines, cosines)]
+        return [0.0] * zeros + angles[zeros:]
 
     def boundary_distance(self) -> Measured:
         """The distance to A = v qᵀ, V = h vᵀ.
@@ -264,9 +261,8 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
 
 def _instability(values: Any, rank: int) -> float:
     """The factor by which a truncation to this rank changes with the matrix."""
-    if rank >= len(values) or not values[rank]:
-        return 0.0
-    return float(values[0] / max(values[rank - 1] - values[rank], EPSILON * values[0])) if rank else 0.0
+    truncates = 0 < rank < len(values) and values[rank]
+    return float(values[0] / max(values[rank - 1] - values[rank], EPSILON * values[0])) if truncates else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -326,20 +322,12 @@ class Numerical:
             effective_rank_V=effective[1],
             distances_to_lower_rank_A=lower_A,
             distances_to_lower_rank_V=lower_V,
-            principal_angles=_angles(pair, effective, ranks),
+            principal_angles=pair.angles(effective, ranks.m if effective == exact else 0) if pair else [],
             distance_to_singular_locus=rounded(*to_singular) if to_singular else None,
             distance_to_boundary=rounded(*boundary) if boundary else None,
             nearest_singular_locus=locus,
             relative_change_of_function=rounded(*change) if change else None,
         )
-
-
-def _angles(pair: Pair | None, effective: tuple[int, int], ranks: Ranks) -> list[float | None]:
-    """Principal angles; as many as the spaces have dimensions in common are 0 exactly."""
-    if pair is None:
-        return []
-    zeros = ranks.m if ranks.proved and effective == (ranks.r, ranks.s) else 0
-    return [0.0 if place < zeros else angle for place, angle in enumerate(pair.angles(effective))]
 
 
 def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
