@@ -249,14 +249,8 @@ def _of_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, engine: Engine | None, *, prime: bool = False
 ) -> PolarDegrees:
     """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
-    if ideal.ring.field != QQ:
-        raise InvalidCaseError("field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}")
-    modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
-    generators = [modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
-    ring = GeneratingSet(modulo, tuple(generators))
-    names = {"title": title, "prime": "true" if prime else ""}
     with engine_or_own(engine_or_shared(engine)) as engine:
-        answer = answer_to(question("polar_conormal", {"givenIdeal": ring}, names), engine=engine)
+        answer = answer_to(conormal_script(ideal, title, prime=prime), engine=engine)
         version = engine.version
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
@@ -272,6 +266,16 @@ def _of_ideal(
     return PolarDegrees(
         title, case, ambient, last, "conormal", theorem, version, clock().seconds, closure=not homogeneous
     )
+
+
+def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
+    """The Macaulay2 program that computes the conormal variety; InvalidCaseError for an ideal that is not over QQ."""
+    if ideal.ring.field != QQ:
+        raise InvalidCaseError("field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}")
+    modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
+    generators = [modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
+    names = {"title": title, "prime": "true" if prime else ""}
+    return question("polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names)
 
 
 def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention
+from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention, ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.script import Script
@@ -19,6 +19,7 @@ from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.tangents import orbit_script
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.maps import polar
 from m2bridge.maps.closure import closure, closure_script
 from m2bridge.maps.completeness import completeness_script
 from m2bridge.maps.map_model import as_model
@@ -138,6 +139,12 @@ def umbrella_script() -> Script:
     return slice_script(found, space, criterion.zero if criterion else ())
 
 
+def slices() -> Script:
+    """Points of (2, 1, 2) in general slices."""
+    forms, _ = polar._forms(SingleLayerAttention(2, 1))
+    return polar.slices_script(forms, *polar._chart(forms), "(2, 1, 2)")
+
+
 SCRIPTS: dict[str, Script] = {
     "closure-2-1-2": closure_script(model(2, 1), field=QQ),
     "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), field=CoefficientField(101)),
@@ -151,6 +158,8 @@ SCRIPTS: dict[str, Script] = {
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
+    "polar-slices-2-1-2": slices(),
+    "polar-conormal-nodal-cubic": polar.conormal_script(ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False),
     "not-closed-3-3-3": closedness.limit_script(DeepAttention((3, 3, 3), 2, 3)),
     "generic-fibre-2-2-1": generic_fibre.fibre_script(DeepAttention((2, 2, 1), (1, 2), 2)),
     "generic-fibre-3-1-two-tokens": generic_fibre.fibre_script(DeepAttention((3, 1), 1, 2)),
