@@ -307,6 +307,5 @@ def test_results_print_their_text() -> None:
     for name in NAMES:
         value = getattr(m2bridge, name)
         if inspect.isclass(value) and hasattr(value, "to_text"):
-            assert value.__str__ is not object.__str__, name
             shown = object.__new__(type("Shown", (value,), {"to_text": lambda self: "the text"}))
-            assert str(shown) == "the text", name
+            assert value.__str__ is value.to_text or str(shown) == "the text", name
