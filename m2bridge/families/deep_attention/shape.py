@@ -326,7 +326,8 @@ def virtual_bound(network: Shape) -> UpperBound:
 
 def layered_bound(network: Shape) -> UpperBound:
     """Return the sum of the best bounds for all layers, less changes of base between them."""
-    bounds, bases = [_layer_bound(network, *sizes) for sizes in network.layer_sizes], base_changes(network)
+    bounds = [min(_layer_bounds(network, *sizes), key=lambda b: b.value) for sizes in network.layer_sizes]
+    bases = base_changes(network)
     listed = ", ".join(f"{f'{n} × ' if n > 1 else ''}{b.value} ({b.reason})" for b, n in Counter(bounds).items())
     return UpperBound(sum(bound.value for bound in bounds) - bases, f"layer by layer: {listed}{_less(bases)}")
 
@@ -335,40 +336,27 @@ def _less(bases: int) -> str:
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def _layer_bound(network: Shape, d: int, after: int, a: int) -> UpperBound:
+def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[UpperBound]:
+    """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2, for Σ_h V_h x·q_h(x) with quadratic forms q_h for t = 1, for softmax."""
     heads, alpha = network.heads, min(a, d)
     if network.softmax:
-        return UpperBound(heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices")
-    bounds = _several_tokens if network.t > 1 else _one_token
-    return min(bounds(heads, d, after, alpha), key=lambda bound: bound.value)
-
-
-def _several_tokens(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
-    """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2."""
-    swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
-    scaled = heads * (d * after + matrices_of_rank(d, alpha) - 1)
-    yield UpperBound(scaled - swaps, "the heads up to scalings" + " and exchanges of values" * bool(swaps))
-    yield _tensors(heads, d * after, d * d)
-    if after == 1:
+        yield UpperBound(heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices")
+        return
+    swaps, every, coefficients = 0, comb(d + 1, 2), comb(d + 2, 3)
+    seen = symmetric_matrices_of_rank(d, 2 * alpha)
+    if network.t > 1:
+        swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
+        seen, every, coefficients = matrices_of_rank(d, alpha), d * d, d * comb(d + 1, 2)
+    reason = "the heads up to scalings" + " and exchanges of values" * bool(swaps)
+    yield UpperBound(heads * (d * after + seen - 1) - swaps, reason)
+    rank = min(heads, d * after, every)  # of Σ_h V_h ⊗ A_h
+    tensors = determinantal_dimension(d * after, every, rank)
+    yield UpperBound(tensors, f"tensors of values and attention matrices of rank {rank}")
+    if after == 1 and network.t > 1:
         h = min(heads, d)
-        quadrics = symmetric_matrices_of_rank(d, h)
-        yield UpperBound(h * (d - h) + d * quadrics, f"quadratic forms that vanish where {h} linear forms do")
-    yield UpperBound(after * d * comb(d + 1, 2), "the number of coefficients")
-
-
-def _one_token(heads: int, d: int, after: int, alpha: int) -> Iterator[UpperBound]:
-    """Bounds for Σ_h V_h x·q_h(x), where q_h is a quadratic form of rank at most 2α."""
-    scaled = heads * (d * after + symmetric_matrices_of_rank(d, 2 * alpha) - 1)
-    yield UpperBound(scaled, "the heads up to scalings")
-    yield _tensors(heads, d * after, comb(d + 1, 2))
-    yield UpperBound(after * comb(d + 2, 3), "the number of coefficients")
-
-
-def _tensors(heads: int, values: int, matrices: int) -> UpperBound:
-    """Tensors Σ_h V_h ⊗ A_h, matrices of rank at most the number of heads."""
-    rank = min(heads, values, matrices)
-    value = determinantal_dimension(values, matrices, rank)
-    return UpperBound(value, f"tensors of values and attention matrices of rank {rank}")
+        quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
+        yield UpperBound(quadrics, f"quadratic forms that vanish where {h} linear forms do")
+    yield UpperBound(after * coefficients, "the number of coefficients")
 
 
 def bound_by_ranks(network: Shape, betas: Sequence[int]) -> UpperBound:
