@@ -17,11 +17,10 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import model, network as bounds, shape, softmax as softmax_bounds
+from m2bridge.families.deep_attention import bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import EntryMatrix, Head, Residues, gradient, output
+from m2bridge.families.deep_attention.network import Balls, EntryMatrix, Head, PowerSeries, Residues, gradient, output
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
-from m2bridge.families.deep_attention.softmax import Balls, PowerSeries
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
 from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
@@ -257,7 +256,7 @@ def test_one_block_decides_all_small_networks() -> None:
         for widths, a in product(product(range(1, most + 1), repeat=layers + 1), product((1, 2), repeat=layers)):
             for t, normalization in ((1, "none"), (2, "none"), (2, "softmax")):
                 network = DeepAttention(widths, a, t, normalization=normalization)
-                methods = softmax_bounds.formal_block if network.softmax else bounds.lightning_block
+                methods = bounds.formal_block if network.softmax else bounds.lightning_block
                 assert [bound.value for bound in methods(network)] == [shape.virtual_bound(network).value], network
 
 
@@ -280,7 +279,7 @@ def test_softmax_has_the_dimension_of_the_virtual_weights(
     network = DeepAttention(widths, a, t, normalization="softmax")
     assert proved(network) == value
     if t > 1:
-        assert softmax_bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
+        assert bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
         assert len(list(network.lower_bounds(0))) == 3
 
 
@@ -583,7 +582,7 @@ def test_separate_heads_are_ranks() -> None:
         network = DeepAttention(widths, a, t, heads, skip, "softmax")
         betas = [min(pair) for pair in pairwise(widths)]
         if network.parameter_count < 32 and shape.are_separate(network, betas):
-            found = next(softmax_bounds.softmax_bounds(network, 0))
+            found = next(bounds.softmax_bounds(network, 0))
             assert (found.value, "series" in found.method) == (shape.bound_by_ranks(network, betas).value, True)
             compared += 1
     for d, d_out, a, heads in product((3, 4, 5), (1, 2, 3), (1, 2), (2, 3)):

@@ -18,7 +18,7 @@ from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.deep_attention import network as bounds, shape, statements
+from m2bridge.families.deep_attention import bounds, shape, statements
 from m2bridge.families.deep_attention.checker import (
     block as checker_block,
     fibres as checker_fibres,

@@ -29,7 +29,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
 from m2bridge.families.attention.membership import orbit_of
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
-from m2bridge.families.deep_attention import network as bounds
+from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited

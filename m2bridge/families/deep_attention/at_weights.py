@@ -18,18 +18,10 @@ from typing import Any
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention.bounds import MOST_PARAMETERS, SEED, SPARE_ROWS, rank_by_series
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import (
-    MOST_PARAMETERS,
-    SEED,
-    SPARE_ROWS,
-    NumberSystem,
-    Point,
-    Residues,
-    gradients_at,
-)
+from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradients_at
 from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
-from m2bridge.families.deep_attention.softmax import rank_by_series
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
 

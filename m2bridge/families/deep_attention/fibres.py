@@ -12,7 +12,8 @@ from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention.network import MinimalStandard, integer_virtual_weights
+from m2bridge.families.deep_attention.bounds import MinimalStandard
+from m2bridge.families.deep_attention.network import integer_virtual_weights
 from m2bridge.families.deep_attention.shape import Shape
 
 SEED = 240817221

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
     Matrix,
     NumberSystem,
@@ -17,11 +18,9 @@ from m2bridge.families.deep_attention.network import (
     Residues,
     gradient,
     integer_virtual_weights,
-    lightning_bounds,
     output,
 )
 from m2bridge.families.deep_attention.shape import Shape
-from m2bridge.families.deep_attention.softmax import softmax_bounds
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound
 from m2bridge.maps.statement import Statement
@@ -83,7 +82,7 @@ class DeepAttention(Shape):
         return expanded(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
-        """Return bounds by ranks; see ``network.py`` and ``softmax.py``."""
+        """Return bounds by ranks; see ``bounds.py``."""
         return (softmax_bounds if self.softmax else lightning_bounds)(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:

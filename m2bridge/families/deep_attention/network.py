@@ -1,42 +1,29 @@
-"""A network evaluated and differentiated, and lower bounds for its dimension by ranks modulo a prime.
+"""A network evaluated and differentiated, over any number system: integers, residues, balls, power series, words.
 
-The entries may be integers, residues, or what :mod:`.softmax`, :mod:`.expansion` and :mod:`.observation` need. The
-matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
+The matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
 normalization σ of the scores.
-
-With one head and no skip connections one block decides, a network with two inputs and one output. Virtual weights
-A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k, a row m and a matrix U whose columns are pairwise
-independent, look the same on every two inputs: a network with the virtual weights (C_1, …, C_l, m). If the kernel of
-its differential is only what it always is, the same holds for the whole network at this point, and so at generic
-weights. The proofs are in ``docs/deep-attention.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
 from operator import add, mul
 from random import Random
 from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
+from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import watched
-from m2bridge.maps.model import LowerBound
-from m2bridge.maps.rank import RankResult, rank_result
 
 Rows = Sequence[Sequence[Any]]
 """Rows of integers; for balls of rational numbers too."""
 Matrix = Any
 """A matrix of FLINT, or an :class:`EntryMatrix`."""
-Scalar = Any
-"""An integer, or a rational number of FLINT."""
 
 
 class NumberSystem:
@@ -99,6 +86,111 @@ class EntryMatrix:
     def entries(self) -> list[Any]:
         """Return all entries, row by row."""
         return [entry for row in self.rows for entry in row]
+
+
+@dataclass(frozen=True, slots=True)
+class FormalSoftmax(Residues):
+    """GF(p), with a random number for each exponential: softmax of two different tokens.
+
+    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows the scores. By Ax's
+    theorem the exponentials are algebraically independent if no attention matrix is skew-symmetric, so that ranks are
+    lower bounds (docs/deep-attention.md).
+    """
+
+    random: Random
+
+    def normalized(self, scores: Matrix) -> Matrix:
+        """Return the normalized scores σ(Z)."""
+        first = [self.random.randrange(self.prime) for _ in range(2)]
+        return self.matrix([first, [1 - value for value in first]])
+
+    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
+        """Return the covector on the scores Z."""
+        return self.matrix([list(map(int, row)) for row in _scores_pullback(normalized.table(), covector.table(), mul)])
+
+
+@dataclass(frozen=True, slots=True)
+class Balls(NumberSystem):
+    """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]`` equal ones.
+
+    The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}.
+    """
+
+    multiplicities: tuple[int, ...]
+
+    def matrix(self, rows: Rows) -> Matrix:
+        """Return the matrix with these entries."""
+        return flint.arb_mat([list(map(flint.arb, row)) for row in rows])
+
+    def normalized(self, scores: Matrix) -> Matrix:
+        """Return the normalized scores σ(Z)."""
+        rows = zip(self.multiplicities, scores.table(), strict=True)
+        exponentials = [[w * entry.exp() for entry in row] for w, row in rows]
+        totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        return flint.arb_mat([[e / total for e, total in zip(row, totals, strict=True)] for row in exponentials])
+
+    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
+        """Return the covector on the scores Z."""
+        return flint.arb_mat(_scores_pullback(normalized.table(), covector.table(), mul))
+
+
+@dataclass(frozen=True, slots=True)
+class PowerSeries(NumberSystem):
+    """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
+
+    Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have constant term 0, so
+    their exponentials are power series, with denominators below ``length``, which must not exceed p. The constant term
+    of a column's total is t, which p must not divide.
+    """
+
+    prime: int
+    length: int
+    multiplicities: tuple[int, ...]
+
+    def times(self, x: Any, y: Any) -> Any:
+        """Return the product of two series."""
+        return x.mul_low(y, self.length)
+
+    def matrix(self, rows: Rows) -> EntryMatrix:
+        """Return the matrix with these entries."""
+        return EntryMatrix([[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows], self.times)
+
+    def normalized(self, scores: EntryMatrix) -> EntryMatrix:
+        """Return the normalized scores σ(Z)."""
+        rows = zip(self.multiplicities, scores.rows, strict=True)
+        exponentials = [[w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows]
+        totals = (reduce(add, column) for column in zip(*exponentials, strict=True))
+        inverses = [total.inverse_series_trunc(self.length) for total in totals]
+        return EntryMatrix([list(map(self.times, row, inverses)) for row in exponentials], self.times)
+
+    def scores_pullback(self, normalized: EntryMatrix, covector: EntryMatrix) -> EntryMatrix:
+        """Return the covector on the scores Z."""
+        rows = _scores_pullback(normalized.rows, covector.rows, self.times)
+        return EntryMatrix([list(map(self._shifted, row)) for row in rows], self.times)
+
+    def _shifted(self, series: Any) -> Any:
+        """h times the series."""
+        return series.left_shift(1).truncate(self.length)
+
+    def _exponential(self, series: Any) -> Any:
+        """e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log E)."""
+        one = flint.nmod_poly([1], self.prime)
+        value, terms = one, 1
+        while terms < self.length:
+            terms = min(2 * terms, self.length)
+            logarithm = value.derivative().mul_low(value.inverse_series_trunc(terms), terms).integral().truncate(terms)
+            value = value.mul_low(one + series.truncate(terms) - logarithm, terms)
+        return value
+
+
+def _scores_pullback(normalized: Any, covector: Any, times: Callable[[Any, Any], Any]) -> list[list[Any]]:
+    """σ_ji (G_ji − Σ_m σ_mi G_mi), entry by entry."""
+    columns = []
+    for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
+        products = list(map(times, sigma, g))
+        mean = reduce(add, products)
+        columns.append([product - times(s, mean) for s, product in zip(sigma, products, strict=True)])
+    return [list(row) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +257,20 @@ Network = Sequence[Layer]
 
 def output(network: Network, X: Matrix, numbers: NumberSystem, skip: bool = False) -> Matrix:
     """The tokens after the last layer."""
+    return _forward(network, X, numbers, skip)[1]
+
+
+def _forward(
+    network: Network, X: Matrix, numbers: NumberSystem, skip: bool
+) -> tuple[list[tuple[Matrix, list[Matrix]]], Matrix]:
+    """The tokens that enter each layer, with the normalized scores of all heads; and those after the last one."""
+    entering: list[tuple[Matrix, list[Matrix]]] = []
     for layer in network:
-        heads = [head.V * X * numbers.normalized(X.transpose() * head.A * X) for head in layer]
-        X = reduce(add, heads, X) if skip else reduce(add, heads)
-    return X
+        sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
+        entering.append((X, sigmas))
+        heads = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
+        X = reduce(add, [X] * skip + heads)
+    return entering, X
 
 
 def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip: bool = False) -> list[Layer]:
@@ -177,18 +279,12 @@ def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip
     For C = Yσ(Z), Z = YᵀAY and a covector G on VC: dV = GCᵀ; Γ = VᵀG; dσ = YᵀΓ, from which dZ; dA = Y dZ Yᵀ; and
     Y gets Γσᵀ + AY dZᵀ + AᵀY dZ.
     """
-    entering: list[tuple[Matrix, list[Matrix]]] = []
-    for layer in network:
-        sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
-        entering.append((X, sigmas))
-        heads = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
-        X = reduce(add, heads, X) if skip else reduce(add, heads)
+    entering, _ = _forward(network, X, numbers, skip)
     layers: list[Layer] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         pulled = [_pullback(head, Y, sigma, G, numbers) for head, sigma in zip(layer, sigmas, strict=True)]
         layers.append(tuple(head for head, _ in pulled))
-        covectors = [covector for _, covector in pulled]
-        G = reduce(add, covectors, G) if skip else reduce(add, covectors)
+        G = reduce(add, [G] * skip + [covector for _, covector in pulled])
     return layers[::-1]
 
 
@@ -227,171 +323,3 @@ def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSy
     dA = Y * dZ * Y.transpose()
     dY = gamma * sigma.transpose() + head.A * Y * dZ.transpose() + head.A.transpose() * Y * dZ
     return Head(dA, dV), dY
-
-
-_LARGEST_ENTRY = 1000
-
-
-@dataclass(slots=True)
-class MinimalStandard:
-    """The generator x ↦ 48271·x modulo 2^31 − 1 (Park, Miller 1993), the same in every language.
-
-    A certificate names the point of a block by the seed; its checker makes the numbers anew.
-    """
-
-    state: int
-
-    def randrange(self, start: int, stop: int, /) -> int:
-        """The next state modulo the size of the range."""
-        self.state = self.state * 48271 % (2**31 - 1)
-        return start + self.state % (stop - start)
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Virtual weights of a network with at most two inputs and one output.
-
-    Parameters
-    ----------
-    matrices : tuple of matrices
-        C_1, C_2, … for the layers whose tokens are not all parallel.
-    scalars : tuple of numbers
-        c_k for the layers after them, behind a hidden width 1, where C_k = c_k mᵀm.
-    row : tuple of numbers
-        m.
-    """
-
-    matrices: tuple[tuple[tuple[Scalar, ...], ...], ...]
-    scalars: tuple[Scalar, ...]
-    row: tuple[Scalar, ...]
-
-    @property
-    def size(self) -> int:
-        """The number of inputs."""
-        return len(self.row)
-
-    @property
-    def columns(self) -> int:
-        """The number of entries of all C_k, of scalars, and of m."""
-        return self.size**2 * len(self.matrices) + len(self.scalars) + self.size
-
-    def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with value matrices 1, …, 1, m."""
-        m = self.row
-        behind = [[[c * x * y for y in m] for x in m] for c in self.scalars]
-        identity = numbers.matrix([[int(i == j) for j in range(self.size)] for i in range(self.size)])
-        attention = [numbers.matrix(rows) for rows in (*self.matrices, *behind)]
-        values = [identity] * (len(attention) - 1) + [numbers.matrix([m])]
-        return tuple((Head(A, V),) for A, V in zip(attention, values, strict=True))
-
-    def flattened(self, layers: list[Layer], numbers: NumberSystem) -> list[Scalar]:
-        """A gradient with respect to the C_k and m as one with respect to the parameters of the block."""
-        covectors = [head.A for (head,) in layers]
-        m, dm = numbers.matrix([self.row]), layers[-1][0].V
-        entries = [entry for dC in covectors[: len(self.matrices)] for entry in dC.entries()]
-        for c, dC in zip(self.scalars, covectors[len(self.matrices) :], strict=True):
-            entries += (m * dC * m.transpose()).entries()
-            dm = dm + numbers.matrix([[c]]) * (m * dC + m * dC.transpose())
-        return [*entries, *dm.entries()]
-
-
-def random_block(shape: Shape, draw: Callable[[int, int], int], unit: Scalar = 1) -> Block:
-    """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric.
-
-    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m. All are positive.
-    """
-    size = min(shape.widths[0], 2)
-
-    def row(length: int) -> tuple[Scalar, ...]:
-        return tuple(draw(1, _LARGEST_ENTRY) * unit for _ in range(length))
-
-    def matrix(rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        if rank == size:
-            return tuple(row(size) for _ in range(size))
-        k, q = row(size), row(size)
-        return tuple(tuple(x * y for y in q) for x in k)
-
-    alphas = [alpha for r, alpha in zip(shape.entering_ranks, shape.alphas, strict=True) if r > 1]
-    matrices = tuple(matrix(min(alpha, size)) for alpha in alphas)
-    return Block(matrices, row(shape.layers - len(alphas)), row(size))
-
-
-def gradients(
-    block: Block, numbers: NumberSystem, tokens: int, random: Random, unit: Scalar = 1
-) -> Iterator[list[Any]]:
-    """Gradients of the output at random inputs, each with a random covector on the tokens."""
-    network = block.network(numbers)
-
-    def matrix(rows: int) -> Any:
-        return numbers.matrix(
-            [[random.randrange(-_LARGEST_ENTRY, _LARGEST_ENTRY) * unit for _ in range(tokens)] for _ in range(rows)]
-        )
-
-    while True:
-        yield block.flattened(gradient(network, matrix(block.size), matrix(1), numbers), numbers)
-
-
-SEED = 20250417
-SPARE_ROWS = 5
-DISTINCT_TOKENS = 3
-"""Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
-MOST_PARAMETERS = 3000
-"""The rank of the differential at given weights, and at random ones of several heads, takes half a minute then."""
-FULL_PARAMETERS = 400
-"""Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less than a second."""
-
-
-def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
-    """Return lower bounds for lightning attention, the quickest first."""
-    if network.is_plain and not characteristic:
-        yield from lightning_block(network)
-    if characteristic or not network.is_plain or network.parameter_count <= FULL_PARAMETERS:
-        yield (None if characteristic else theorem_bound(network)) or _full(network, characteristic)
-
-
-def theorem_bound(network: Shape) -> LowerBound | None:
-    """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
-    betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    if network.is_plain or network.parameter_count <= MOST_PARAMETERS or not are_separate(network, betas):
-        return None
-    return LowerBound(bound_by_ranks(network, betas).value, THEOREM, "generic heads are separate")
-
-
-def _full(network: Shape, characteristic: int) -> LowerBound:
-    result = full_rank(network, characteristic)
-    size = f"{result.rows} × {result.columns}"
-    return LowerBound(result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential")
-
-
-def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
-    """Return the rank of the differential at random weights, each row with random tokens of its own."""
-    return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
-
-
-def lightning_block(network: Shape) -> Iterator[LowerBound]:
-    """Return the bound by the block, modulo a prime, if it decides."""
-    block = certified_block(network)
-    yield from block_bound(network, block, lightning_rank(block, network.t), f"block mod {LARGE_PRIME}")
-
-
-def lightning_rank(block: Block, t: int) -> int:
-    """Return the rank of the differential of a block of lightning attention."""
-    return rank_of_gradients(block, Residues(LARGE_PRIME), min(t, 2), Random(SEED))
-
-
-def rank_of_gradients(block: Block, numbers: NumberSystem, tokens: int, random: Random) -> int:
-    """Return the rank of some more gradients of a block than it has columns."""
-    rows = islice(watched(gradients(block, numbers, tokens, random)), block.columns + SPARE_ROWS)
-    return rank_mod([list(map(int, row)) for row in rows], LARGE_PRIME)
-
-
-def certified_block(network: Shape) -> Block:
-    """Return the block whose rank is computed; it depends on the seed and the ranks only."""
-    return random_block(network, MinimalStandard(SEED).randrange)
-
-
-def block_bound(network: Shape, block: Block, rank: int, method: str) -> Iterator[LowerBound]:
-    """Return the dimension, if the kernel of the differential of the block is what is always there; else nothing."""
-    if rank == block.columns - network.kernel_dimension:
-        reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
-        yield LowerBound(seen_dimension(network), method, reason)

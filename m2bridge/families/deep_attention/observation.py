@@ -13,21 +13,11 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention.bounds import SEED, block_rank, certified_block, full_rank
 from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
-from m2bridge.families.deep_attention.network import (
-    SEED,
-    Head,
-    NumberSystem,
-    Point,
-    Residues,
-    certified_block,
-    full_rank,
-    output,
-    virtual_weights,
-)
+from m2bridge.families.deep_attention.network import Balls, Head, NumberSystem, Point, Residues, output, virtual_weights
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
-from m2bridge.families.deep_attention.softmax import Balls, block_rank
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
 from m2bridge.maps.statement import Value, WithoutOrbits

@@ -29,11 +29,10 @@ import islpy as isl
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
+from m2bridge.families.deep_attention.bounds import block_rank, certified_block
 from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import certified_block
 from m2bridge.families.deep_attention.shape import Normalization
-from m2bridge.families.deep_attention.softmax import block_rank
 from m2bridge.limits import watched
 
 Pieces = Sequence[tuple[str, str]]
