@@ -47,12 +47,11 @@ Forms = list[list[Matrix]]
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
-    shape = Shape(A.cols, V.rows)
-    values = (
-        (name(index), coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand())
-        for index in watched(indices(shape))
-    )
-    return {coordinate_name: value for coordinate_name, value in values if value != 0}
+    values = {
+        name(index): coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand()
+        for index in watched(indices(Shape(A.cols, V.rows)))
+    }
+    return {key: value for key, value in values.items() if value != 0}
 
 
 def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
@@ -140,9 +139,8 @@ def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg
 def _basis(form: Matrix) -> Matrix:
     """An invertible matrix whose first column is e_p or e_p + e_q with nonzero value of the form."""
     d = form.rows
-    p, q = next(((p, p) for p in range(d) if form[p, p]), (0, 0))
-    if not form[p, p]:
-        p, q = next((p, q) for p in range(d) for q in range(p + 1, d) if form[p, q])
+    places = [(p, p) for p in range(d)] + [(p, q) for p in range(d) for q in range(p + 1, d)]
+    p, q = next(place for place in places if form[place])
     basis = eye(d)
     basis[q, p] = Rational(1)
     basis.col_swap(0, p)
@@ -304,9 +302,7 @@ class Membership(Result):
             "fibre_length": self.length,
             "fibre_points": None if self.is_zero else len(self.weights),
             "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
-            "singular": self.singular,
-            "tangent_dimension": self.tangent_dimension,
-            "boundary": self.boundary,
+            **{name: getattr(self, name) for name in ("singular", "tangent_dimension", "boundary")},
             "remark": self.remark or None,
         }
 
@@ -395,19 +391,10 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart,
     for A, V in weights:
         if not _give((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
-    orbit = orbit_of(*weights[0])
-    singular = length > 1 or model.alpha not in (model.d, orbit.r)
-    return Membership(
-        model,
-        INSIDE if real else CLOSURE,
-        orbit,
-        weights,
-        length,
-        singular if is_birational(model) else None,
-        length > len(points),
-        engine.version,
-        running.seconds,
-    )
+    orbit, place = orbit_of(*weights[0]), INSIDE if real else CLOSURE
+    singular = (length > 1 or model.alpha not in (model.d, orbit.r)) if is_birational(model) else None
+    boundary, version = length > len(points), engine.version
+    return Membership(model, place, orbit, weights, length, singular, boundary, version, running.seconds)
 
 
 def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
