@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import takewhile
 from pathlib import Path
@@ -178,12 +179,15 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _of_type(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) in kinds
+
+
+_integer, _object, _text = map(_of_type, (int, dict, str))
 
 
 def _duration(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _AGES
+    return type(value) in (int, float) and 0 <= value <= _AGES
 
 
 def _case(value: Any) -> bool:
@@ -211,14 +215,6 @@ def _reported(value: Any) -> bool:
     named = _named_texts(versions) and versions.keys() == _PROGRAMS and all(map(_WORD.fullmatch, versions.values()))
     measured = _duration(value["seconds"]) and (memory is None or (_integer(memory) and memory >= 0))
     return named and bool(_release(value)) and measured
-
-
-def _object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _named_texts(value: Any) -> bool:
