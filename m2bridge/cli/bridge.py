@@ -13,7 +13,7 @@ from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, NO_ENGINE, options as shared
 from m2bridge.cli.families import complete_kinds, tool
-from m2bridge.cli.output import echo_json, exit_code, fitted
+from m2bridge.cli.output import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, Limits, candidates, locate
 from m2bridge.engine.conversation import quoted
@@ -109,11 +109,7 @@ def _run_each(
     )
     executor, quiet = options["executor"] or "processes", options["quiet"]
     _, summary = run_jobs(work, file_jobs(work, paths), options["workers"], executor, None, shown(quiet))
-    if as_json:
-        echo_json(json.dumps(summary.to_json()))
-    elif not quiet:
-        click.echo(summary.to_text())
-    return exit_code(summary)
+    return show_batch(summary, as_json, quiet)
 
 
 def _code(file: Path, name: str) -> str:

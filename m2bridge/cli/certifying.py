@@ -15,7 +15,7 @@ import click
 
 from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED, options as shared
 from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
-from m2bridge.cli.output import echo_json, exit_code, fitted, progress
+from m2bridge.cli.output import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
@@ -86,11 +86,7 @@ def certify_command(
         click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
     store.check(questions)
-    if as_json:
-        click.echo(json.dumps(summary.to_json()))
-    elif not quiet:
-        click.echo(summary.to_text())
-    return exit_code(summary, exit_zero)
+    return show_batch(summary, as_json, quiet, exit_zero)
 
 
 def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:

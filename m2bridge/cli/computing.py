@@ -15,7 +15,7 @@ import click
 
 import m2bridge
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import DONE, UNDECIDED, options as shared
+from m2bridge.cli import options as shared
 from m2bridge.cli.families import (
     ALL,
     WEIGHTS,
@@ -96,12 +96,12 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     if "closures_of_all_sizes" not in (chosen := family(options.get("family") or DEFAULT)).commands:
         raise InvalidCaseError("all_sizes", f"closures of {chosen.title} are computed case by case")
     request = shared.Run.of(options)
-    with request.computing("Zariski closures for all sizes", early=False) as (clock, _):
-        with importing():
-            closures_of_all_sizes = chosen.command("closures_of_all_sizes")
 
-        result = closures_of_all_sizes(vectors=request.everything)
-    return show(result, request.form, clock, request.everything)
+    def function() -> Callable[..., Result]:
+        closures = chosen.command("closures_of_all_sizes")
+        return lambda engine, **more: closures(**more)
+
+    return request.compute("Zariski closures for all sizes", function, early=False, vectors=request.everything)[1]
 
 
 CHOICES = ("strategy", "max_degree", "weights", "outputs")
@@ -206,15 +206,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "polar degrees are those over QQ")
-    early = method in ("slices", "conormal")
-    with request.computing(f"polar degrees of the {request.model.title}", early=early) as (clock, engine):
-        with importing():
-            from m2bridge.maps.map_model import as_model
-            from m2bridge.maps.polar import polar_degrees
-
-        model = as_model(request.model, request.coordinates)
-        result = polar_degrees(model, engine=engine, method=method)
-    return show(result, request.form, clock)
+    model, early = request.model.in_coordinates(request.coordinates, None), method in ("slices", "conormal")
+    what = f"polar degrees of the {model.title}"
+    return request.compute(what, lambda: m2bridge.polar_degrees, model, early=early, method=method)[1]
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
@@ -293,18 +287,12 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
-    needs_engine = statement in OWN or request.model.needs_engine(request.model.observables(chosen))
-    with request.computing(f"cross-check of the {request.model.title}", early=needs_engine) as (clock, engine):
-        if statement in OWN:
-            with importing():
-                check = tool(OWN[statement])
-            result = check(request.model, engine=engine)
-        else:
-            with importing():
-                from m2bridge.crosscheck import cross_check
-
-            result = cross_check(request.model, statements=chosen, engine=engine)
-    show(result, request.form, clock)
+    what, model = f"cross-check of the {request.model.title}", request.model
+    if statement in OWN:
+        result, _ = request.compute(what, lambda: tool(OWN[statement]), model)
+    else:
+        early = model.needs_engine(model.observables(chosen))
+        result, _ = request.compute(what, lambda: m2bridge.cross_check, model, statements=chosen, early=early)
     return exit_code(result, exit_zero)
 
 
@@ -335,15 +323,10 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
-    request = shared.Run.of(options)
-    with request.computing("cross-check for all sizes", early=needs_engine) as (clock, engine):
-        with importing():
-            cross_check_all_sizes = family(name).command("cross_check_all_sizes")
-
-        result = cross_check_all_sizes(statements=statements, engine=engine)
-    show(result, request.form, clock)
-    code = exit_code(result, exit_zero)
-    return UNDECIDED if code == DONE and result.unfinished else code
+    check = partial(family(name).command, "cross_check_all_sizes")
+    what = "cross-check for all sizes"
+    result, unfinished = shared.Run.of(options).compute(what, check, statements=statements, early=needs_engine)
+    return exit_code(result, exit_zero) or unfinished
 
 
 @click.command(

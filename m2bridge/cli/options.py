@@ -173,17 +173,15 @@ class Run:
             engine.start()
         return engine
 
-    @contextmanager
-    def timed(self, title: str) -> Iterator[Clock]:
-        """The clock of a computation within the limit on time, whose progress is shown."""
-        with within(timeout=self.timeout) as running, progress(title):
-            yield running
-
-    @contextmanager
-    def computing(self, title: str, *, early: bool = True) -> Iterator[tuple[Clock, Session]]:
-        """The same with a session, within all limits."""
-        with self.timed(title) as running, self.engine(early=early) as engine:
-            yield running, engine
+    def compute(
+        self, what: str, function: Callable[[], Callable[..., Any]], *subject: Any, early: bool = True, **more: Any
+    ) -> tuple[Any, int]:
+        """Show the result of a function, which is imported while Macaulay2 starts; return it, and the exit code."""
+        with within(timeout=self.timeout) as running, progress(what), self.engine(early=early) as engine:
+            with importing():
+                compute = function()
+            result = compute(*subject, engine=engine, **more)
+        return result, show(result, self.form, running, self.everything)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,13 +192,10 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
-    def show(self, what: str, function: Callable[[], Callable[..., Result]], *, early: bool = True, **more: Any) -> int:
-        """Show what a function computes of the model; the function is imported while Macaulay2 starts."""
-        with self.computing(f"{what} of the {self.model.title}", early=early) as (running, engine):
-            with importing():
-                compute = function()
-            result = compute(self.model, engine=engine, field=self.field, coordinates=self.coordinates, **more)
-        return show(result, self.form, running, self.everything)
+    def show(self, what: str, function: Callable[[], Callable[..., Result]], **more: Any) -> int:
+        """Show what a function computes of the model, over the field and in the coordinates; return the exit code."""
+        more |= {"field": self.field, "coordinates": self.coordinates}
+        return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]
 
 
 def case_request(options: dict[str, Any]) -> Request:

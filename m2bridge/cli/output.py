@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -39,6 +39,15 @@ def exit_code(result: Decided, exit_zero: bool = False) -> int:
     if result.refuted and not exit_zero:
         return REFUTED
     return UNDECIDED if result.undecided else DONE
+
+
+def show_batch(summary: Any, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
+    """Print how a batch went, and return its exit code."""
+    if as_json:
+        echo_json(json.dumps(summary.to_json()))
+    elif not quiet:
+        click.echo(summary.to_text())
+    return exit_code(summary, exit_zero)
 
 
 def echo_json(text: str, end: str = "\n") -> None:

@@ -75,22 +75,17 @@ def report_command(*, folder: Path, form: str | None, out: Path | None, docs: st
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_nothing(result, folder))
-        text = _report_text(result, form, docs, out is None)
+        if form == "text" and out is None:  # in the width of the terminal, if it is printed on one
+            plain = report.FORMATS[form](result).removesuffix("\n")
+            text = fitted(lambda: plain, lambda: report.to_sheet(result)) + "\n"
+        else:
+            text = report.LINKED[form](result, docs) if form in LINKED else report.FORMATS[form](result)
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
         _save(text, out)
         written(out)
     return DONE
-
-
-def _report_text(result: Report, form: str, docs: str, for_reading: bool) -> str:
-    """The text in a form, in the width of the terminal if it is printed on one."""
-    from m2bridge import reports as report
-
-    if form == "text" and for_reading:
-        return fitted(lambda: report.FORMATS[form](result).removesuffix("\n"), lambda: report.to_sheet(result)) + "\n"
-    return report.LINKED[form](result, docs) if form in LINKED else report.FORMATS[form](result)
 
 
 def _nothing(result: Report, folder: Path) -> str:
