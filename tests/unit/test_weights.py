@@ -609,6 +609,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*square"),
     "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
     "heads": ({"K": I, "Q": I, "V": I, "heads": 2}, "heads: Q has 3 rows, which are not those of 2 heads"),
+    "no rows": ({"K": I[:0], "Q": I[:0], "V": I, "heads": 2}, "Q has 0 rows"),
     "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "heads: must be at least 1"),
     "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "a: is for weights A"),
     "tolerance": ({"A": I, "V": I, "tolerance": -1.0}, "tolerance: must be at least 0 and less than 1"),

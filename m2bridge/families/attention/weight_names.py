@@ -104,37 +104,34 @@ def _unstacked(stacked: Any, output: Any, heads: int, name: str) -> dict[str, An
 def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any]]:
     """The matrices of each head: rows of Q, K, V, and columns of O; or the first index."""
     dimensions = {array.ndim for array in arrays.values()}
-    if dimensions == {3}:
-        counts = {len(array) for array in arrays.values()}
-        if len(counts) > 1 or count not in (None, *counts):
-            raise InvalidCaseError("heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them")
-        yield from ({letter: array[h] for letter, array in arrays.items()} for h in range(*counts))
-        return
-    if dimensions != {2}:
+    if dimensions == {2}:
+        arrays = _by_head(arrays, count or 1)
+    elif dimensions != {3}:
         raise InvalidCaseError("weights", f"{_shapes(arrays)}: give matrices, or all with the heads as first index")
-    heads = count or 1
-    if heads > 1 and "A" in arrays:
+    counts = {len(array) for array in arrays.values()}
+    if len(counts) > 1 or count not in (None, *counts):
+        raise InvalidCaseError("heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them")
+    yield from ({letter: array[h] for letter, array in arrays.items()} for h in range(*counts))
+
+
+def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
+    """Cut with the heads as first index; with fewer keys and values than queries, each is of as many heads in a row."""
+    if heads == 1:
+        return {letter: array[None] for letter, array in arrays.items()}
+    if "A" in arrays:
         raise InvalidCaseError("heads", "A is that of one head: give K and Q, or A and V with the heads as first index")
-    yield from (_head(arrays, h, heads) if heads > 1 else dict(arrays) for h in range(heads))
-
-
-def _head(arrays: Mapping[str, Any], h: int, heads: int) -> dict[str, Any]:
-    """The head; where there are fewer keys and values than queries, each belongs to as many heads in a row."""
-    rows = arrays["Q"].shape[0]
-    if rows % heads:
-        raise InvalidCaseError("heads", f"Q has {rows} rows, which are not those of {heads} heads")
-    a, keys = rows // heads, arrays["K"].shape[0]
-    groups = keys // a if keys % a == 0 else 0
-    if not groups or heads % groups or arrays["V"].shape[0] % groups:
+    rows = {letter: array.shape[0] for letter, array in arrays.items()}
+    if rows["Q"] % heads or not rows["Q"]:
+        raise InvalidCaseError("heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads")
+    a = rows["Q"] // heads
+    groups = rows["K"] // a if rows["K"] % a == 0 else 0
+    if not groups or heads % groups or rows["V"] % groups:
         raise InvalidCaseError("heads", f"{_shapes(arrays)}: K and V have no rows for {heads} heads with a = {a}")
-    own, v = h * groups // heads, arrays["V"].shape[0] // groups
-    cut = {"Q": arrays["Q"][h * a : (h + 1) * a], "K": arrays["K"][own * a : (own + 1) * a]}
-    cut["V"] = arrays["V"][own * v : (own + 1) * v]
-    if "O" in arrays:
-        if arrays["O"].shape[1] != heads * v:
-            raise InvalidCaseError("weights", f"{_shapes(arrays)}: O has a column for each row of V of each head")
-        cut["O"] = arrays["O"][:, h * v : (h + 1) * v]
-    return cut
+    if "O" in arrays and arrays["O"].shape[1] * groups != heads * rows["V"]:
+        raise InvalidCaseError("weights", f"{_shapes(arrays)}: O has a column for each row of V of each head")
+    parts = {"Q": heads, "K": groups, "V": groups}
+    cut = {x: arrays[x].reshape(n, rows[x] // n, -1).repeat(heads // n, 0) for x, n in parts.items()}
+    return cut | {x: numpy.stack(numpy.split(arrays[x], heads, 1)) for x in "O" if x in arrays}
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
