@@ -32,15 +32,13 @@ LARGEST = 10**DIGITS - 1
 """The largest number that names a case."""
 
 
-def positive_integer(option: str, value: object, largest: int = LARGEST, kind: str = "an integer") -> int:
+def positive_integer(option: str, value: object, largest: int = LARGEST) -> int:
     """Return a number that names a case, if it is one.
 
     Parameters
     ----------
     option : str
         What the error names.
-    kind : str
-        What was expected, in words: ``of integers`` for an entry of a list.
 
     Raises
     ------
@@ -48,7 +46,7 @@ def positive_integer(option: str, value: object, largest: int = LARGEST, kind: s
         If the value is not an integer, below 1, or larger than ``largest``.
     """
     if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidCaseError(option, f"must be {kind}, not {value!r:.60}")
+        raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
     if value > largest:
         raise InvalidCaseError(option, f"must be at most {largest}")
     if value < 1:
@@ -60,7 +58,7 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
     """Return a list of numbers that name a case as a tuple; see :func:`positive_integer`."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
-    return tuple(positive_integer(option, value, kind="of integers") for value in values)
+    return tuple(positive_integer(option, value) for value in values)
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:

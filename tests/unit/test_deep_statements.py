@@ -15,7 +15,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
-from m2bridge.families.deep_attention.checker.predictions import Case, hypothesis, prediction, read
+from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, can_be_certified, observe
@@ -295,7 +295,7 @@ def case(key: str) -> Case:
 @pytest.mark.parametrize(("key", "dimension", "degree"), FIBRES)
 def test_fibres_by_flint(key: str, dimension: int, degree: int) -> None:
     assert fibres.fibre(case(key)) == (dimension, degree)
-    if hypothesis(case(key), "fibre", "degree") is None:
+    if not hypotheses(case(key), "fibre", "degree"):
         assert prediction(case(key), "fibre", "degree") == degree
     assert prediction(case(key), "fibre", "dimension") == dimension
 

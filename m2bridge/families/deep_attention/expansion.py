@@ -50,7 +50,10 @@ def expanded(network: Shape) -> PolynomialMap:
     """
     _check_size(network)
     P = _symmetric_coefficients(network)
-    images = _named(P, "c") if _sees_all(network) else _coefficients_of_a_token(network, P)
+    if _sees_all(network):
+        images = {"_".join(["c", str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
+    else:
+        images = _coefficients_of_a_token(network, P)
     return PolynomialMap.from_terms(network.parameter_names(), images)
 
 
@@ -110,10 +113,6 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     return {place: P[place] for place in sorted(P, key=lambda p: (p[:2], tuple(-e for e in p[2]))) if any(place[2])}
 
 
-def _named(P: dict[Place, Polynomial], letter: str) -> dict[str, Polynomial]:
-    return {"_".join([letter, str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
-
-
 def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
     """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
     places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
@@ -124,11 +123,12 @@ def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
         for j in chosen:
-            terms = [
-                (row[j], P[k, *place]) for place, row in zip(places, rows, strict=True) if row[j] and (k, *place) in P
-            ]
-            if image := _combination(terms):
-                images["_".join(["f", str(k), *map(str, monomials[j])])] = image
+            image = Counter[Exponents]()
+            for place, row in zip(places, rows, strict=True):
+                for exponents, c in P.get((k, *place), {}).items() if row[j] else ():
+                    image[exponents] += row[j] * c
+            if terms := {exponents: c for exponents, c in image.items() if c}:
+                images["_".join(["f", str(k), *map(str, monomials[j])])] = terms
     return images
 
 
@@ -144,14 +144,6 @@ def _monomials_in_tokens(
     for i, exponents in watched(places):
         value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
         yield (i, exponents), {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
-
-
-def _combination(terms: list[tuple[int, Polynomial]]) -> Polynomial:
-    total: Polynomial = {}
-    for factor, polynomial in terms:
-        for exponents, c in polynomial.items():
-            total[exponents] = total.get(exponents, 0) + factor * c
-    return {exponents: c for exponents, c in total.items() if c}
 
 
 _TRANSPOSED = 1 << 19

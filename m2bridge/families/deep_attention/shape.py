@@ -20,7 +20,7 @@ from m2bridge.algebra.determinantal import (
     symmetric_matrices_of_rank,
 )
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.definition import positive_integers
+from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.maps.model import DifferentiableModel, UpperBound
 
 NAME = "deep-attention"
@@ -86,7 +86,7 @@ class Shape(DifferentiableModel):
             raise InvalidCaseError("skip", "needs widths that are all equal: a layer adds its input to its output")
         if normalization not in get_args(Normalization):
             raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
-        (tokens,), (count,) = positive_integers("t", [t]), positive_integers("heads", [heads])
+        tokens, count = positive_integer("t", t), positive_integer("heads", heads)
         values = (listed, ranks, tokens, count, skip, normalization)
         for field, value in zip(Shape.__slots__, values, strict=True):
             object.__setattr__(self, field, value)

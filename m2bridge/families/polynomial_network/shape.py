@@ -39,7 +39,7 @@ class Shape(DifferentiableModel):
         if not 2 <= len(listed) <= MAX_LAYERS + 1:
             raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
         object.__setattr__(self, "widths", listed)
-        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE, "of integers"))
+        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE))
         if self.parameter_count > MAX_PARAMETERS:
             raise InvalidCaseError("widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be")
 

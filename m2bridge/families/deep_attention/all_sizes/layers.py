@@ -32,7 +32,6 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.bounds import block_rank, certified_block
 from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.shape import Normalization
 from m2bridge.limits import watched
 
 Pieces = Sequence[tuple[str, str]]
@@ -309,13 +308,6 @@ def _normal_form() -> bool:
     return V * token * token.transpose() * A * token == V * M * longer * X
 
 
-_KINDS: tuple[tuple[int, Normalization, int], ...] = (
-    *((layers, "none", t) for layers in (1, 2, 3) for t in (1, 2)),
-    *((layers, "softmax", 2) for layers in (1, 2)),
-)
-"""Layers, normalization and tokens; for softmax the power series of the third layer take long to check."""
-
-
 class BlockRank(TypedDict):
     """A network with at most two inputs and one output, which is a block of itself, by name; its columns and rank."""
 
@@ -325,8 +317,14 @@ class BlockRank(TypedDict):
 
 
 def blocks() -> Iterator[DeepAttention]:
-    """The ranks of two inputs for each number of layers; behind a hidden width 1 all ranks are one."""
-    for layers, normalization, t in _KINDS:
+    """The ranks of two inputs for each number of layers; behind a hidden width 1 all ranks are one.
+
+    For softmax the power series of the third layer take long to check.
+    """
+    kinds = [(layers, "none", t) for layers in (1, 2, 3) for t in (1, 2)] + [
+        (layers, "softmax", 2) for layers in (1, 2)
+    ]
+    for layers, normalization, t in kinds:
         for wide in range(layers + 1):
             for ranks in product((1, 2), repeat=wide):
                 widths = (2,) * wide + (1,) * (layers + 1 - wide)
@@ -342,13 +340,11 @@ def block_ranks() -> tuple[BlockRank, ...]:
     ContradictionError
         If a kernel is larger than it always is.
     """
-    return tuple(watched(map(_ranked, blocks())))
-
-
-def _ranked(network: DeepAttention) -> BlockRank:
-    block = certified_block(network)
-    rank = block_rank(block, network.t, network.layers, network.softmax)
-    unseen = network.kernel_dimension
-    if rank != block.columns - unseen:
-        raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
-    return BlockRank(network=network.key, columns=block.columns, rank=rank)
+    ranks = []
+    for network in watched(blocks()):
+        block, unseen = certified_block(network), network.kernel_dimension
+        rank = block_rank(block, network.t, network.layers, network.softmax)
+        if rank != block.columns - unseen:
+            raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
+        ranks.append(BlockRank(network=network.key, columns=block.columns, rank=rank))
+    return tuple(ranks)

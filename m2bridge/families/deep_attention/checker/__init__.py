@@ -8,7 +8,7 @@ factors. Softmax with several heads or skip connections is not decided.
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observed
-from m2bridge.families.deep_attention.checker.predictions import STATEMENTS, WORDS, hypothesis, name, prediction, read
+from m2bridge.families.deep_attention.checker.predictions import STATEMENTS, WORDS, hypotheses, name, prediction, read
 
 
 def expected(certificate: Certificate) -> Content:
@@ -19,7 +19,7 @@ def expected(certificate: Certificate) -> Content:
     verdicts = []
     for words in about:
         predicted = prediction(case, words.key, words.part) if evidence else None
-        fails = hypothesis(case, words.key, words.part)
+        fails = next(iter(hypotheses(case, words.key, words.part)), None)
         verdicts.append(global_verdict(words, fails, predicted, observations[words.observable][0]))
     return statements(WORDS, certificate.question, verdicts, evidence)
 

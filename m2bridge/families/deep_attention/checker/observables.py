@@ -16,7 +16,7 @@ from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import fibre, limit_outside, unknowns
-from m2bridge.families.deep_attention.checker.predictions import Case, hypothesis, matrices, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, matrices, upper_bound, virtual
 
 MOST, MOST_STEPS = 3 * 10**6, 10**8
 TOKENS = 3
@@ -253,7 +253,7 @@ def _fibre(case: Case, observable: str) -> Found:
 
 
 def _closed(case: Case) -> Found:
-    if hypothesis(case, "closed", ""):
+    if hypotheses(case, "closed", ""):
         return None, {}
     equations = limit_outside()
     return (False if all(equations.values()) else None), dict(equations)

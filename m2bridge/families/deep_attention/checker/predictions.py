@@ -146,18 +146,16 @@ def _coefficients(case: Case) -> int:
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 
 
-def hypothesis(case: Case, key: str, part: str) -> str | None:
-    """Return the first hypothesis that fails, in words."""
-    return next(iter(hypotheses(case, key, part)), None)
-
-
 def hypotheses(case: Case, key: str, part: str) -> list[str]:
     """Return all hypotheses that fail, in words."""
     return _failing(case, STATEMENTS[key, part].hypotheses)
 
 
 def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
-    holds: dict[str, bool] = {
+    n, *hidden, last = case.d
+    ones = [k for k, (d, _, a) in enumerate(case.layers, 1) if min(a, d) == 1]
+    single, widest = len(case.a) == 1, max(hidden, default=0)
+    holds = {
         "lightning": not case.softmax,
         "softmax": case.softmax,
         "plain": case.plain,
@@ -167,26 +165,19 @@ def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
         "no-skip": not case.skip,
         "scalings": not case.softmax,
         "several-tokens": case.t > 1,
-        "single-layer": len(case.a) == 1,
-        "several-layers": len(case.a) > 1,
-        "one-hidden-width": len(set(case.d[1:-1])) < 2,
-        "bottleneck": max(case.d[1:-1], default=0) <= min(case.d[0], case.d[-1]),
-        "equal-widths": len(set(case.d)) == 1 and case.d[0] > 1,
+        "single-layer": single,
+        "several-layers": not single,
+        "one-hidden-width": len(set(hidden)) < 2,
+        "bottleneck": widest <= min(n, last),
+        "equal-widths": len(set(case.d)) == 1 and n > 1,
         "no-hidden-width-one": min(case.d[:-1]) > 1,
         "three-threes": case.d == (3, 3, 3) and min(case.a) > 1 and case.t > 2,
+        "rank-above-one": not (single and ones) or last > 1,
+        "ranks-above-one": single or not ones,
     }
-    ones = [k for k, (d, _, a) in enumerate(case.layers, 1) if min(a, d) == 1]
-    single = len(case.a) == 1
-    holds["ranks-above-one"] = not ones or (single and case.d[1] > 1)
-    numbers = {
-        "widths": ", ".join(map(str, case.d[1:-1])),
-        "hidden": max(case.d[1:-1], default=0),
-        "first": case.d[0],
-        "last": case.d[-1],
-        "layer": ones[0] if ones else 0,
-    }
-    words = WORDS.hypotheses | ({"ranks-above-one": WORDS.hypotheses["rank-above-one"]} if single else {})
-    return [words[name].format(**numbers) for name in names if not holds[name]]
+    numbers = {"widths": ", ".join(map(str, hidden)), "hidden": widest, "first": n, "last": last}
+    numbers["layer"] = ones[0] if ones else 0
+    return [WORDS.hypotheses[name].format(**numbers) for name in names if not holds[name]]
 
 
 def prediction(case: Case, key: str, part: str) -> int | None:
@@ -250,7 +241,7 @@ class Statement:
 
 _LIGHTNING, _SOFTMAX = ("plain", "lightning"), ("plain", "softmax")
 _NARROW = ("one-hidden-width", "bottleneck")
-_PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "ranks-above-one")
+_PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "rank-above-one", "ranks-above-one")
 _HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
 _SKIP = ("skip", "one-head")
 
