@@ -16,9 +16,8 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
-from m2bridge.families.polynomial_network import model, shape
-from m2bridge.families.polynomial_network.model import PolynomialNetwork, layer_chain
-from m2bridge.families.polynomial_network.shape import STATEMENTS, expected_dimension
+from m2bridge.families.polynomial_network import bounds, model
+from m2bridge.families.polynomial_network.model import STATEMENTS, PolynomialNetwork, expected_dimension, layer_chain
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
 from m2bridge.maps.chain import coordinate_bound
@@ -123,7 +122,7 @@ def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
                 moved = [0 * w for w in weights]
                 moved[k - 1], moved[k] = X * weights[k - 1], -weights[k] * X
                 rows.append([int(entry) for matrix in moved for entry in matrix])
-        assert shape.gauge_dimension(widths, 1) == rank_mod(rows, LARGE_PRIME), widths
+        assert bounds.gauge_dimension(widths, 1) == rank_mod(rows, LARGE_PRIME), widths
 
 
 def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
@@ -150,7 +149,7 @@ def test_flattenings_have_full_rank_for_generic_forms() -> None:
             for i in range(n)
         ]
         assert rank_mod(rows, LARGE_PRIME) == 3 * n - n % 2
-    assert shape.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
+    assert bounds.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:
@@ -159,7 +158,7 @@ def test_what_no_bound_reaches_is_a_lower_bound() -> None:
 
 
 def test_a_wrong_gauge_dimension_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shape, "gauge_dimension", lambda widths, degree: sum(widths[1:-1]) + 1)
+    monkeypatch.setattr(model, "gauge_dimension", lambda widths, degree: sum(widths[1:-1]) + 1)
     with pytest.raises(ContradictionError, match="exceeds the upper bound"):
         rank_result(PolynomialNetwork((2, 2, 2)))
 

@@ -2,8 +2,7 @@
 
 from m2bridge.citation import POLYNOMIAL_NETWORKS
 from m2bridge.families.definition import Family, integer_option, integers_option
-from m2bridge.families.polynomial_network.model import PolynomialNetwork
-from m2bridge.families.polynomial_network.shape import NAME, STATEMENTS
+from m2bridge.families.polynomial_network.model import NAME, STATEMENTS, PolynomialNetwork
 
 FAMILY = Family(
     name=NAME,

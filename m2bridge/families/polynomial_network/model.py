@@ -1,15 +1,22 @@
-"""Polynomial neural networks as models: evaluated and differentiated without expansion."""
+"""Polynomial neural networks as models: their numbers, and how they are evaluated without expansion."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import mul
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from m2bridge.errors import InvalidCaseError
-from m2bridge.families.polynomial_network.shape import STATEMENTS, Shape, expected_dimension
-from m2bridge.maps.statement import Statement
+from m2bridge.algebra.determinantal import monomial_count
+from m2bridge.certificates.wording import wording
+from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.families.definition import positive_integer, positive_integers
+from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
+from m2bridge.maps.model import DifferentiableModel, Multigrading, Symmetry, UpperBound, Vector, transposition
+from m2bridge.maps.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -17,11 +24,16 @@ if TYPE_CHECKING:
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.rank import ObservedRank
 
-
+NAME = "polynomial-network"
+MAX_PARAMETERS = 100_000
+MAX_DEGREE = 10**6
+MAX_LAYERS = 100
+MAX_COORDINATES = 20_000
 Row = Sequence[int]
 
 
-class PolynomialNetwork(Shape):
+@dataclass(frozen=True, slots=True, init=False)
+class PolynomialNetwork(DifferentiableModel):
     """The model x ↦ W_l σ_r(W_{l−1} … σ_r(W_1 x)) with W_i of size d_i × d_{i−1}.
 
     The function coordinates are the coefficients of its d_l outputs, forms of degree r^(l−1) in d_0 variables:
@@ -50,7 +62,126 @@ class PolynomialNetwork(Shape):
     (186, 'proved')
     """
 
-    __slots__ = ()
+    widths: tuple[int, ...]
+    degree: int
+    family: ClassVar[str] = NAME
+
+    def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
+        listed = positive_integers("widths", widths)
+        if not 2 <= len(listed) <= MAX_LAYERS + 1:
+            raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
+        object.__setattr__(self, "widths", listed)
+        object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE))
+        if self.parameter_count > MAX_PARAMETERS:
+            raise InvalidCaseError("widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be")
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The network with this key, such as ``2-2-1-r2``."""
+        match = re.fullmatch(r"([1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})+)-r([1-9][0-9]{0,8})", key, re.ASCII)
+        if match is None:
+            raise InvalidCaseError("key", f"'{key}' does not name a polynomial network: write 2-2-1-r2")
+        return cls(map(int, match[1].split("-")), int(match[2]))
+
+    @property
+    def key(self) -> str:
+        """The name of the case, such as ``2-2-1-r2``."""
+        return f"{'-'.join(map(str, self.widths))}-r{self.degree}"
+
+    @property
+    def title(self) -> str:
+        """The network in words."""
+        shape = f"widths ({', '.join(map(str, self.widths))}) and activation degree {self.degree}"
+        return f"polynomial neural network of {shape}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers of the case."""
+        return {"widths": list(self.widths), "degree": self.degree}
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights, Σ d_i d_{i−1}."""
+        return sum(before * after for before, after in pairwise(self.widths))
+
+    @property
+    def input_count(self) -> int:
+        """The number d_0 of inputs."""
+        return self.widths[0]
+
+    @property
+    def output_count(self) -> int:
+        """The number d_l of outputs."""
+        return self.widths[-1]
+
+    @property
+    def function_degree(self) -> int:
+        """The degree r^(l−1) of the outputs as forms in the inputs."""
+        return int(self.degree ** (len(self.widths) - 2))
+
+    @property
+    def coordinate_count(self) -> int:
+        """The number of coefficients, d_l·C(d_0 − 1 + r^(l−1), d_0 − 1)."""
+        return self.output_count * monomial_count(self.input_count, self.function_degree)
+
+    def check_expandable(self) -> None:
+        """Raise TooLargeError if there are more coordinates than can be written down."""
+        most = MAX_COORDINATES
+        if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
+            raise TooLargeError(
+                f"this network has more than {most} coordinates, too many to write down; its dimension needs none"
+            )
+
+    def grading(self) -> Multigrading:
+        """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
+
+        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. The entry (i, j) of W_1 has degree e_j for
+        input j, the entry (i, j) of W_l degree e_i for output i. Without hidden layers the map is the identity, and
+        each coordinate has a degree of its own.
+        """
+        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
+        if last == 1:
+            units = tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
+            return Multigrading(units, units)
+
+        def weight(k: int, i: int, j: int) -> Vector:
+            return _unit(outputs, i if k == last else None) + _unit(inputs, j if k == 1 else None)
+
+        parameters = tuple(weight(*entry) for entry in self._entries())
+        return Multigrading(parameters, tuple(_unit(outputs, k) + m for k, m in self._coefficients()))
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
+        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
+        entries = {entry: n for n, entry in enumerate(self._entries())}
+        coordinates = {name: n for n, name in enumerate(self._coefficients())}
+        swaps = [(transposition(outputs), transposition(inputs, (s, s + 1))) for s in range(inputs - 1)]
+        swaps += [(transposition(outputs, (s, s + 1)), transposition(inputs)) for s in range(outputs - 1)]
+        return tuple(
+            Symmetry(
+                tuple(entries[k, rows[i] if k == last else i, columns[j] if k == 1 else j] for k, i, j in entries),
+                tuple(coordinates[rows[k], tuple(m[i] for i in columns)] for k, m in coordinates),
+            )
+            for rows, columns in swaps
+        )
+
+    def _entries(self) -> Iterator[tuple[int, int, int]]:
+        """Layer (from 1), row and column (from 0) of each parameter."""
+        for k, (before, after) in enumerate(pairwise(self.widths), 1):
+            yield from ((k, i, j) for i in range(after) for j in range(before))
+
+    def _coefficients(self) -> list[tuple[int, Vector]]:
+        """Output (from 0) and exponents of each coordinate."""
+        self.check_expandable()
+        degree = self.function_degree
+        return [(k, m) for k in range(self.output_count) for m in monomials(self.input_count, degree)]
+
+    def gauge_dimension(self) -> int:
+        """Return the dimension of the orbits of the gauge group on generic weights."""
+        return gauge_dimension(self.widths, self.degree)
+
+    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+        """Return the best bound of docs/polynomial_networks.md."""
+        return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
         """The coefficients as polynomials in the weights; no coefficient is identically zero.
@@ -119,7 +250,21 @@ class PolynomialNetwork(Shape):
         return observe_rank(self)
 
 
-def layer_chain(network: Shape) -> Chain:
+def monomials(variables: int, degree: int) -> Iterator[Vector]:
+    """The exponents of all monomials of this degree, in decreasing lexicographic order."""
+    if variables == 1:
+        yield (degree,)
+        return
+    for first in range(degree, -1, -1):
+        for rest in monomials(variables - 1, degree - first):
+            yield (first, *rest)
+
+
+def _unit(size: int, i: int | None) -> Vector:
+    return tuple(int(i == j) for j in range(size))
+
+
+def layer_chain(network: PolynomialNetwork) -> Chain:
     """Return the network as a chain, with inputs x_j, hidden sums z_k_i before activation, and outputs f_i."""
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -139,3 +284,23 @@ def layer_chain(network: Shape) -> Chain:
         images = tuple(sum(map(mul, row, powers), source.sympy_ring.zero) for row in rows)
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
     return Chain(tuple(layers), network.title, network.key)
+
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+
+def expected_dimension(network: PolynomialNetwork) -> int:
+    """min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1)))."""
+    return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
+
+
+def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
+    def fails(network: PolynomialNetwork) -> str:
+        holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
+        return next((WORDS.hypotheses[name] for name in hypotheses if not holds[name]), "")
+
+    words = WORDS.fields("expected-dimension", part)
+    return GlobalStatement(**words, predict=expected_dimension, hypotheses=fails)
+
+
+STATEMENTS = (_about_dimension("", "nonlinear"), _about_dimension("equal widths", "nonlinear", "equal-widths"))
