@@ -97,6 +97,14 @@ def test_floats_are_dyadic_rationals() -> None:
         assert all(w * exact[0] == f * whole[0] for w, f in zip(whole, exact, strict=True))
 
 
+def test_fractions_are_themselves_modulo_the_prime() -> None:
+    """And no multiples of them, which would be other weights of a network."""
+    array = numpy.array([[Fraction(1, 3), Fraction(5)]])
+    assert [int(entry) * 3 % LARGE_PRIME for entry in residues(array).entries()] == [1, 15]
+    with pytest.raises(InvalidCaseError, match="denominator is divisible"):
+        weights(A=[[Fraction(1, LARGE_PRIME)]], V=[[1]])
+
+
 def test_a_rounded_product_has_full_rank_and_is_not_used() -> None:
     """The planted mistake: A by floating point."""
     random = numpy.random.default_rng(2)

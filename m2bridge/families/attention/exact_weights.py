@@ -43,10 +43,19 @@ TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals t
 
 
 def residues(array: Any) -> flint.nmod_mat:
-    """A matrix modulo :data:`LARGE_PRIME`; of fractions a multiple, which has the same rank over QQ."""
+    """A matrix modulo :data:`LARGE_PRIME`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the prime divides a denominator.
+    """
     check(2e-7 * array.size)
     if array.dtype == object:
-        entries = [entry % LARGE_PRIME for entry in without_denominators(array.flat)]
+        try:
+            entries = [x.numerator * pow(x.denominator, -1, LARGE_PRIME) % LARGE_PRIME for x in array.flat]
+        except ValueError:
+            raise InvalidCaseError("weights", f"a denominator is divisible by {LARGE_PRIME}") from None
     else:
         whole, exponent = _dyadic(array)
         shifted = whole % LARGE_PRIME << exponent % 31  # 2^31 is 1 modulo the prime 2^31 − 1
