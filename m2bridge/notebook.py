@@ -250,12 +250,8 @@ class _Line:
     """One line of output, which is replaced."""
 
     def __init__(self) -> None:
-        self._handle: DisplayHandle | None = None
+        self._handle, self._shown = DisplayHandle(), False
 
     def __call__(self, text: str) -> None:
-        data = {"text/plain": text}
-        if self._handle is None:
-            self._handle = DisplayHandle()
-            self._handle.display(data, raw=True)
-        else:
-            self._handle.update(data, raw=True)
+        (self._handle.update if self._shown else self._handle.display)({"text/plain": text}, raw=True)
+        self._shown = True

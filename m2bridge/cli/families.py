@@ -27,48 +27,39 @@ REACHABLE = "reachable"
 """Every question whose answer is expected within minutes."""
 
 
-def complete_families(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The names of the families that are installed."""
-    return _items(family_names(), incomplete)
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def complete_statements(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Keys of the statements about the family that is named."""
-    try:
-        named = dict.fromkeys(statement.key for statement in family(_family(ctx)).statements())
-    except InvalidCaseError:
-        return []
-    return _items((ALL, *named), incomplete)
+def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
+    """The completion of a word by names that depend on the family; with a separator, of the last word of a list."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        before, comma, begun = incomplete.rpartition(separator) if separator else ("", "", incomplete)
+        try:
+            found = names(ctx.params.get("family") or DEFAULT)
+        except InvalidCaseError:
+            return []
+        return [CompletionItem(before + comma + name) for name in found if name.startswith(begun)]
+
+    return complete
 
 
-def complete_questions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Keys of the questions about the family that is named, for the last word of a list."""
+def _questions(name: str) -> Iterable[str]:
     from m2bridge.crosscheck.certify import questions
 
-    try:
-        return _last((ALL, REACHABLE, *questions(_family(ctx))), incomplete)
-    except InvalidCaseError:
-        return []
+    return ALL, REACHABLE, *questions(name)
 
 
-def complete_kinds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Kinds of outcomes of a batch, for the last word of a list."""
+def _kinds(name: str) -> Iterable[str]:
     from m2bridge.batch.store import KINDS
 
-    return _last(KINDS, incomplete)
+    return KINDS
 
 
-def _family(ctx: click.Context) -> str:
-    return ctx.params.get("family") or DEFAULT
-
-
-def _items(names: Iterable[str], incomplete: str, before: str = "") -> list[CompletionItem]:
-    return [CompletionItem(before + name) for name in names if name.startswith(incomplete)]
-
-
-def _last(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    before, comma, begun = incomplete.rpartition(",")
-    return _items(names, begun, before + comma)
+complete_families = _completion(lambda name: family_names())
+complete_statements = _completion(lambda name: (ALL, *dict.fromkeys(one.key for one in family(name).statements())))
+complete_questions = _completion(_questions, ",")
+complete_kinds = _completion(_kinds, ",")
 
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import Any
 
-from flint import fmpq
+from flint import fmpq, fmpq_mpoly
 from sympy import Expr, sympify
 from sympy.polys.groebnertools import groebner
 from sympy.polys.rings import PolyElement
@@ -36,14 +36,11 @@ from m2bridge.pictures.slice_picture import (
     UNDECIDED,
     Kind,
     Piece,
-    SurfaceView,
-    draw_surface,
+    SurfaceResult,
     equation_latex,
-    surface_html,
 )
 from m2bridge.results.base import computed_by, result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table
 
 
@@ -56,7 +53,7 @@ class SingularComponent:
 
 
 @dataclass(frozen=True, slots=True)
-class SliceSurface(PictureResult):
+class SliceSurface(SurfaceResult):
     """A surface: the part of a Zariski closure in an affine-linear space of dimension 3.
 
     Parameters
@@ -104,16 +101,6 @@ class SliceSurface(PictureResult):
     unfinished: str = ""
     elevation: float = 20.0
     azimuth: float = -60.0
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The three coordinates of the slice."""
-        return tuple(str(symbol) for symbol in self.equation.ring.symbols)
-
-    @property
-    def view(self) -> SurfaceView:
-        """The values that are drawn."""
-        return SurfaceView(self.model.title, self.equation, self.pieces, self.box, self.elevation, self.azimuth)
 
     def seen_from(self, elevation: float, azimuth: float) -> SliceSurface:
         """The same surface, looked at from another angle, in degrees.
@@ -184,14 +171,6 @@ class SliceSurface(PictureResult):
             for point in strip
         )
         return csv_text(("piece", "kind", "place", "singular", *self.variables), rows)
-
-    def figure(self) -> Any:
-        """The surface in its box, as a ``matplotlib.figure.Figure``."""
-        return draw_surface(self.view)
-
-    def _repr_html_(self) -> str:
-        """The surface for a notebook, turned by the mouse or the arrow keys."""
-        return surface_html(self.view)
 
 
 def _component_text(part: SingularComponent) -> str:
@@ -391,25 +370,24 @@ class _Parts:
     def pieces(self, fineness: int) -> Iterator[Piece]:
         """The pieces of the surface, of its singular curve, and of other curves of functions without real weights."""
         for component in map(self.own, self.answer.ideals("components")):
-            cuts, applies = self._cuts(component)
+            cuts = self._cuts(component)
             surface, *others = to_flint([*component.generators, *cuts])
             for patch in patches(surface, self.space.box, others, fineness):
-                yield self._piece("surface", patch, applies, False)
+                yield self._piece("surface", patch, others, False)
         for prime, singular in self._curves():
-            cuts, applies = self._cuts(prime)
+            cuts = self._cuts(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
                 kind: Kind = "curve" if len(branch.points[0]) > 1 else "point"
-                yield self._piece(kind, branch, applies, singular)
+                yield self._piece(kind, branch, to_flint(cuts), singular)
 
-    def _cuts(self, prime: Ideal) -> tuple[list[PolyElement], bool]:
-        """Polynomials whose sign matters on the variety of a prime ideal, and whether the criterion applies there.
+    def _cuts(self, prime: Ideal) -> list[PolyElement]:
+        """The polynomial whose sign matters on the variety of a prime ideal, if the criterion applies there.
 
         It does where what is to vanish vanishes, and what is to be positive does not.
         """
         if self.criterion is None or not all(_contains(prime, form) for form in self.criterion.zero):
-            return [], False
-        applies = not _contains(prime, self.criterion.positive)
-        return [self.criterion.positive] if applies else [], applies
+            return []
+        return [] if _contains(prime, self.criterion.positive) else [self.criterion.positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
         """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
@@ -420,17 +398,14 @@ class _Parts:
             if dimension < 2 and not any(inside):
                 yield prime, False
 
-    def _piece(self, kind: Kind, cell: Cell, applies: bool, singular: bool) -> Piece:
+    def _piece(self, kind: Kind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool) -> Piece:
+        """The piece, whose place the signs of ``cuts`` at one of its points decide."""
+        values = [ball(cut, cell.sample) for cut in cuts]
+        if doubtful := [value for value in values if not (value > 0 or value < 0)]:
+            raise ContradictionError(f"a polynomial that is not zero on a piece is {doubtful[0]} at a point of it")
+        place = UNDECIDED if self.criterion is None else CLOSURE_ONLY if any(v > 0 for v in values) else FUNCTIONS
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
-        return Piece(kind, self._place(cell.sample, applies), singular, cell.points, exact)
-
-    def _place(self, sample: Mapping[str, Any], applies: bool) -> str:
-        if self.criterion is None or not applies:
-            return UNDECIDED if self.criterion is None else FUNCTIONS
-        value = ball(to_flint([self.criterion.positive])[0], sample)
-        if not (value > 0 or value < 0):
-            raise ContradictionError(f"a polynomial that is not zero on a piece is {value} at a point of it")
-        return CLOSURE_ONLY if value > 0 else FUNCTIONS
+        return Piece(kind, place, singular, cell.points, exact)
 
     def confirmed(self, piece: Piece, engine: Engine) -> Piece:
         """The piece; raises ContradictionError if membership at its rational point says the contrary."""

@@ -286,27 +286,17 @@ def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness:
         About how many points there are along the box.
     """
     with ctx.workprec(PRECISION):
-        return tuple(_Decomposition.of(surface, box, cuts, fineness).patches())
+        return tuple(_Decomposition(surface, box, cuts, fineness).patches())
 
 
-@dataclass(frozen=True, slots=True)
 class _Decomposition:
     """A decomposition of a surface in variables x, y, z: z is the one over the plane."""
 
-    surface: fmpq_mpoly
-    box: Box
-    x: str
-    y: str
-    z: str
-    curves: list[fmpq_mpoly]
-    fineness: int
-
-    @classmethod
-    def of(cls, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> _Decomposition:
-        x, y, z = _order(surface)
-        crossings = [surface.resultant(cut, z) for cut in cuts]
-        curves = factors([*boundaries(surface, z, box[z]), *crossings])
-        return cls(surface, box, x, y, z, curves, fineness)
+    def __init__(self, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> None:
+        self.surface, self.box, self.fineness = surface, box, fineness
+        self.x, self.y, self.z = _order(surface)
+        crossings = [surface.resultant(cut, self.z) for cut in cuts]
+        self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
         for span in watched(pieces(factors(self._critical()), self.x, self.box[self.x])):

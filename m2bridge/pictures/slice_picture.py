@@ -98,23 +98,15 @@ class Piece:
         return FACES[self.place] if self.kind == "surface" else picture.VERMILION if self.singular else picture.INK
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceView:
-    """A real surface in a box with its curves and points, and a direction from which it is seen.
+class SurfaceResult(picture.PictureResult):
+    """A result with a real surface in a box, its curves and points, and a direction from which it is seen, in degrees.
 
-    Parameters
-    ----------
-    title : str
-        The variety that is cut.
-    equation : PolyElement
-        In the three variables of the box.
-    pieces : tuple of Piece
-    box : mapping from variable to (Fraction, Fraction)
-    elevation, azimuth : float
-        In degrees.
+    The three variables of the equation are the coordinates of the box.
     """
 
-    title: str
+    __slots__ = ()
+
+    model: Any
     equation: PolyElement
     pieces: tuple[Piece, ...]
     box: Mapping[str, tuple[Fraction, ...]]
@@ -126,12 +118,20 @@ class SurfaceView:
         """The three coordinates of the box."""
         return tuple(str(symbol) for symbol in self.equation.ring.symbols)
 
+    def figure(self) -> Any:
+        """The surface in its box, as a ``matplotlib.figure.Figure``."""
+        return draw_surface(self)
+
+    def _repr_html_(self) -> str:
+        """The surface for a notebook, turned by the mouse or the arrow keys."""
+        return surface_html(self)
+
 
 DIGITS = 3
 STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
-def scene(view: SurfaceView) -> dict[str, Any]:
+def scene(view: SurfaceResult) -> dict[str, Any]:
     """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
 
     def flat(points: Sequence[Point]) -> list[float]:
@@ -160,10 +160,10 @@ PALE = 0.35
 """Of a line that is behind the surface."""
 
 
-def draw_surface(view: SurfaceView) -> Any:
+def draw_surface(view: SurfaceResult) -> Any:
     """A figure of matplotlib."""
     with picture.styled():
-        figure = picture.new_figure(6.4, 6.0, f"{view.title}: surface in a slice")
+        figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _axes(space, view)
@@ -177,7 +177,7 @@ def draw_surface(view: SurfaceView) -> Any:
         return figure
 
 
-def _axes(space: Any, view: SurfaceView) -> None:
+def _axes(space: Any, view: SurfaceResult) -> None:
     """The box, with the names of the variables."""
     space.view_init(elev=view.elevation, azim=view.azimuth)
     space.set_box_aspect((1, 1, 1), zoom=0.95)
@@ -192,7 +192,7 @@ def _axes(space: Any, view: SurfaceView) -> None:
         own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)  # there is no public way for axes of space
 
 
-def _surface(space: Any, view: SurfaceView) -> None:
+def _surface(space: Any, view: SurfaceResult) -> None:
     """All cells in one collection, so that the near ones hide the far ones."""
     corners, faces, edges, widths = [], [], [], []
     for piece in view.pieces:
@@ -219,7 +219,7 @@ def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
             yield a, b, c, d
 
 
-def _curves(space: Any, view: SurfaceView) -> None:
+def _curves(space: Any, view: SurfaceResult) -> None:
     """Curves and points, pale where the surface is before them."""
     squares = [scaled(quad, view) for piece in view.pieces if piece.kind == "surface" for quad in quads(piece)]
     for piece in view.pieces:
@@ -239,7 +239,7 @@ def _line_style(piece: Piece) -> dict[str, Any]:
     return {"color": piece.colour, "linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round"}
 
 
-def scaled(points: Any, view: SurfaceView) -> Any:
+def scaled(points: Any, view: SurfaceResult) -> Any:
     """The points of the box as points of the cube [-1, 1]³."""
     low, high = numpy.array([view.box[name] for name in view.variables], dtype=float).T
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
@@ -257,7 +257,7 @@ def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     return *(min(1.0, int(colour[k : k + 2], 16) / 255 * brightness) for k in (1, 3, 5)), alpha
 
 
-def _legend(view: SurfaceView) -> list[Any]:
+def _legend(view: SurfaceResult) -> list[Any]:
     """The legend of colours and lines that occur."""
     entries = {}
     for piece in view.pieces:
@@ -282,10 +282,10 @@ def equation_latex(equation: PolyElement) -> str:
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 
-def surface_html(view: SurfaceView) -> str:
+def surface_html(view: SurfaceResult) -> str:
     """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from elsewhere."""
     shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
     legend = list(dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts))
     caption = f"{polynomial_text(view.equation)} = 0"
-    return page("surface", {"title": view.title, "caption": caption, "scene": dumps(shown), "legend": legend})
+    return page("surface", {"title": view.model.title, "caption": caption, "scene": dumps(shown), "legend": legend})
