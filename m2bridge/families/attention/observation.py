@@ -190,20 +190,12 @@ def deduce(
     agreements = AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2]
     if limit is not None:  # on the orbits that were observed
         agreements = tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
-    degree = degree and fibre_schemes.base_locus_empty
-    points = section_points(model) if degree else None
-    return Observations(
-        model,
-        facts,
-        dimension,
-        _degree(model, dimension, generic, points) if degree else None,
-        fibre_schemes.base_locus_empty,
-        products_determine_functions(model.d),
-        fibre_schemes.boundary_family,
-        generic,
-        agreements + (() if points is None else (BY_SECTION,)),
-        limit=limit,
-    )
+    closed, family = fibre_schemes.base_locus_empty, fibre_schemes.boundary_family
+    products = products_determine_functions(model.d)
+    points = section_points(model) if degree and closed else None
+    counted = _degree(model, dimension, generic, points) if degree and closed else None
+    remarks = agreements + (() if points is None else (BY_SECTION,))
+    return Observations(model, facts, dimension, counted, closed, products, family, generic, remarks, limit=limit)
 
 
 def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
@@ -222,25 +214,14 @@ def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, ta
             f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
         )
     smooth = source_is_smooth(orbit, model)
-    if (
-        fibre_schemes.at[generic_orbit(model)].length == 1
-    ):  # the lemma; where the source seems singular, tangents say so
+    birational = fibre_schemes.at[generic_orbit(model)].length == 1
+    if birational:  # the lemma; where the source seems singular, tangents say so
         singular = fibre.length > 1 or (False if smooth else tangent.lower > dimension or None)
     else:
         singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
-    return OrbitFacts(
-        orbit,
-        tangent.dimension,
-        fibre,
-        preimages,
-        smooth,
-        singular,
-        not fibre.reduced,
-        not fibre.reduced,
-        tangent.lower,
-        tangent.witness,
-        tangent.upper,
-    )
+    tangents = tangent.lower, tangent.witness, tangent.upper
+    boundary = critical  # the fibre is not reduced
+    return OrbitFacts(orbit, tangent.dimension, fibre, preimages, smooth, singular, critical, boundary, *tangents)
 
 
 def source_is_smooth(orbit: Orbit, model: Shape) -> bool:

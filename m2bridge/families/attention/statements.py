@@ -12,31 +12,20 @@ from typing import Any
 from m2bridge.certificates.wording import wording
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, OrbitStatement, Statement, Value, every_orbit
+from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, OrbitStatement, Statement, Value
 from m2bridge.results.sheet import matrix_text
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
-Hypotheses = Callable[[Shape], str]
-"""Why a statement does not apply to a case; empty if it does."""
 
-
-def about_orbits(
-    key: str,
-    part: str,
-    predict: Callable[[Orbit, Shape], Value],
-    hypotheses: Hypotheses,
-    concerns: Callable[[Orbit], bool] = every_orbit,
-) -> OrbitStatement[Shape, Orbit]:
+def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[Shape, Orbit]:
     """The statement with this number about functions, orbit by orbit."""
-    return OrbitStatement(**WORDS.fields(key, part), predict=predict, hypotheses=hypotheses, concerns=concerns)
+    return OrbitStatement(**WORDS.fields(key, part), **fields)
 
 
-def about_the_whole(
-    key: str, part: str, predict: Callable[[Shape], Value], hypotheses: Hypotheses, nothing: Value | None = None
-) -> GlobalStatement[Shape]:
+def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[Shape]:
     """The statement with this number about the neuromanifold as a whole."""
-    return GlobalStatement(**WORDS.fields(key, part), predict=predict, hypotheses=hypotheses, nothing=nothing)
+    return GlobalStatement(**WORDS.fields(key, part), **fields)
 
 
 def several_tokens(shape: Shape) -> str:
@@ -123,7 +112,9 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
 REGISTRY: tuple[Statement, ...] = (
     about_orbits("3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one),
     about_the_whole("3.2", "zero", predict=_always(True), hypotheses=several_tokens),
-    about_orbits("3.2", "otherwise", _itself, several_tokens, lambda orbit: not _rank_one(orbit)),
+    about_orbits(
+        "3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=lambda orbit: not _rank_one(orbit)
+    ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=_always(True), hypotheses=paper_hypotheses),
     about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
