@@ -71,16 +71,15 @@ class NetworkAtWeights:
         lower, upper = self.lower, self.upper
         proved = lower == upper.value
         below = "" if lower is None else f"at least {lower}, "
-        why = self.note or f"the rank of the differential is at least {self.rank}"
-        by = f" by {self.note}" if self.note else ""
-        yes = f"yes (proved{by}: the rank of the differential is the dimension)"
+        yes = f"yes (proved{self.note and f' by {self.note}'}: the rank of the differential is the dimension)"
+        undecided = f"not decided: {self.note or f'the rank of the differential is at least {self.rank}'}"
         return [
             ("network", self.model.title),
             ("parameters", self.parameters),
             ("dimension", f"{lower} (proved)" if proved else f"{below}at most {upper.value}: {upper.reason}"),
             ("redundant directions", self.parameters - upper.value if proved else None),
             ("gauge group", " × ".join(self.gauge)),
-            ("regular point", yes if self.regular else f"not decided: {why}"),
+            ("regular point", yes if self.regular else undecided),
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -133,13 +132,13 @@ def at_weights(
             rank, note = _rank(model, list(matrices("KQAVO")), min(upper.value, parameters)), ""
     except (TimeLimitError, TooLargeError) as limit:
         note = str(limit)
-    bounded = any(beta < min(d, after) for beta, (d, after, _) in zip(betas, model.layer_sizes, strict=True))
+    unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
-    if upper.value not in (rank, generic) and not bounded and (model.is_plain or parameters <= MOST_PARAMETERS):
+    if upper.value not in (rank, generic) and unbounded and (model.is_plain or parameters <= MOST_PARAMETERS):
         from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
 
         found = dimension(model).lower  # at other weights
-        generic = None if found is None else found.value
+        generic = found.value if found else None
     lower = max((value for value in (generic, rank) if value is not None), default=None)
     if lower is not None and lower > upper.value:
         raise ContradictionError(f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}")
@@ -159,19 +158,15 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     """The rank of the differential modulo the prime, by gradients; for softmax by all orders of power series."""
 
     def point(numbers: NumberSystem) -> Point:
-        return Point(
-            [[{x: numbers.matrix(_rows(matrix)) for x, matrix in head.items()} for head in layer] for layer in layers]
-        )
+        def converted(head: Matrices) -> Matrices:
+            return {x: numbers.matrix([list(map(int, row)) for row in matrix.table()]) for x, matrix in head.items()}
+
+        return Point([list(map(converted, layer)) for layer in layers])
 
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
-    numbers = Residues(LARGE_PRIME)
-    gradients = gradients_at(point(numbers), model, numbers, model.t, Random(SEED))
+    gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, Random(SEED))
     return rank_mod([list(map(int, each)) for each in islice(watched(gradients), upper + SPARE_ROWS)], LARGE_PRIME)
-
-
-def _rows(matrix: Any) -> list[list[int]]:
-    return [list(map(int, row)) for row in matrix.table()]
 
 
 def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]) -> bool:
