@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate, combinations_with_replacement, count, pairwise, product
 from math import comb, factorial, lcm, prod
+from random import Random
 from typing import Any
 
 import flint
@@ -19,6 +20,8 @@ from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_COORDINATES, MOST_DEGREE = 400, 6
+Sizes = tuple[int, int, int]
+Weight = tuple[tuple[int, ...], ...]
 
 
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
@@ -31,7 +34,8 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         return Difference("case", "one token", "several tokens")
     if case.coordinate_count > MOST_COORDINATES or last > MOST_DEGREE:
         raise TooExpensiveError("number of coordinates", f"degree {last} in {case.coordinate_count} coordinates")
-    values, degrees = low_degrees(case, last)
+    values, numbers = low_degrees(case, last)
+    degrees = {n: sum(orbit(weight) * count for weight, count in found.items()) for n, found in numbers.items()}
     h = number_of_sections(case.d_out, case.d, case.d, case.alpha)
     coefficients = hilbert_coefficients(h, case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out)
     answer: dict[str, Any] = {"dimension": len(coefficients), "degree": coefficients[0], "max_degree": last}
@@ -44,16 +48,19 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
             return Difference("answer.hilbert_series", "a series", "no proof of one")
         more = [h(n) for n in range(last + 1, last + len(coefficients) + 1)]
         answer["hilbert_series"] = series([*values, *more], len(coefficients))
+    if "representations" in certificate.answer:  # older certificates have none
+        kinds = (kind for n, found in numbers.items() for kind in representations(n, found))
+        answer["representations"] = sorted(kinds, key=by_degree)
     return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]))
 
 
 @lru_cache(maxsize=64)
-def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, int]]:
-    """H(0), …, H(last), and how many minimal generators there are, by degree."""
+def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight, int]]]:
+    """H(0), …, H(last), and by degree how many minimal generators there are of decreasing weights."""
     products = products_of(case)
     values = [products.hilbert_function(n) for n in range(last + 1)]
-    counts = {n: products.generator_count(n) for n in range(1, last + 1)}
-    return values, {n: count for n, count in counts.items() if count}
+    numbers = {n: products.generator_numbers(n) for n in range(1, last + 1)}
+    return values, {n: found for n, found in numbers.items() if found}
 
 
 @lru_cache(maxsize=64)
@@ -72,8 +79,6 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 
 MOST_MONOMIALS = 2_000_000
 PRIMES = (2**26 - 5, algebra.PRIME)  # FLINT eliminates twice as fast modulo the first, which lifts small fractions
-Sizes = tuple[int, int, int]
-Weight = tuple[tuple[int, ...], ...]
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
 
@@ -163,18 +168,17 @@ class Products:
             values.append(self.hilbert_function(len(values), sizes))
         return values, max(n for n in range(len(values) + 1) if not n or values[n - 1] != h(n - 1))
 
-    def generator_count(self, n: int) -> int:
-        """The number of minimal generators of I of degree n.
+    def generator_numbers(self, n: int) -> dict[Weight, int]:
+        """The numbers of minimal generators of I of the decreasing weights of degree n.
 
         They are a representation: it has no weight above one that it does not have (docs/completeness.md).
         """
-        total, without = 0, list[Weight]()
+        found, without = dict[Weight, int](), list[Weight]()
         for weight in sorted(self.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
             if not any(is_above(weight, lower) for lower in without):
-                found = self.generators(weight)
-                total += orbit(weight) * found
-                without += [] if found else [weight]
-        return total
+                found[weight] = self.generators(weight)
+                without += [] if found[weight] else [weight]
+        return {weight: number for weight, number in found.items() if number}
 
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight."""
@@ -219,13 +223,18 @@ class Products:
         return less(ks, k), less(is_, i), less(less(ps, p), q)
 
     def generators(self, weight: Weight) -> int:
-        """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower."""
+        """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower ones.
+
+        Functionals on I that vanish on the multiples modulo a prime, lifted, have to vanish over ZZ. None can be
+        missing, since the rank over QQ is no less; nor is it less than that of combinations of the rows.
+        """
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        multiples = matrix(rows, len(columns))
-        if columns and flint.nmod_mat(multiples, algebra.PRIME).rank() == len(columns):
-            return 0
-        return len(columns) - int(multiples.rank())
+        combinations = matrix(folded(rows, len(columns)), len(columns))
+        for functionals in kernels(combinations):
+            if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
+                return len(functionals)
+        raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
 
     def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
         """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
@@ -245,6 +254,32 @@ class Products:
 def products_of(case: Case) -> Products:
     """Return the products of attention."""
     return Products(case.d_out, case.d, case.d, case.alpha)
+
+
+def representations(n: int, numbers: Mapping[Weight, int]) -> Iterator[dict[str, Any]]:
+    """The products of Schur functors with these dimensions of decreasing weights, the highest first."""
+    left = dict(numbers)
+    for weight in sorted(left, reverse=True):
+        if number := left[weight]:
+            for lower in left:
+                left[lower] -= number * prod(tableaux(a, b) for a, b in zip(weight, lower, strict=True))
+            h, x, y = (list(filter(None, part)) for part in weight)
+            yield {"degree": n, "X": x, "H": h, "Y": y, "multiplicity": number}
+
+
+def by_degree(kind: dict[str, Any]) -> list[Any]:
+    return [kind[name] for name in ("degree", "X", "H", "Y")]
+
+
+@lru_cache(maxsize=100_000)
+def tableaux(shape: tuple[int, ...], weight: tuple[int, ...]) -> int:
+    """Semistandard tableaux of a shape and a weight: the entries that are largest form a horizontal strip."""
+    if not weight:
+        return int(not any(shape))
+    bounds = zip(shape, (*shape[1:], 0), strict=True)
+    smaller = product(*(range(low, high + 1) for high, low in bounds))
+    fitting = (inner for inner in smaller if sum(shape) - sum(inner) == weight[-1])
+    return sum(tableaux(inner, weight[:-1]) for inner in fitting)
 
 
 def less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
@@ -310,6 +345,20 @@ def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
     for i, row in enumerate(rows):
         for j, c in row.items():
             found[i, j] = c
+    return found
+
+
+def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
+    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
+    count, random = size + 16, Random(len(rows))
+    if len(rows) <= count:
+        return rows
+    found: list[dict[int, int]] = [{} for _ in range(count)]
+    for row in rows:
+        for combination in random.choices(found, k=3):
+            factor = random.randrange(1, 1000)
+            for j, c in row.items():
+                combination[j] = combination.get(j, 0) + factor * c
     return found
 
 

@@ -7,13 +7,10 @@ show that there are no others (docs/completeness.md).
 """
 
 from collections.abc import Iterator
-from functools import cache
-from itertools import product
-from math import prod
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
-from m2bridge.families.attention.checker.equations import Products, Weight, balanced, is_above
+from m2bridge.families.attention.checker.equations import Products, by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 
 SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
@@ -32,14 +29,16 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     core = Products(f, e, m, e)
     values, start = core.up_to_sections(core.sizes)
     bound = len(values)
-    found = [kind for n in range(2, bound + 1) for kind in types(core, n)]
-    found += [kind for n, products in minors(m, e, f) for kind in types(products, n) if has_more(kind, m, e, f)]
+    found = [kind for n in range(2, bound + 1) for kind in representations(n, core.generator_numbers(n))]
+    for n, products in minors(m, e, f):
+        kinds = representations(n, products.generator_numbers(n))
+        found += [kind for kind in kinds if has_more(kind, m, e, f)]
     return {
         "core": {"variables": m, "columns": e, "rows": f},
         "bound": bound,
         "hilbert_function": values,
         "sections_from": start,
-        "representations": sorted(found, key=lambda kind: [kind[name] for name in ("degree", "X", "H", "Y")]),
+        "representations": sorted(found, key=by_degree),
     }
 
 
@@ -56,38 +55,3 @@ def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
 def has_more(kind: dict[str, Any], m: int, e: int, f: int) -> bool:
     """Whether some partition has more parts than there are in the core."""
     return any(len(kind[name]) > most for name, most in (("X", e), ("H", f), ("Y", m)))
-
-
-def types(products: Products, n: int) -> Iterator[dict[str, Any]]:
-    """The representations of minimal generators of degree n."""
-    if not products.generators(balanced(n, products.sizes)):
-        return
-    left = numbers(products, n)
-    for weight in sorted(left, reverse=True):
-        if number := left[weight]:
-            for lower in left:
-                left[lower] -= number * prod(tableaux(a, b) for a, b in zip(weight, lower, strict=True))
-            h, x, y = (list(filter(None, part)) for part in weight)
-            yield {"degree": n, "X": x, "H": h, "Y": y, "multiplicity": number}
-
-
-def numbers(products: Products, n: int) -> dict[Weight, int]:
-    """The numbers of minimal generators of all decreasing weights; none where a lower weight has none."""
-    found: dict[Weight, int] = {}
-    without = list[Weight]()
-    for weight in sorted(products.weights(n), key=lambda w: sum(x * x for counts in w for x in counts)):
-        none = any(is_above(weight, lower) for lower in without)
-        found[weight] = 0 if none else products.generators(weight)
-        without += [weight] if not none and not found[weight] else []
-    return found
-
-
-@cache
-def tableaux(shape: tuple[int, ...], weight: tuple[int, ...]) -> int:
-    """Semistandard tableaux of a shape and a weight: the entries that are largest form a horizontal strip."""
-    if not weight:
-        return int(not any(shape))
-    bounds = zip(shape, (*shape[1:], 0), strict=True)
-    smaller = product(*(range(low, high + 1) for high, low in bounds))
-    fitting = (inner for inner in smaller if sum(shape) - sum(inner) == weight[-1])
-    return sum(tableaux(inner, weight[:-1]) for inner in fitting)
