@@ -244,10 +244,12 @@ class CaseOption:
 
     def values(self, text: str) -> Iterable[Any]:
         """The values that text means where several may be asked for; raises InvalidCaseError."""
-        if self.several is not None:
-            return self.several(self.name, text)
+        return (self.value(text),) if self.several is None else self.several(self.name, text)
+
+    def value(self, text: str) -> Any:
+        """The value that text means; raises InvalidCaseError."""
         try:
-            return (self.read(text),)
+            return self.read(text)
         except ValueError as reason:
             raise InvalidCaseError(self.name, str(reason)) from None
 
@@ -410,14 +412,10 @@ def read_options(options: Iterable[CaseOption], texts: Mapping[str, str | None])
     for option in options:
         text = texts.get(option.name)
         text = option.default if text is None else text
-        if text is None and not option.required:
-            continue
-        if text is None:
+        if text is not None:
+            values[option.name] = option.value(text)
+        elif option.required:
             raise InvalidCaseError(option.name, f"is missing: {option.help}")
-        try:
-            values[option.name] = option.read(text)
-        except ValueError as reason:
-            raise InvalidCaseError(option.name, str(reason)) from None
     return values
 
 

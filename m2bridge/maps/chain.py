@@ -194,12 +194,6 @@ def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
 Interval = tuple[int, int]
 
 
-def chain_bounds(layers: Sequence[Layer]) -> tuple[UpperBound, ...]:
-    """Bounds from the number of coordinates, and from the number of variables between two layers."""
-    ambient = UpperBound(coordinate_bound(layers), "the number of coordinates")
-    return (ambient,) if layers[0].inputs else (ambient, _narrow_place(layers))
-
-
 def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
     """The bound without inputs: outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
 
@@ -391,7 +385,8 @@ class Chain(DifferentiableModel):
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """Bounds from the sizes of the layers; they hold in every characteristic."""
-        return chain_bounds(self.layers)
+        ambient = UpperBound(coordinate_bound(self.layers), "the number of coordinates")
+        return (ambient,) if self.input_count else (ambient, _narrow_place(self.layers))
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`."""

@@ -370,7 +370,7 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("_end", lambda n, s, e: s * e),
         ("_det", lambda A: A[0][0] * A[1][1]),
         ("_order", lambda polynomial, variable: 0),
-        ("_transposed", lambda word: word),
+        ("turned", lambda word: word),
         ("transposed", lambda A: A),
     ],
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from random import Random
 from typing import Any
@@ -182,8 +183,7 @@ def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
 
 def lightning_block(network: Shape) -> Iterator[LowerBound]:
     """Return the bound by the block, modulo a prime, if it decides."""
-    block = certified_block(network)
-    yield from block_bound(network, block, lightning_rank(block, network.t), f"block mod {LARGE_PRIME}")
+    return block_bound(network, lambda block: lightning_rank(block, network.t), f"block mod {LARGE_PRIME}")
 
 
 def lightning_rank(block: Block, t: int) -> int:
@@ -202,8 +202,10 @@ def certified_block(network: Shape) -> Block:
     return random_block(network, MinimalStandard(SEED).randrange)
 
 
-def block_bound(network: Shape, block: Block, rank: int, method: str) -> Iterator[LowerBound]:
+def block_bound(network: Shape, rank_of: Callable[[Block], int], method: str) -> Iterator[LowerBound]:
     """Return the dimension, if the kernel of the differential of the block is what is always there; else nothing."""
+    block = certified_block(network)
+    rank = rank_of(block)
     if rank == block.columns - network.kernel_dimension:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
         yield LowerBound(seen_dimension(network), method, reason)
@@ -238,10 +240,9 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
     else:
-        block = certified_block(network)
         if network.layers <= SERIES_LAYERS:
-            rank = _series_rank(block, network.t, network.layers)
-            yield from block_bound(network, block, rank, f"block mod {LARGE_PRIME}, power series")
+            method = f"block mod {LARGE_PRIME}, power series"
+            yield from block_bound(network, lambda block: _series_rank(block, network.t, network.layers), method)
         yield from formal_block(network)
         if network.layers <= BALL_LAYERS:
             yield from _ball_block(network)
@@ -249,12 +250,18 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
 
 def formal_block(network: Shape) -> Iterator[LowerBound]:
     """Return the bound by the block with exponentials as unknowns, if it decides."""
+    return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
+
+
+def columns_and_rank(network: Shape) -> tuple[int, int]:
+    """Return the columns of the block and its rank, by the quickest way that needs no hypothesis, if there is one."""
     block = certified_block(network)
-    yield from block_bound(network, block, _formal_rank(block), f"block mod {LARGE_PRIME}, exponentials as unknowns")
+    return block.columns, _block_rank(block, network.t, network.layers, network.softmax)
 
 
-def block_rank(block: Block, t: int, layers: int, softmax: bool) -> int:
-    """Return the rank of the differential of a block, by the quickest way that needs no hypothesis, if there is one."""
+@lru_cache(maxsize=1024)
+def _block_rank(block: Block, t: int, layers: int, softmax: bool) -> int:
+    """The rank; networks of many widths have one block."""
     if not softmax:
         return lightning_rank(block, t)
     return _series_rank(block, t, layers) if layers <= SERIES_LAYERS else _formal_rank(block)
@@ -285,7 +292,7 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
             rows = islice(watched(gradients(block, numbers, tokens, random, unit)), block.columns)
             determinant = flint.arb_mat(list(rows)).det()
         if not determinant.contains(0):
-            yield from block_bound(network, block, block.columns, f"block in balls of {precision} bits")
+            yield from block_bound(network, lambda block: block.columns, f"block in balls of {precision} bits")
             return
         precision *= 2
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -13,7 +13,7 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.bounds import SEED, block_rank, certified_block, full_rank
+from m2bridge.families.deep_attention.bounds import SEED, columns_and_rank, full_rank
 from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
 from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.network import Balls, Head, NumberSystem, Point, Residues, output, virtual_weights
@@ -425,12 +425,7 @@ def _certified_dimension(network: Shape) -> Finding:
     if not network.is_plain:
         lower = full_rank(network).lower
     elif not network.softmax or network.t > 1:  # else every matrix of bounded rank is the function of a network
-        block = certified_block(network)
-        rank, unseen = _block_rank(block, network.t, network.layers, network.softmax), network.kernel_dimension
-        lower = seen_dimension(network) if rank == block.columns - unseen else rank
-        numbers = {"columns": block.columns, "rank": rank, "unseen": unseen, "seed": SEED, "prime": LARGE_PRIME}
+        (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
+        lower = seen_dimension(network) if rank == columns - unseen else rank
+        numbers = {"columns": columns, "rank": rank, "unseen": unseen, "seed": SEED, "prime": LARGE_PRIME}
     return _rank(lower, upper, "ranks modulo a prime", {"lower_bound": lower, **numbers, "upper_bound": upper})
-
-
-_block_rank = lru_cache(maxsize=1024)(block_rank)
-"""Networks of many widths have one block."""

@@ -18,7 +18,7 @@ from m2bridge.checker.algebra import ring
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import Matrix, product, transposed
-from m2bridge.families.deep_attention.checker.observables import observed
+from m2bridge.families.deep_attention.checker.observables import observed, turned
 from m2bridge.families.deep_attention.checker.predictions import (
     WORDS as SAID,
     Case,
@@ -83,13 +83,9 @@ def _softmax() -> dict[str, bool]:
 def _normal_form() -> bool:
     """The words for φ = MQX: V φφᵀAφ and M⁺Q⁺X with M⁺ = VM, Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q; a negative letter is a transpose."""
     V, M, Q, X, A = ((letter,) for letter in range(1, 6))
-    token, form = M + Q + X, _transposed(M) + A + M
-    longer = Q + X + _transposed(X) + _transposed(Q) + form + Q
-    return V + token + _transposed(token) + A + token == V + M + longer + X
-
-
-def _transposed(word: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(-letter for letter in reversed(word))
+    token, form = M + Q + X, turned(M) + A + M
+    longer = Q + X + turned(X) + turned(Q) + form + Q
+    return V + token + turned(token) + A + token == V + M + longer + X
 
 
 def sums_agree() -> bool:

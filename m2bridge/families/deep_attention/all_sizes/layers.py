@@ -29,7 +29,7 @@ import islpy as isl
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import ContradictionError
-from m2bridge.families.deep_attention.bounds import block_rank, certified_block
+from m2bridge.families.deep_attention.bounds import columns_and_rank
 from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import watched
@@ -342,9 +342,8 @@ def block_ranks() -> tuple[BlockRank, ...]:
     """
     ranks = []
     for network in watched(blocks()):
-        block, unseen = certified_block(network), network.kernel_dimension
-        rank = block_rank(block, network.t, network.layers, network.softmax)
-        if rank != block.columns - unseen:
-            raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {block.columns} − {unseen}")
-        ranks.append(BlockRank(network=network.key, columns=block.columns, rank=rank))
+        (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
+        if rank != columns - unseen:
+            raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {columns} − {unseen}")
+        ranks.append(BlockRank(network=network.key, columns=columns, rank=rank))
     return tuple(ranks)

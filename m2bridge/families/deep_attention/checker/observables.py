@@ -135,13 +135,14 @@ def normal_form_factors(layers: int) -> int | None:
     M, Q = tuple[int, ...](), tuple[int, ...]()
     for k in range(1, layers + 1):
         A, V = (2 * k,), (2 * k + 1,)
-        function = V + function + _turned(function) + A + function
-        Q = (*Q, 1, -1, *_turned(Q), *_turned(M), *A, *M, *Q)
+        function = V + function + turned(function) + A + function
+        Q = (*Q, 1, -1, *turned(Q), *turned(M), *A, *M, *Q)
         M = V + M
     return len(function) if function == M + Q + (1,) else None
 
 
-def _turned(word: tuple[int, ...]) -> tuple[int, ...]:
+def turned(word: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the transpose of a product of matrices."""
     return tuple(-letter for letter in reversed(word))
 
 
