@@ -178,18 +178,13 @@ def _check_letters(names: Iterable[str]) -> None:
             raise ConversionError(f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode")
 
 
-def not_a_name(value: object) -> ConversionError:
-    """The error for what cannot name a variable."""
-    rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
-    return ConversionError(f"{value!r:.60} is not a name: {rule}")
-
-
 def variable_name(variable: object) -> str:
     """Return the name of a symbol, or text that is a name; everything else is refused."""
     if isinstance(variable, Symbol):
         return str(variable.name)
     if not isinstance(variable, str) or not is_name(variable):
-        raise not_a_name(variable)
+        rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"
+        raise ConversionError(f"{variable!r:.60} is not a name: {rule}")
     return variable
 
 

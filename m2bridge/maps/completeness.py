@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from m2bridge import errors
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -20,14 +21,6 @@ from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
-from m2bridge.errors import (
-    ContradictionError,
-    InvalidCaseError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-    TooLargeError,
-)
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -39,9 +32,9 @@ LARGEST_FACTORED = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
 
 
-def empty_source() -> InvalidCaseError:
+def empty_source() -> errors.InvalidCaseError:
     """The error for relations that no parameters satisfy."""
-    return InvalidCaseError("relations", "they have no common zero: the source is empty")
+    return errors.InvalidCaseError("relations", "they have no common zero: the source is empty")
 
 
 def elimination_values(
@@ -57,7 +50,7 @@ def elimination_values(
         If the radical of the relations is needed, and the characteristic is too large for that.
     """
     if independent.maybe_reducible and field.characteristic >= LARGEST_FACTORED:
-        raise MethodUnavailableError(
+        raise errors.MethodUnavailableError(
             f"over {field} Macaulay2 finds no radical of the relations: use p < {LARGEST_FACTORED}"
         )
     names = all_to_macaulay2(independent.source.variables + independent.coordinates)
@@ -108,7 +101,7 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: 
     with share(1.0, otherwise=PROOF_SECONDS):
         try:
             core = model.core()
-        except TimeLimitError as limit:
+        except errors.TimeLimitError as limit:
             return replace(equations, unfinished=str(limit))
         if core is not None:
             return prove_by_core(equations, core)
@@ -119,7 +112,7 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: 
                 return result
             proved = _by_minimal_prime(equations, rank, engine)
             return replace(proved, engine_version=engine.version) if proved.all_generators else result
-        except (TimeLimitError, MemoryLimitError) as limit:
+        except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
@@ -130,7 +123,7 @@ def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equat
     for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
         try:
             answer = answer_to(completeness_script(model, field=field), engine=engine)
-        except (TimeLimitError, MemoryLimitError) as limit:
+        except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
         largest = answer.integer("largest_degree")
@@ -173,7 +166,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None, engine: Engine) ->
     if largest > equations.implicitization.max_degree:
         return replace(equations, unfinished=f"generators of degree {largest} exist; {clock().more}")
     if not _continues(series, equations):
-        raise ContradictionError("the minimal prime of the equations is not their ideal in the degrees that are known")
+        raise errors.ContradictionError("the minimal prime of the equations is not their ideal in the known degrees")
     remark = (
         f"all generators: those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and it "
         "has no others"
@@ -228,7 +221,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
         with share(0.9):  # the rest is for what was found until then
             equations = replace(equations, series=core.hilbert_series())
             check_representations(equations := replace(equations, representations=core.representations()))
-    except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
+    except (errors.TimeLimitError, errors.MethodUnavailableError, errors.TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
     needed = max((part.degree for part in equations.representations or ()), default=0)
     reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
@@ -256,13 +249,14 @@ def check_representations(equations: Equations) -> None:
     """
     implicitization, series = equations.implicitization, equations.series
     if series and any(series.value(n) != value for n, value in enumerate(implicitization.hilbert_function)):
-        raise ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
+        raise errors.ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
     counts: Counter[int] = Counter()
     for part in equations.representations or ():
         counts[part.degree] += part.dimension
     for n in range(2, implicitization.max_degree + 1):
         if counts[n] != (computed := implicitization.generator_counts.get(n, 0)):
-            raise ContradictionError(f"representations have {counts[n]} generators of degree {n}, not {computed}")
+            said = f"representations have {counts[n]} generators of degree {n}"
+            raise errors.ContradictionError(f"{said}, not {computed}")
 
 
 LARGEST_DEGREE = 4
@@ -365,7 +359,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
         with share(0.5, otherwise=PROOF_SECONDS):
             largest = default_max_degree(count, largest=LARGEST_HYPERSURFACE)
             implicitization = implicitize(source, largest, first=True)
-    except TimeLimitError:
+    except errors.TimeLimitError:
         return None
     degree = implicitization.max_degree
     series = HilbertSeries.from_numerator({0: 1, degree: -1}, count)
@@ -373,7 +367,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
         return None
     if not _continues(series, equations):
-        raise ContradictionError("the closure is a hypersurface, but has several equations of least degree")
+        raise errors.ContradictionError("the closure is a hypersurface, but has several equations of least degree")
     return equations
 
 
@@ -383,7 +377,7 @@ def up_to(degree: int, equations: Equations) -> Equations:
         return equations
     try:
         implicitization = implicitize(equations.implicitization.source, degree)
-    except TimeLimitError:
+    except errors.TimeLimitError:
         return equations
     if implicitization.max_degree <= equations.implicitization.max_degree:
         return equations

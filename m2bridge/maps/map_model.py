@@ -29,18 +29,9 @@ from typing import Any, ClassVar
 
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import PolynomialRing, is_name, not_a_name
+from m2bridge.algebra.ring import PolynomialRing, variable_name
+from m2bridge.convert import files
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.files import (
-    MOST_PARAMETERS,
-    check_headings,
-    check_keys,
-    line,
-    polynomial,
-    read_map,
-    strings,
-    table_of,
-)
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
@@ -155,13 +146,13 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     content = read_toml(text)
     if "layers" in content:
         return _read_chain(content, key)
-    polynomial_map, title = read_map(text)
+    polynomial_map, title = files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    check_headings(content, {"layers"}, {"map"})
-    title = line(table_of(content, "map", set(), {"title"}), "map", "title")
+    files.check_headings(content, {"layers"}, {"map"})
+    title = files.line(files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
     if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
         raise ConversionError("[[layers]] must be a list of tables")
@@ -172,20 +163,19 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
-    check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
-    inputs = strings(table.get("inputs", list(before)), f"{where}, inputs")
-    parameters = strings(table.get("parameters", []), f"{where}, parameters")
+    files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
+    inputs = files.strings(table.get("inputs", list(before)), f"{where}, inputs")
+    parameters = files.strings(table.get("parameters", []), f"{where}, parameters")
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
-    for name in (*inputs, *parameters, *outputs):
-        if not is_name(name):
-            raise ConversionError(f"{where}: {not_a_name(name)}")
-    if (count := len(inputs) + len(parameters)) > MOST_PARAMETERS:
-        raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
+    if (count := len(inputs) + len(parameters)) > files.MOST_PARAMETERS:
+        raise ConversionError(f"{where}: {count} inputs and parameters; at most {files.MOST_PARAMETERS}")
     try:
+        for name in (*inputs, *parameters, *outputs):
+            variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))
-        images = tuple(polynomial(value, f"outputs {name}", source) for name, value in outputs.items())
+        images = tuple(files.polynomial(value, f"outputs {name}", source) for name, value in outputs.items())
         return Layer(PolynomialMap(source, tuple(outputs), images), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

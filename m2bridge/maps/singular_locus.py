@@ -6,6 +6,7 @@ from itertools import chain, combinations
 from math import comb, inf
 from typing import Any, Literal, get_args
 
+from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.convert import macaulay2
@@ -13,13 +14,6 @@ from m2bridge.convert.notation import degree_summary, generator_lines, ideal_mac
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to, parse
-from m2bridge.errors import (
-    ContradictionError,
-    InvalidCaseError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    TimeLimitError,
-)
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.singular_locus import Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock, limited
@@ -270,7 +264,7 @@ def singular_locus(
     (y, x)
     """
     if method not in get_args(Method):
-        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+        raise errors.InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
     model = as_model(case, coordinates)
     model.check_field(field)
     plan = _plan(method, model, field)
@@ -298,7 +292,8 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
     orbits, fibres = not no_orbits, not no_fibres
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
         _ = model.polynomial_map  # where there is none, no other method applies either, and it says why
-        raise MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {'orbits' if orbits else 'jacobian'}")
+        other = "orbits" if orbits else "jacobian"
+        raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     if method in ("fibres", "orbits"):
         return (method,)
     if method == "auto" and orbits and field == QQ and model.coordinate_count > FEW_COORDINATES:
@@ -332,7 +327,7 @@ def _from_ideal(
         too_expensive = second_opinion and findings and _minor_count(ideal, dimension) > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension, engine=engine))
-    except TimeLimitError as limit:
+    except errors.TimeLimitError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
 
@@ -360,12 +355,12 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
         return LocusFindings("jacobian", dimension, (), ())
     try:
         if model.polynomial_map.maybe_reducible and not ideal.is_prime(engine=engine):
-            raise MethodUnavailableError(
+            raise errors.MethodUnavailableError(
                 "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
                 "the components of the source one by one"
             )
         answer = answer_to(_criterion_script(ideal, model.title), engine=engine)
-    except (TimeLimitError, MemoryLimitError) as limit:
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         primes, rest = proved_until(parse(limit.records))
         proved = _components(model, primes)
         return LocusFindings("jacobian", dimension, (), None, str(limit), proved=proved, rest_dimension=rest)
@@ -401,7 +396,7 @@ def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Compo
         return Component(description, None, dimension, degree, prime)
     orbit = orbit_methods.identify(prime, dimension)
     if orbit is None:
-        raise ContradictionError(
+        raise errors.ContradictionError(
             f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is not an orbit "
             "closure, although the singular locus is invariant under the group"
         )
@@ -474,12 +469,12 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField, eng
     try:
         orbit_closure = orbit_methods.orbit_closure(component.orbit)
         variety = closure(orbit_closure, engine=engine, field=field, strategy="elimination")
-    except TimeLimitError:
+    except errors.TimeLimitError:
         return component
     if variety.ideal is None or variety.degree is None:
         return component
     if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
-        raise ContradictionError(
+        raise errors.ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree {component.degree} by its "
             f"group action and formula, but {variety.dimension} and {variety.degree} by elimination"
         )
