@@ -173,19 +173,15 @@ class Work:
         if self.folder is None:
             return outcome
         try:
-            text = json.dumps(outcome.value)
+            outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
         except (TypeError, ValueError) as reason:
             why = f"the value is kept in a folder as JSON, and it is none: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
-        else:
-            outcome = replace(outcome, value=json.loads(text))
         about = {"digest": job.digest, "timeout": self.timeout, "memory": self.memory}
         data = asdict(outcome) | about | {"versions": versions(locate(self.program).version if self.code else "")}
-        good = outcome.kind == "computed"
-        write_aside(
-            json.dumps(data, ensure_ascii=False) + "\n", self.folder / f"{job.name}{'.json' if good else SUFFIX}"
-        )
-        (self.folder / f"{job.name}{SUFFIX if good else '.json'}").unlink(missing_ok=True)
+        ours, other = (".json", SUFFIX) if outcome.kind == "computed" else (SUFFIX, ".json")
+        write_aside(json.dumps(data, ensure_ascii=False) + "\n", self.folder / f"{job.name}{ours}")
+        (self.folder / f"{job.name}{other}").unlink(missing_ok=True)
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> Report:
@@ -244,7 +240,9 @@ class Performance(Performer[Job, Report]):
         except Exception as error:  # whatever it is, it becomes the outcome of this item
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            return _failure(job, error, time.monotonic() - begin)
+            details = "" if isinstance(error, M2BridgeError) else "".join(traceback.format_exception(error))
+            seconds = round(time.monotonic() - begin, 6)
+            return Outcome(job.name, kind_of(error), reason=reason_of(error), details=details, seconds=seconds)
 
     def _start(self) -> None:
         """Let Macaulay2 run, if it is needed: no item pays for its start."""
@@ -276,12 +274,6 @@ class Performance(Performer[Job, Report]):
 
     def __exit__(self, *reason: object) -> None:
         self._engine.remove("its worker has ended")
-
-
-def _failure(job: Job, error: Exception, seconds: float) -> Outcome:
-    kind = kind_of(error)
-    details = "" if isinstance(error, M2BridgeError) else "".join(traceback.format_exception(error))
-    return Outcome(job.name, kind, reason=reason_of(error), details=details, seconds=round(seconds, 6))
 
 
 def run_jobs(
@@ -430,11 +422,7 @@ def _decoded(outcome: Outcome) -> Outcome:
 
 
 def _digest(*parts: str | bytes) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8) + data)
-    return digest.hexdigest()
+    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _identity(item: Any, data: bytes) -> bytes:

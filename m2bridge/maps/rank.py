@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
@@ -60,7 +60,7 @@ class MethodValue:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return {"method": self.method, "value": self.value, "status": self.status, "remark": self.remark}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +180,17 @@ def _gradients(source: DifferentiableModel, count: int, prime: int, random: Rand
             f"the matrix of the differential would have {size} rows and {source.parameter_count} columns;"
             f" at most {MAX_ENTRIES} entries are handled: take smaller numbers"
         )
-    point = [random.randrange(prime) for _ in range(source.parameter_count)]
-    pairs = _random_pairs(source, size, prime, random) if source.input_count else _all_outputs(source.output_count)
+
+    def vector(length: int) -> list[int]:
+        return [random.randrange(prime) for _ in range(length)]
+
+    def pair(number: int) -> Pair:
+        """An input and a combination of the outputs, both random; where there are no inputs, one output."""
+        if source.input_count:
+            return vector(source.input_count), vector(source.output_count)
+        return [], [int(j == number) for j in range(size)]
+
+    point, pairs = vector(source.parameter_count), map(pair, range(size))
     rows: list[list[int]] = []
     while batch := list(islice(pairs, BATCH)):
         check()
@@ -189,19 +198,6 @@ def _gradients(source: DifferentiableModel, count: int, prime: int, random: Rand
         rows += source.pullbacks(point, inputs, covectors, prime)
     check()
     return rows
-
-
-def _random_pairs(source: DifferentiableModel, count: int, prime: int, random: Random) -> Iterator[Pair]:
-    """Inputs, each with a random combination of the outputs."""
-    for _ in range(count):
-        x = [random.randrange(prime) for _ in range(source.input_count)]
-        yield x, [random.randrange(prime) for _ in range(source.output_count)]
-
-
-def _all_outputs(count: int) -> Iterator[Pair]:
-    """The outputs, each alone."""
-    for j in range(count):
-        yield [], [0] * j + [1] + [0] * (count - j - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,17 +280,15 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             reason = "the parameters satisfy relations; use elimination"
             return [MethodValue("jacobian", None, "not applicable", reason)]
         upper = min(bound.value for bound in upper_bounds(model, differentiable(model), p))
-        return [_over_extensions(model.free_map, field, upper)] if p else _over_the_rationals(model.free_map, upper)
+        if not p:
+            return _over_the_rationals(model.free_map, upper)
+        from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
+
+        value, place = generic_rank(model.free_map, upper, field=field)
+        place += "; in this characteristic it can be less than the dimension at every point"
+        return [_finding("jacobian", value, upper, place)]
     except TimeLimitError as limit:
         return [MethodValue(method, None, "unfinished", str(limit)) for method in methods]
-
-
-def _over_extensions(free: PolynomialMap, field: CoefficientField, upper: int) -> MethodValue:
-    from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
-
-    value, place = generic_rank(free, upper, field=field)
-    place += "; in this characteristic it can be less than the dimension at every point"
-    return _finding("jacobian", value, upper, place)
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
