@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
 @click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=shared.Seconds(), help="Seconds for each case, and for reading a file of cases.")
+@click.option("--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases.")
 @shared.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -144,10 +144,10 @@ _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": U
 @click.command("verify", epilog="Example: m2bridge verify results")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
-@click.option("--timeout", type=shared.Seconds(), default=120.0, show_default=True, help="Seconds for each file.")
+@click.option("--timeout", type=shared.seconds, default=120.0, show_default=True, help="Seconds for each file.")
 @click.option(
     "--memory",
-    type=shared.MemorySize(lambda size: _allowance(memory=size)),
+    type=shared.memory_size(lambda size: _allowance(memory=size)),
     default="2G",
     show_default=True,
     help="Address space for each file.",

@@ -79,30 +79,24 @@ GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""
 
 
-class Seconds(click.ParamType[float]):
-    """A finite number of seconds, greater than 0."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Convert to a number of seconds."""
-        try:
-            seconds = float(value)
-        except ValueError:
-            seconds = nan
-        if not 0 < seconds < inf:
-            self.fail(f"'{value}' is not a number of seconds greater than 0", param, ctx)
-        return seconds
+def seconds(value: str) -> float:
+    """Return a finite number of seconds, greater than 0."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = nan
+    if not 0 < number < inf:
+        raise click.BadParameter(f"'{value}' is not a number of seconds greater than 0")
+    return number
 
 
-class Number(click.types.IntParamType):
-    """An integer, where a batch would take several."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert to an integer."""
-        if isinstance(value, str) and re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", value):
-            self.fail(f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one")
-        return super().convert(value, param, ctx)
+def integer(value: Any) -> Any:
+    """Return an integer, where a batch would take several."""
+    if re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", str(value)):
+        raise click.BadParameter(
+            f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one"
+        )
+    return click.INT.convert(value, None, None)
 
 
 class NewPath(click.Path):
@@ -115,39 +109,22 @@ class NewPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-class MemorySize(click.ParamType[int]):
-    """``4G``, ``512M`` or a number of bytes.
+def memory_size(check: Callable[[int], object]) -> Callable[[str], int]:
+    """The type of ``4G``, ``512M`` or a number of bytes; ``check`` raises an error for what is no good limit."""
 
-    Parameters
-    ----------
-    check : callable
-        Raises an error for sizes that are too small or too large; by default that of the engine.
-    """
-
-    name = "size"
-
-    def __init__(self, check: Callable[[int], object] = lambda size: Limits(memory=size)) -> None:
-        self._check = check
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Convert to a number of bytes."""
-        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", str(value), re.IGNORECASE)
+    def size(value: str) -> int:
+        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
         if match is None:
-            self.fail(f"'{value}' is not an amount of memory: write 4G or 512M", param, ctx)
+            raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
         amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
-        size = int(min(amount, 2.0 * MOST_MEMORY))
-        self._check(size)
-        return size
+        number = int(min(amount, 2.0 * MOST_MEMORY))
+        check(number)
+        return number
+
+    return size
 
 
-class FieldType(click.ParamType[CoefficientField]):
-    """The field ``QQ`` or ``GF(p)``."""
-
-    name = "field"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> CoefficientField:
-        """Convert to a field."""
-        return value if isinstance(value, CoefficientField) else CoefficientField.parse(value)
+engine_memory = memory_size(lambda size: Limits(memory=size))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,13 +202,15 @@ exit_zero_option = click.option(
     "--exit-zero", is_flag=True, help="Exit code 0, not 1, where something is refuted: for set -e and workflows."
 )
 
-timeout_option = click.option("--timeout", type=Seconds(), help="Seconds for the whole computation.")
+timeout_option = click.option("--timeout", type=seconds, help="Seconds for the whole computation.")
 
-memory_option = click.option("--memory", type=MemorySize(), help="Address space of Macaulay2, such as 4G.")
+memory_option = click.option("--memory", type=engine_memory, help="Address space of Macaulay2, such as 4G.")
 
 engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
 
-field_option = click.option("--field", type=FieldType(), default="QQ", show_default=True, help="QQ or GF(p).")
+field_option = click.option(
+    "--field", type=CoefficientField.parse, metavar="FIELD", default="QQ", show_default=True, help="QQ or GF(p)."
+)
 
 all_option = click.option(
     "--all",
@@ -250,10 +229,10 @@ def case_options(command: Command) -> Command:
     """``--d --d-out --a --t --field --coordinates``."""
     return add_options(
         command,
-        click.option("--d", type=Number(), help="Input embedding dimension d."),
-        click.option("--d-out", type=Number(), help="Output embedding dimension d'."),
-        click.option("--a", type=Number(), default=None, help="Query/key dimension a; d when left out."),
-        click.option("--t", type=Number(), default=2, show_default=True, help="Number of tokens."),
+        click.option("--d", type=integer, help="Input embedding dimension d."),
+        click.option("--d-out", type=integer, help="Output embedding dimension d'."),
+        click.option("--a", type=integer, default=None, help="Query/key dimension a; d when left out."),
+        click.option("--t", type=integer, default=2, show_default=True, help="Number of tokens."),
         field_option,
         click.option(
             "--coordinates",
@@ -290,7 +269,7 @@ def batch_options(command: Command) -> Command:
     return add_options(
         command,
         click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
-        click.option("--memory", type=MemorySize(), help="Address space of Macaulay2 and of its worker, such as 4G."),
+        click.option("--memory", type=engine_memory, help="Address space of Macaulay2 and of its worker, such as 4G."),
         click.option(
             "--retry",
             default="",

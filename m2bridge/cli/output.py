@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,29 +19,21 @@ from m2bridge.limits import Clock, overtime
 from m2bridge.results.sheet import SHOWN, Sheet, visible
 
 if TYPE_CHECKING:
-    from m2bridge.results.base import Result
+    from m2bridge.batch.plan import Summary
+    from m2bridge.results.base import Result, VerdictsResult
 
 WRITING = 0.3
 """Seconds for writing what was found, when the limit was reached."""
 
 
-class Decided(Protocol):
-    """A result with verdicts on statements."""
-
-    @property
-    def refuted(self) -> bool: ...
-    @property
-    def undecided(self) -> bool: ...
-
-
-def exit_code(result: Decided, exit_zero: bool = False) -> int:
+def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
     """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation counts as an answer."""
     if result.refuted and not exit_zero:
         return REFUTED
     return UNDECIDED if result.undecided else DONE
 
 
-def show_batch(summary: Any, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
+def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
     """Print how a batch went, and return its exit code."""
     if as_json:
         echo_json(json.dumps(summary.to_json()))

@@ -126,7 +126,7 @@ USUAL = "1..4"
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", help="Another family: --family polynomial-network --widths 1..3,2,1.")
 @click.option("--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out.")
-@click.option("--timeout", type=shared.Seconds(), default=60.0, show_default=True, help="Seconds for each case.")
+@click.option("--timeout", type=shared.seconds, default=60.0, show_default=True, help="Seconds for each case.")
 @shared.batch_options
 @click.option(
     "--from",
@@ -194,7 +194,7 @@ class FigureGroup(shared.Commands):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named; the limit holds while families are loaded, which know what figures there are."""
         value = value_of("--timeout", args)
-        timeout = None if value is None else shared.Seconds().convert(value, None, ctx)
+        timeout = None if value is None else shared.seconds(value)
         with limited(timeout, begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -285,8 +285,8 @@ def _check_can_be_written(out: Path) -> None:
 @click.option("--key", metavar="NAME", help="The array with K.")
 @click.option("--value", metavar="NAME", help="The array with V.")
 @click.option("--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV.")
-@click.option("--heads", type=shared.Number(), help="Heads of each layer; what config.json beside FILE says, or 1.")
-@click.option("--a", type=shared.Number(), help="Where A = KᵀQ is given: its largest rank; d when left out.")
+@click.option("--heads", type=shared.integer, help="Heads of each layer; what config.json beside FILE says, or 1.")
+@click.option("--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out.")
 @click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
 @click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
 @click.option("--tolerance", type=float, help="For effective ranks, relative; the precision of the stored type.")
