@@ -193,23 +193,16 @@ def _axes(space: Any, view: SurfaceResult) -> None:
 
 
 def _surface(space: Any, view: SurfaceResult) -> None:
-    """All cells in one collection, so that the near ones hide the far ones."""
-    corners, faces, edges, widths = [], [], [], []
-    for piece in view.pieces:
-        if piece.kind == "surface":
-            dotted = piece.place == CLOSURE_ONLY
-            for quad in quads(piece):
-                corners.append(quad)
-                faces.append(shaded(piece.colour, _brightness(quad), 0.16 if dotted else 0.88))
-                edges.append(shaded(piece.colour, 0.55, 0.0 if dotted else 0.35))
-                widths.append(0.3)
-            if dotted:
-                dots = numpy.array(piece.points).reshape(-1, 3).T
-                space.scatter(*dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
-    if corners:
-        space.add_collection3d(
-            picture.polygons(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=1)
-        )
+    """All cells in one collection, so that the near ones hide the far ones; only dots where there are no weights."""
+    surfaces = [(piece, piece.place == CLOSURE_ONLY) for piece in view.pieces if piece.kind == "surface"]
+    cells = [(piece.colour, dotted, quad) for piece, dotted in surfaces for quad in quads(piece)]
+    if cells:
+        faces = [shaded(colour, _brightness(quad), 0.16 if dotted else 0.88) for colour, dotted, quad in cells]
+        edges = [shaded(colour, 0.55, 0.0 if dotted else 0.35) for colour, dotted, _ in cells]
+        style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
+        space.add_collection3d(picture.polygons([quad for *_, quad in cells], **style))
+    for dots in (numpy.array(piece.points).reshape(-1, 3).T for piece, dotted in surfaces if dotted):
+        space.scatter(*dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
 
 
 def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
