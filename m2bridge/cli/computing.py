@@ -53,10 +53,13 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
     return click.option("--method", type=click.Choice(methods), default="auto", show_default=True, help="How.")
 
 
+def model_options(command: Command) -> Command:
+    """The options that name a case of any family, or a map."""
+    return shared.add_options(command, shared.case_options, family_options, map_options)
+
+
 @click.command("dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2")
-@shared.case_options
-@family_options
-@map_options
+@model_options
 @method_option(DIMENSION_METHODS)
 @shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
@@ -66,9 +69,7 @@ def dimension_command(method: Any, **options: Any) -> int:
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
-@shared.case_options
-@family_options
-@map_options
+@model_options
 @shared.strategy_option
 @shared.max_degree_option
 @click.option(
@@ -92,8 +93,9 @@ def closure_command(
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    every_size(options.get("family") or DEFAULT, options, ("file", "named_file", "field", "coordinates", *CHOICES))
-    if "closures_of_all_sizes" not in (chosen := family(options.get("family") or DEFAULT)).commands:
+    name, of_one_size = options.get("family") or DEFAULT, ("strategy", "max_degree", "weights", "outputs")
+    every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
+    if "closures_of_all_sizes" not in (chosen := family(name)).commands:
         raise InvalidCaseError("all_sizes", f"closures of {chosen.title} are computed case by case")
     request = shared.Run.of(options)
 
@@ -103,8 +105,6 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
 
     return request.compute("Zariski closures for all sizes", function, early=False, vectors=request.everything)[1]
 
-
-CHOICES = ("strategy", "max_degree", "weights", "outputs")
 
 OF_AN_IDEAL = frozenset({"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"})
 """The options of commands about varieties that have a meaning for an ideal."""
@@ -120,9 +120,7 @@ def ideal_option(command: Command) -> Command:
 
 
 @click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
-@shared.case_options
-@family_options
-@map_options
+@model_options
 @method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
 @ideal_option
@@ -193,9 +191,7 @@ def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
 
 
 @click.command("polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2")
-@shared.case_options
-@family_options
-@map_options
+@model_options
 @method_option(POLAR_METHODS)
 @ideal_option
 @shared.run_options

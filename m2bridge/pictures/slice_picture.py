@@ -156,6 +156,8 @@ FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: pictur
 LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
 LIGHT = (0.35, -0.45, 0.82)
 WIDTH = 2.8
+LONG = 50
+"""Signs in the legend, of which two do not fit side by side."""
 PALE = 0.35
 """Of a line that is behind the surface."""
 
@@ -173,7 +175,8 @@ def draw_surface(view: SurfaceResult) -> Any:
         picture.add_title(
             figure, f"${equation_latex(view.equation)}$", f"A surface of degree {degree} in the Zariski closure"
         )
-        figure.legend(handles=_legend(view), loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.01))
+        columns = 2 if all(len(piece.name) < LONG for piece in view.pieces) else 1
+        figure.legend(handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0))
         return figure
 
 
