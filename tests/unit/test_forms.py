@@ -54,6 +54,12 @@ def generators(texts: list[str], caption: str = "") -> Polynomials:
     return Polynomials(len(texts), lambda: texts, caption)
 
 
+def test_a_verdict_stands_once_and_what_it_rests_on_below() -> None:
+    finding = Finding("REFUTED", "3.4", "it holds", ("a ground",), ("a remark",))
+    lines = Sheet("", [Findings([finding])]).text().splitlines()
+    assert lines == ["", "  REFUTED         3.4: it holds", " " * 18 + "→ a ground", " " * 18 + "a remark"]
+
+
 def sheet_of(text: str) -> Sheet:
     """The same text wherever people's words can be."""
     facts = Facts([(text, text), ("absent", None)])

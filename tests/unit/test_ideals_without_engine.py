@@ -278,7 +278,7 @@ def test_a_file_as_oscar_writes_it() -> None:
         ({"_refs": {}}, "31f400f8"),
         ({"data": [[[["1"], "1"]]]}, "not a term"),
         ({"data": [[[["-1", "0"], "1"]]]}, "not a term"),
-        ({"data": [[[["1", "0"], "1//101"]]]}, "not a term"),
+        ({"data": [[[["1", "0"], "1//101"]]]}, r"has no meaning over GF\(101\)"),
         ({"data": [[[["1", "0"], "1"], [["1", "0"], "2"]]]}, "not a term"),
         ({"data": [[["1", "0"]]]}, "mrdi"),
         ({"data": 3}, "mrdi"),

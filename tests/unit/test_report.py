@@ -261,6 +261,7 @@ def test_csv_reads_back(folder: Path) -> None:
     assert len(lines) == len(found.rows) + 1
     assert [line["reason"] for line in lines[:-1]] == [row.reason for row in found.rows]
     assert lines[-1]["verdict"] == "MALFORMED"
+    assert (lines[-1]["reason"], lines[-1]["file"]) == (found.problems[0].reason, found.problems[0].file)
 
 
 def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:

@@ -27,6 +27,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME, fraction, without_denominators
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families.attention.shape import ROUNDINGS, Shape, rank_words
 from m2bridge.limits import check
+from m2bridge.system import any_length
 
 if TYPE_CHECKING:
     from sympy import Matrix
@@ -295,7 +296,8 @@ def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
     """
     listed = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(listed, Sequence) or any(not isinstance(row, Sequence) for row in listed):
-        raise InvalidCaseError(name, f"a list of {rows} rows with {columns} numbers each, not {value!r:.60}")
+        with any_length():
+            raise InvalidCaseError(name, f"a list of {rows} rows with {columns} numbers each, not {value!r:.60}")
     lengths = {len(row) for row in listed}
     if len(listed) != rows or lengths != {columns}:
         shape = f"{len(listed)} × {'/'.join(map(str, sorted(lengths)))}"
