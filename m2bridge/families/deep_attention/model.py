@@ -110,9 +110,9 @@ class DeepAttention(Shape):
         self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
     ) -> ObservedNetwork | None:
         """Observe what statements are about; see ``observation.py``."""
-        from m2bridge.families.deep_attention.observation import certified_part, observe_part  # needs SymPy too
+        from m2bridge.families.deep_attention.observation import observe_part  # needs SymPy too
 
-        return (certified_part if certified else observe_part)(self, observables, engine=engine)
+        return observe_part(self, observables, engine=engine, certified=certified)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""

@@ -220,16 +220,12 @@ class Point:
 
     def network(self) -> Network:
         """The attention and value matrices."""
-        return tuple(
-            tuple(
-                Head(
-                    head["A"] if "A" in head else head["K"].transpose() * head["Q"],
-                    head["O"] * head["V"] if "O" in head else head["V"],
-                )
-                for head in layer
-            )
-            for layer in self.layers
-        )
+
+        def matrices(head: Mapping[str, Matrix]) -> Head:
+            A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
+            return Head(A, head["O"] * head["V"] if "O" in head else head["V"])
+
+        return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
         """A gradient with respect to all A and OV as one with respect to the parameters: dK = Q dAᵀ, dQ = K dA."""

@@ -164,25 +164,38 @@ def observe(network: Shape, observable: str, *, engine: Engine | None = None, ce
     return _BY_RANKS[observable](network)
 
 
-def observe_part(network: Shape, observables: Collection[str], *, engine: Engine | None) -> ObservedNetwork:
-    """Compute all of these that can be; when a limit is reached, those before it."""
+def observe_part(
+    network: Shape, observables: Collection[str], *, engine: Engine | None, certified: bool = False
+) -> ObservedNetwork | None:
+    """Compute all of these that can be; when a limit is reached, those before it.
+
+    For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing can. Softmax with
+    several heads or skip connections is left out: no checker computes it anew.
+
+    Raises
+    ------
+    TooLargeError
+        If the network is too large for one of those that are to be certified.
+    """
     findings: dict[str, Finding] = {}
     unfinished = ""
+    wanted = [name for name in OBSERVABLES if name in observables]
+    wanted = [name for name in wanted if not certified or can_be_certified(network, name)]
     with limited(None) as running:
         try:
-            for observable in filter(observables.__contains__, OBSERVABLES):
+            for name in wanted:
                 try:
-                    findings[observable] = observe(network, observable, engine=engine)
+                    findings[name] = observe(network, name, engine=engine, certified=certified)
                 except (MethodUnavailableError, TooLargeError) as reason:
-                    findings[observable] = Finding(None, str(reason), proved=False)
+                    if certified:
+                        raise
+                    findings[name] = Finding(None, str(reason), proved=False)
         except (TimeLimitError, MemoryLimitError) as limit:
+            if certified:
+                raise
             unfinished = str(limit)
-    return ObservedNetwork(network, findings, _version(findings, engine), running.seconds, unfinished)
-
-
-def _version(findings: Mapping[str, Finding], engine: Engine | None) -> str:
-    """Return the version of Macaulay2 if it took part."""
-    return engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    return ObservedNetwork(network, findings, version, running.seconds, unfinished) if wanted or not certified else None
 
 
 def _dimension(network: Shape) -> Finding:
@@ -382,25 +395,6 @@ def _check_entries(rows: int, columns: int) -> None:
 
 CERTIFIED_LAYERS = 2
 """Fibres are certified up to this depth: Gröbner bases of fibres of three layers take minutes."""
-
-
-def certified_part(network: Shape, observables: Collection[str], *, engine: Engine | None) -> ObservedNetwork | None:
-    """Observe what can be certified; ``None`` if nothing can.
-
-    Softmax with several heads or skip connections is left out: no checker computes it anew.
-
-    Raises
-    ------
-    TooLargeError
-        If the network is too large for one of them.
-    """
-    with limited(None) as running:
-        findings = {
-            name: observe(network, name, engine=engine, certified=True)
-            for name in sorted(observables)
-            if can_be_certified(network, name)
-        }
-    return ObservedNetwork(network, findings, _version(findings, engine), running.seconds) if findings else None
 
 
 def can_be_certified(network: Shape, observable: str) -> bool:
