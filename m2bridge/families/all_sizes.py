@@ -69,13 +69,8 @@ class AllSizesVerdict:
         """Return what a certificate holds of the verdict."""
 
     @abstractmethod
-    def reasons(self) -> list[str]:
-        """Return in words where the statement is true, where it is false, and where it does not apply."""
-
-    @property
-    @abstractmethod
-    def first_counterexample(self) -> str:
-        """The first counterexample in words; empty if there is none."""
+    def in_words(self) -> tuple[list[str], str]:
+        """Return where the statement is true, false, and does not apply; and the first counterexample, or nothing."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and what it rests on, for ``json.dumps``."""
@@ -88,8 +83,8 @@ class AllSizesVerdict:
 
     def to_finding(self) -> Finding:
         """Return the verdict for people."""
-        example = self.first_counterexample
-        grounds = [*self.reasons(), *([f"the first counterexample: {example}"] if example else [])]
+        reasons, example = self.in_words()
+        grounds = [*reasons, *[f"the first counterexample: {example}"] * bool(example)]
         return Finding(str(self.decision), self.name, self.text, grounds)
 
 

@@ -165,14 +165,10 @@ class SizesVerdict(AllSizesVerdict):
         grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
         return {"statement": self.statement, **data, "not_applicable": outside, **grounds}
 
-    def reasons(self) -> list[str]:
-        """Return for which sizes it is true, and to which it does not apply."""
-        return reasons(self.data(words), str)
-
-    @property
-    def first_counterexample(self) -> str:
-        """The size, and the orbit with weights, where it is false."""
-        return counterexample_text(self.counterexample.to_json()) if self.counterexample else ""
+    def in_words(self) -> tuple[list[str], str]:
+        """Return for which sizes it is true and to which it does not apply; and size, orbit, weights if it is false."""
+        found = self.counterexample
+        return reasons(self.data(words), str), counterexample_text(found.to_json()) if found else ""
 
     def to_macaulay2(self) -> str:
         """Return the verdict and the sizes for which it is false."""

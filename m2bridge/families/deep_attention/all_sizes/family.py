@@ -68,14 +68,9 @@ class EveryVerdict(AllSizesVerdict):
             "outside": list(self.outside),
         }
 
-    def reasons(self) -> list[str]:
-        """Return where the statement is true, and where it does not apply."""
-        return reasons(self.certificate_json())
-
-    @property
-    def first_counterexample(self) -> str:
-        """The smallest network for which it is false."""
-        return example_text(self.counterexample)
+    def in_words(self) -> tuple[list[str], str]:
+        """Return where the statement is true and where it does not apply; and the smallest network if it is false."""
+        return reasons(self.certificate_json()), example_text(self.counterexample)
 
 
 @dataclass(frozen=True, slots=True)
