@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.computing import membership_command
-from m2bridge.errors import TooLargeError
+from m2bridge.cli.families import every_size
+from m2bridge.errors import InvalidCaseError, TooLargeError
 from tests.conftest import Invoke
 from tests.events import PATIENCE
 
@@ -376,3 +378,12 @@ def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.Monk
     rows = json.dumps([[1] * 30] * 30)
     with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
         membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)
+
+
+def test_options_as_usual_stand_beside_all_sizes() -> None:
+    usual = {"t": 2, "field": QQ, "strategy": "auto", "weights": "attention", "max_degree": None, "coordinates": None}
+    assert every_size("attention", usual, usual).name == "attention-all-sizes"
+    others = {"t": 3, "field": CoefficientField(7), "strategy": "elimination", "weights": "factored", "max_degree": 2}
+    for option, value in others.items():
+        with pytest.raises(InvalidCaseError, match="has no meaning with --all-sizes"):
+            every_size("attention", usual | {option: value}, usual)
