@@ -413,14 +413,12 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, document
 
 def _overview(atlas: Atlas) -> str:
     tables, alone = grids(atlas.sheets)
-    verdicts = {sheet.verdict for sheet in atlas.sheets}
     values = {
         "titles": sorted({family(sheet.case.family).title for sheet in atlas.sheets}),
-        "sheets": atlas.sheets,
+        "atlas": atlas,
         "grids": tables,
         "alone": alone,
-        "problems": atlas.problems,
-        "verdicts": [verdict for verdict in MARKS if verdict in verdicts],
+        "verdicts": {sheet.verdict for sheet in atlas.sheets},
         "marks": MARKS,
     }
     return page("atlas", values)

@@ -50,23 +50,20 @@ def to_html(report: Report, documentation: str = "") -> str:
     cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
-    return page(
-        "report",
-        {
-            "title": " and ".join(sorted({family(case.family).title for case in cases})),
-            "columns": list(report.headings),
-            "summary": report.sentences,
-            "trusted": report.trusted,
-            "documentation": documentation,
-            "counts": report.counts,
-            "marks": MARKS,
-            "statements": statements(report.rows),
-            "problems": report.problems,
-            "table": pack(_page_table(report)),
-            "parts": [pack(part) for part in parts],
-            "cases_in_a_part": CASES_IN_A_PART,
-        },
-    )
+    more = {
+        "title": " and ".join(sorted({family(case.family).title for case in cases})),
+        "marks": MARKS,
+        "table": pack(_page_table(report)),
+        "parts": [pack(part) for part in parts],
+        "cases_in_a_part": CASES_IN_A_PART,
+    }
+    return page("report", _values(report, documentation) | more)
+
+
+def _values(report: Report, documentation: str) -> dict[str, Any]:
+    """The values that templates of all forms take."""
+    values = {"report": report, "statements": statements(report.rows), "words": verdict_words}
+    return values | {"documentation": documentation}
 
 
 def pack(data: Any) -> str:
@@ -226,8 +223,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    values = {"report": report, "statements": statements(report.rows), "words": verdict_words}
-    return document(template, {**values, "documentation": documentation, **more})
+    return document(template, _values(report, documentation) | more)
 
 
 def _width(report: Report) -> int:
