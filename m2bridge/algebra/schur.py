@@ -230,10 +230,14 @@ class Representation:
     def _many(self, space: str) -> str:
         return f"{self.multiplicity}{space}" if self.multiplicity > 1 else ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return degree, partitions as lists by the name of the space, multiplicity and dimension."""
+    def type_json(self) -> dict[str, Any]:
+        """Return degree, partitions as lists by the name of the space, and multiplicity, which hold for all sizes."""
         shapes = {space: list(shape) for space, shape in zip(self.spaces, self.shapes, strict=True)}
-        return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity, "dimension": self.dimension}
+        return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the type and the dimension."""
+        return self.type_json() | {"dimension": self.dimension}
 
 
 def _digits(shape: Partition) -> str:

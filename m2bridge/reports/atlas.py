@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.schema import Certificate, read, write_aside
 from m2bridge.convert.notation import degree_summary
@@ -313,6 +314,13 @@ def _summary(degrees: Mapping[str, int]) -> str:
     return degree_summary({int(n): count for n, count in degrees.items()})
 
 
+def _representation(kind: Mapping[str, Any]) -> str:
+    """Such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
+    spaces = ("X", "H", "Y")
+    shapes = tuple(tuple(kind[space]) for space in spaces)
+    return f"degree {kind['degree']}: {Representation(kind['degree'], spaces, (), shapes, kind['multiplicity'])}"
+
+
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − C(n + 1, 1)``: the e_i with alternating signs."""
     last = len(coefficients) - 1
@@ -350,6 +358,7 @@ VALUES: dict[str, tuple[str, Reader]] = {
     "Hilbert function": (EQUATIONS, _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…"))))),
     "generators": (CLOSURE, _degrees),
     "generators of low degree": (EQUATIONS, _low_degrees),
+    "representations": (EQUATIONS, _answer("representations", lambda kinds: "; ".join(map(_representation, kinds)))),
     "coordinates": (CLOSURE, _coordinates),
     "polar degrees": (POLAR, _answer("polar_degrees", lambda values: ", ".join(map(str, values)))),
     "generic ED degree": (POLAR, _either("generic_ed_degree")),

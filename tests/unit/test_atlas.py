@@ -49,6 +49,7 @@ def sheet(found: Atlas, name: str) -> Sheet:
 def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
     shown = sheet(atlas(folder), "d2-dout1-a2-t2")
     assert {value.name: value.text for value in shown.values} == {
+        "representations": "",
         "dimension": "5",
         "degree": "4",
         "Hilbert polynomial": "",
@@ -82,7 +83,7 @@ def test_a_page_says_what_the_generic_ed_degree_is(folder: Path, tmp_path: Path)
 
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
     shown = sheet(atlas(folder), "d3-dout2-a2-t2")
-    assert [value.text for value in shown.values[:-2]] == ["13", "2376", *[""] * 6]
+    assert [value.text for value in shown.values[:-2]] == ["13", "2376", *[""] * 7]
     assert [value.name for value in shown.values[-2:]] == ["polar degrees", "generic ED degree"]
     assert shown.values[-2].text.startswith("2376, ")
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
@@ -109,6 +110,7 @@ def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> Non
         "generators": "15 quadrics, 5 quartics",
         "generators of low degree": "degree ≤ 5: 15 quadrics, 5 quartics",
     }
+    assert whole.text("representations").endswith("degree 4: S_4 X ⊗ S_22 H ⊗ S_44 Y")
     shown = {value.name: (value.text, value.reason) for value in part.values}
     assert shown["degree"] == ("636480", "")
     assert shown["coordinates"] == ("80", "")

@@ -170,6 +170,16 @@ def test_verification_takes_about_as_long_as_the_making() -> None:
     assert verifying < 2 * making
 
 
+def test_representations_are_checked_where_a_certificate_has_them() -> None:
+    certificate = read(ACCEPTED / "d2-dout2-a1-t2-equations.json")
+    first, *others = certificate.answer["representations"]
+    without = {name: value for name, value in certificate.answer.items() if name != "representations"}
+    assert verify(replace(certificate, answer=without).sealed()).accepted
+    for wrong in (others, [first | {"multiplicity": 2}, *others], [first | {"Y": [3, 1]}, *others]):
+        changed = replace(certificate, answer=certificate.answer | {"representations": wrong}).sealed()
+        assert not verify(changed).accepted
+
+
 def test_weights_that_are_skipped_have_no_generators() -> None:
     """All weights of degree 4 one by one, and the number that skips those above one without generators."""
     ideal = Products(2, 2, 2, 2)

@@ -1,8 +1,10 @@
 """Closures as representations: characters, covariants, multiplicity spaces, closures for all sizes."""
 
+import re
 from collections import Counter
+from fractions import Fraction
 from functools import cache, partial
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from pathlib import Path
 from random import Random
 
@@ -229,7 +231,7 @@ def test_closures_for_all_sizes_in_all_forms() -> None:
     assert r"S_{11}X \otimes S_{2}H" in found.to_latex()
     assert found.to_json()["closures"][4]["representations"] == [
         {"degree": 4, "X": [2, 2], "H": [4], "Y": [4, 4], "multiplicity": 1, "dimension": "1"}
-        | {"highest_weight_vectors": None}
+        | {"highest_weight_vectors": None, "products_of_determinants": None}
     ]
     generators.cache_clear()
     with pytest.raises(TimeLimitError):
@@ -371,9 +373,41 @@ def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.Mo
 def test_highest_weight_vectors_are_written_for_all_sizes() -> None:
     found = closures_of_all_sizes(CORES[1:2], vectors=True)
     assert "highest weight vectors" in str(found)
+    assert "S_11 X ⊗ S_2 H ⊗ S_31 Y" in str(found)
     first, second = (kind["highest_weight_vectors"] for kind in found.to_json()["closures"][0]["representations"])
     assert first in (["c_1_1_1_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_1_2"], ["-c_1_1_1_2*c_1_2_1_1 + c_1_1_1_1*c_1_2_1_2"])
     form = [[2 * Symbol("c_1_1_1_1"), *symbols("c_1_1_1_2 c_1_1_1_3")], [0] * 3, [0] * 3]
     form[1] = [form[0][1], 2 * Symbol("c_1_1_2_2"), Symbol("c_1_1_2_3")]
     form[2] = [form[0][2], form[1][2], 2 * Symbol("c_1_1_3_3")]
     assert cancel(Matrix(form).det() / sympify(second[0])) in (2, -2)
+
+
+def expanded(formula: str, degree: int) -> dict[tuple[tuple[int, ...], ...], int]:
+    """A product of determinants of numbered factors as a polynomial, by its text alone; the k, i, p, q from 0."""
+    places: dict[str, list[list[int]]] = {space: [] for space in "XHY"}
+    for bracket, space in re.findall(r"\[(\d+)\]_([XHY])", formula):
+        places[space].append([int(digit) - 1 for digit in bracket])
+    found: Counter[tuple[tuple[int, ...], ...]] = Counter()
+    named = [(space, column) for space, listed in places.items() for column in listed]
+    for chosen in product(*(list(permutations(range(len(column)))) for _, column in named)):
+        factors = [{"X": [0], "H": [0], "Y": list[int]()} for _ in range(degree)]
+        sign = 1
+        for (space, column), order in zip(named, chosen, strict=True):
+            sign *= (-1) ** sum(a > b for a, b in combinations(order, 2))
+            for factor, index in zip(column, order, strict=True):
+                factors[factor][space] = [*(factors[factor][space] if space == "Y" else []), index]
+        names = [(f["H"][0], f["X"][0], *sorted([*f["Y"], 0, 0][: max(2, len(f["Y"]))])) for f in factors]
+        found[tuple(sorted(names))] += sign * 2 ** sum(p == q for _, _, p, q in names)
+    return {monomial: c for monomial, c in found.items() if c}
+
+
+@pytest.mark.parametrize("core", [(2, 1, 1), (2, 1, 2), (2, 2, 2)], ids=str)
+def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]) -> None:
+    size = CoreSize(*core)
+    for (n, _, _), vectors in highest_weights.vectors(size, core_types(size)):
+        for vector in vectors:
+            if len(vector.terms) == 1:
+                terms = expanded(vector.formula, n)
+                ratios = {Fraction(c, vector.polynomial[monomial]) for monomial, c in terms.items()}
+                assert terms.keys() == vector.polynomial.keys()
+                assert len(ratios) == 1

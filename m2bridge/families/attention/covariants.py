@@ -122,6 +122,16 @@ class Covariant:
         return None
 
     @property
+    def brackets(self) -> str:
+        """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors; columns of length 1 are left out."""
+        found = []
+        for space, shape, places, sides in zip("XHY", self.shapes, self.places, (1, 1, 2), strict=True):
+            factors = iter(place // sides + 1 for place in places)
+            for column in ([next(factors) for _ in range(length)] for length in columns(shape)):
+                found += [f"[{''.join(map(str, column))}]_{space}"] if len(column) > 1 else []
+        return " ".join(found)
+
+    @property
     def degree(self) -> int:
         """The number n of factors of W."""
         return sum(self.shapes[0])

@@ -71,7 +71,34 @@ def _word(chosen: tuple[tuple[tuple[int, ...], int], ...], places: Any) -> list[
     return [word[s] for s in range(len(word))]
 
 
-def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes, seed: int = 0) -> list[Polynomial]:
+@dataclass(frozen=True, eq=False)
+class HighestWeightVector:
+    """A combination of covariants, with integer coefficients."""
+
+    terms: tuple[tuple[int, Covariant], ...]
+
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """A multiple with coprime coefficients."""
+        total: Counter[tuple[Coordinate, ...]] = Counter()
+        for c, T in self.terms:
+            for monomial, value in polynomial(T).items():
+                total[monomial] += c * value
+        divisor = gcd(*total.values())
+        return {monomial: c // divisor for monomial, c in total.items() if c}
+
+    @property
+    def formula(self) -> str:
+        """The combination of products of determinants: ``[12]_X [12]_H``."""
+        texts = [f"{'' if abs(c) == 1 else f'{abs(c)} '}{T.brackets}" for c, T in self.terms]
+        signs = ["−" if c < 0 else "+" for c, _ in self.terms]
+        joined = " ".join(f"{sign} {text}" for sign, text in zip(signs, texts, strict=True))
+        return joined.removeprefix("+ ")
+
+
+def highest_weight_vectors(
+    spaces: MultiplicitySpaces, n: int, shapes: Shapes, seed: int = 0
+) -> list[HighestWeightVector]:
     """Highest weight vectors of the ideal that generate, with all of lower degree, what it has of one type.
 
     Raises
@@ -82,7 +109,7 @@ def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes, s
     random, number = Random(seed), spaces.generators[n][shapes]
     rank, known = spaces.multiplicities[n].get(shapes, 0), spaces.boundaries[n].get(shapes)
     rows = [] if known is None else list(known)
-    found: list[Polynomial] = []
+    found: list[HighestWeightVector] = []
     for _ in range(TRIES):
         chosen = [T for T in (Covariant.random(shapes, random) for _ in range(rank + 1)) if T is not None]
         relation = _relation([T.values(spaces.points) for T in chosen])
@@ -91,7 +118,7 @@ def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes, s
         lift = sum(c * _derivative(T, spaces) for c, T in zip(relation, chosen, strict=True)) % LARGE_PRIME
         if _rank([*rows, lift]) > len(rows):
             rows.append(lift)
-            found.append(_combination(relation, chosen))
+            found.append(HighestWeightVector(tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)))
         if len(found) == number:
             return found
     raise MethodUnavailableError(f"{len(found)} of {number} highest weight vectors of type {shapes} were found")
@@ -118,15 +145,6 @@ def _derivative(covariant: Covariant, spaces: MultiplicitySpaces) -> Any:
 
 def _rank(rows: list[Any]) -> int:
     return int(flint.nmod_mat([[int(x) for x in row] for row in rows], LARGE_PRIME).rank())
-
-
-def _combination(relation: list[int], covariants: list[Covariant]) -> Polynomial:
-    total: Counter[tuple[Coordinate, ...]] = Counter()
-    for c, T in zip(relation, covariants, strict=True):
-        for monomial, value in polynomial(T).items():
-            total[monomial] += c * value
-    divisor = gcd(*total.values())
-    return {monomial: c // divisor for monomial, c in total.items() if c}
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +253,7 @@ def _basis(vectors: list[Numbered]) -> list[Numbered]:
     return [vectors[j] for j in leading_columns(*matrix.rref())]
 
 
-def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[Polynomial]]]:
+def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
     """Highest weight vectors for types of generators that :func:`.representations.generators` found.
 
     Raises
@@ -251,9 +269,9 @@ def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 
-def written(vector: Polynomial, shapes: Shapes) -> str:
+def written(vector: HighestWeightVector, shapes: Shapes) -> str:
     """A highest weight vector in the names c_k_i_p_q of the coordinates."""
-    module = Module(vector, shapes, (len(shapes[0]), len(shapes[1]), len(shapes[2])))
+    module = Module(vector.polynomial, shapes, (len(shapes[0]), len(shapes[1]), len(shapes[2])))
     return sparse_text(module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates])
 
 
@@ -275,7 +293,7 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
     for (n, shapes, number), found in vectors(size, types):
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
-            yield part, [f for vector in found for f in Module(vector, shapes, sizes).basis()]
+            yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
 
 
 @lru_cache(maxsize=16)

@@ -22,7 +22,12 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.polar import is_observed
-from m2bridge.families.attention.representations import coordinate_ring, hilbert_series, representations
+from m2bridge.families.attention.representations import (
+    coordinate_ring,
+    from_multidegrees,
+    hilbert_series,
+    representations,
+)
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
 from m2bridge.families.attention.statements import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
@@ -248,7 +253,8 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
 def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
     """The content of a certificate about equations."""
     sections = sections_series(model, dimension_formula(model))
-    series = found.series
+    series, orbits = found.series, found.equations.orbits
+    parts = from_multidegrees(model, {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
     answer = {
         "dimension": sections.dimension,
         "degree": sections.degree,
@@ -258,6 +264,7 @@ def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
         "hilbert_coefficients": list(sections.hilbert_coefficients),
         "hilbert_series": series.to_json() if series else None,
         "all_generators": found.all_generators,
+        "representations": [part.type_json() for part in parts],
     }
     names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))

@@ -59,13 +59,13 @@ class ClosureOfSizes:
     ----------
     generators : Generators
     ring : CoordinateRing
-    vectors : tuple of tuples of str
-        For each type of generators highest weight vectors, if they were asked for.
+    vectors : tuple of tuples of pairs of str
+        For each type of generators highest weight vectors, by determinants and as polynomials, if they were asked for.
     """
 
     generators: Generators
     ring: CoordinateRing
-    vectors: tuple[tuple[str, ...], ...] = ()
+    vectors: tuple[tuple[tuple[str, str], ...], ...] = ()
 
     @property
     def core(self) -> CoreSize:
@@ -113,18 +113,23 @@ class ClosureOfSizes:
 
     def table(self) -> Table:
         """The generators."""
-        rows = [(kind[0], _written(kind), _formula(kind[2] * self.number(kind[1]))) for kind in self._types()]
-        return Table(("degree", "generators", "how many"), rows, f"{self.condition}: {self.core}")
+        header, rows = ["degree", "generators", "how many"], list[tuple[object, ...]]()
+        header += ["highest weight vector"] if self.vectors else []
+        for kind in self._types():
+            row = (kind[0], _written(kind), _formula(kind[2] * self.number(kind[1])))
+            rows.append((*row, *filter(None, ["; ".join(self._vectors(kind, 0) or ())])))
+        return Table(header, rows, f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
         return (kind for kind in self.generators.types if self.number(kind[1]) != 0)
 
-    def _vectors(self, kind: Type) -> list[str] | None:
-        return list(self.vectors[self.generators.types.index(kind)]) if self.vectors else None
+    def _vectors(self, kind: Type, form: int) -> list[str] | None:
+        """By determinants, or as polynomials."""
+        return [forms[form] for forms in self.vectors[self.generators.types.index(kind)]] if self.vectors else None
 
     def polynomials(self) -> list[Polynomials]:
         """The highest weight vectors, in the order of the table."""
-        texts = [text for kind in self._types() for text in self._vectors(kind) or ()]
+        texts = [text for kind in self._types() for text in self._vectors(kind, 1) or ()]
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")] if texts else []
 
     def facts(self) -> Facts:
@@ -149,7 +154,7 @@ class ClosureOfSizes:
             "bound": self.ring.bound,
             "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)],
             "sections_from": self.ring.sections_from,
-            "representations": [_type_json(kind) for kind in self.generators.types],
+            "representations": [_named(*kind).type_json() for kind in self.generators.types],
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -159,8 +164,9 @@ class ClosureOfSizes:
             "sizes": self.condition,
             "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
             "representations": [
-                _type_json(kind)
-                | {"dimension": str(kind[2] * self.number(kind[1])), "highest_weight_vectors": self._vectors(kind)}
+                _named(*kind).type_json()
+                | {"dimension": str(kind[2] * self.number(kind[1])), "highest_weight_vectors": self._vectors(kind, 1)}
+                | {"products_of_determinants": self._vectors(kind, 0)}
                 for kind in self._types()
             ],
             "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
@@ -168,7 +174,7 @@ class ClosureOfSizes:
             "degree": str(self.degree),
             "bound": self.ring.bound,
             "sections_from": self.ring.sections_from,
-            "less_than_sections": [_type_json(kind) for kind in self.ring.missing],
+            "less_than_sections": [_named(*kind).type_json() for kind in self.ring.missing],
         }
 
 
@@ -262,7 +268,7 @@ def closures_of_all_sizes(
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     found = generators(size)
     written = tuple(
-        tuple(highest_weights.written(vector, kind[1]) for vector in polynomials)
+        tuple((vector.formula, highest_weights.written(vector, kind[1])) for vector in polynomials)
         for kind, polynomials in highest_weights.vectors(size, found.types if vectors else ())
     )
     return ClosureOfSizes(found, coordinate_ring(size), written)
@@ -296,12 +302,6 @@ def _named(n: int, shapes: Shapes, number: int) -> Representation:
 def _written(kind: Type) -> Formula:
     named = _named(*kind)
     return Formula(str(named), named.latex)
-
-
-def _type_json(kind: Type) -> dict[str, Any]:
-    found = _named(*kind).to_json()
-    del found["dimension"]
-    return found
 
 
 def _formula(expression: Expr) -> Formula:
