@@ -12,7 +12,6 @@ tokens have the same coefficients, up to the order of the tokens.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import reduce
 from itertools import combinations_with_replacement
 from math import prod
@@ -96,7 +95,7 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     """The coefficients of P that are not identically zero."""
     n = network.widths[0]
     variables = n * (n + 1) // 2
-    context = flint.fmpz_mpoly_ctx.get([f"v{i}" for i in range(variables + network.parameter_count)], "degrevlex")
+    context = flint.fmpz_mpoly_ctx.get(("v", variables + network.parameter_count), "degrevlex")
     entries, parameters = context.gens()[:variables], context.gens()[variables:]
     symmetric = dict(zip(combinations_with_replacement(range(n), 2), entries, strict=True))
     S = EntryMatrix([[symmetric[min(p, q), max(p, q)] for q in range(n)] for p in range(n)])
@@ -116,7 +115,7 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
 def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
     """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
     places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
-    columns = dict(_monomials_in_tokens(network, places))
+    columns = _monomials_in_tokens(network, places)
     monomials = sorted({m for column in columns.values() for m in column}, reverse=True)
     rows = [[columns[place].get(m, 0) for m in monomials] for place in places]
     chosen, _ = pivot_columns(rows)
@@ -134,16 +133,17 @@ def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict
 
 def _monomials_in_tokens(
     network: Shape, places: list[tuple[int, Exponents]]
-) -> Iterator[tuple[tuple[int, Exponents], Polynomial]]:
+) -> dict[tuple[int, Exponents], Polynomial]:
     """The polynomial S^e X_i1 in X, where S = XXᵀ, for each i and exponents e."""
     n, t = network.widths[0], network.t
-    context = flint.fmpz_mpoly_ctx.get([f"x{i}" for i in range(n * t)], "degrevlex")
-    gens = context.gens()
+    gens = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
     X = [gens[i * t : (i + 1) * t] for i in range(n)]
     entries = [reduce(add, map(mul, X[p], X[q])) for p, q in combinations_with_replacement(range(n), 2)]
+    columns = {}
     for i, exponents in watched(places):
         value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
-        yield (i, exponents), {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
+        columns[i, exponents] = {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
+    return columns
 
 
 _TRANSPOSED = 1 << 19

@@ -91,10 +91,8 @@ class DeepAttention(Shape):
 
     def expected_dimension(self) -> tuple[int | None, str]:
         """Return the dimension by the first formula whose hypotheses hold."""
-        for expectation in self.expectations():
-            if expectation.value is not None and not expectation.fails:
-                return expectation.value, expectation.statement
-        return None, "no formula is known for such a network"
+        holding = ((e.value, e.statement) for e in self.expectations() if e.value is not None and not e.fails)
+        return next(holding, (None, "no formula is known for such a network"))
 
     def statements(self) -> tuple[Statement, ...]:
         """Return the statements of the paper, and those of m2bridge."""

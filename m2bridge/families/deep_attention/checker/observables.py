@@ -204,9 +204,8 @@ def _dimension(case: Case) -> Found:
         numbers = {"columns": columns, "rank": rank, "unseen": kernel, "seed": SEED, "prime": STATED_PRIME}
         lower = upper if rank == columns - kernel else rank
         _check_small(case, upper)
-    if lower > upper:
-        raise ContradictionError(f"a rank {lower} above the bound {upper}")
-    return (lower if lower == upper else None), {**numbers, "lower_bound": lower, "upper_bound": upper}
+    value, _ = _bounded(lower, upper)
+    return value, {**numbers, "lower_bound": lower, "upper_bound": upper}
 
 
 def _check_small(case: Case, upper: int) -> None:
