@@ -130,6 +130,8 @@ def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
+    if len(rows) == 1:
+        return 1
     columns: dict[Column, list[tuple[int, int]]] = {}
     for number, row in enumerate(rows):
         for column, value in row:

@@ -13,6 +13,7 @@ polynomials. What is read, with ``f, g`` for polynomials::
 
 import re
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -120,15 +121,10 @@ def _field(text: str) -> CoefficientField:
 
 def _inside(text: str) -> str | None:
     """The text between the first and the last character, if those are brackets that match each other."""
-    if not text or text[0] not in _CLOSING:
+    if _CLOSING.get(text[:1]) != text[-1:]:
         return None
-    depth = 0
-    for place, sign in enumerate(text):
-        depth += (sign in "([{") - (sign in ")]}")
-        if depth == 0:
-            whole = place == len(text) - 1 and sign == _CLOSING[text[0]]
-            return text[1:-1] if whole else None
-    return None
+    depths = accumulate((sign in "([{") - (sign in ")]}") for sign in text[:-1])
+    return text[1:-1] if all(depths) else None
 
 
 def _parts(text: str) -> list[str]:

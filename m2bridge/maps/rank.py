@@ -14,7 +14,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.limits import check, limited
 from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
-from m2bridge.maps.statement import Value, WithoutOrbits
+from m2bridge.maps.statement import Observed, Value
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -201,7 +201,7 @@ def _gradients(source: DifferentiableModel, count: int, prime: int, random: Rand
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedRank(WithoutOrbits):
+class ObservedRank(Observed):
     """The observed dimension of a model without orbits; see :class:`m2bridge.maps.statement.Observed`.
 
     Parameters
@@ -216,8 +216,6 @@ class ObservedRank(WithoutOrbits):
     seconds: float
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
-    unfinished: str = ""
-    progress: str = ""
 
     @property
     def dimension(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -344,92 +345,81 @@ class Witness:
         }
 
 
-class Observed(Protocol):
-    """Observations of one case, each by at least one exact method that predicts nothing."""
+class Observed(ABC):
+    """Observations of one case, each by at least one exact method that predicts nothing; here without orbits.
 
-    @property
-    def model(self) -> Any:
-        """The case."""
+    Subclasses are frozen dataclasses with these attributes as fields.
 
-    @property
-    def weights(self) -> tuple[str, ...]:
-        """The names of the parameters that a witness shows; none where there are no orbits."""
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The independent methods that agreed."""
-
-    @property
-    def engine_version(self) -> str: ...
-
-    @property
-    def seconds(self) -> float: ...
-
-    @property
-    def unfinished(self) -> str:
-        """The limit that was reached, in words; empty if all was observed."""
-
-    @property
-    def progress(self) -> str:
-        """The part that was done until then; empty if all was observed."""
-
-    def value(self, observable: str) -> Value | None:
-        """The value for the closure as a whole; ``None`` if it is undecided."""
-
-    def unknown(self, observable: str) -> str:
-        """Why it is undecided."""
-
-    def all_orbits(self) -> tuple[Any, ...]:
-        """All orbits of the case, in increasing order; those that were not observed too."""
-
-    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """The value at each orbit that was looked at; ``None`` if it is undecided."""
-
-    def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Why these orbits are undecided."""
-
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
-
-    def numbers(self) -> dict[str, int]:
-        """The numbers of the closure as a whole that a witness shows."""
-
-    def evidence(self) -> dict[str, Any]:
-        """The part of a certificate."""
-
-    def facts(self) -> list[tuple[str, str | None]]:
-        """Names and values for people."""
-
-    def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Title, header and rows of a table of the orbits, where there are orbits."""
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
-
-
-class WithoutOrbits:
-    """The part of :class:`Observed` about orbits, where there are none."""
+    Attributes
+    ----------
+    model : Model
+        The case.
+    weights : tuple of str
+        The names of the parameters that a witness shows.
+    remarks : tuple of str
+        The independent methods that agreed.
+    engine_version : str
+    seconds : float
+    """
 
     __slots__ = ()
 
     weights: ClassVar[tuple[str, ...]] = ()
+    model: Any
+    remarks: tuple[str, ...]
+    engine_version: str
+    seconds: float
+
+    @property
+    def unfinished(self) -> str:
+        """The limit that was reached, in words; empty if all was observed."""
+        return ""
+
+    @property
+    def progress(self) -> str:
+        """The part that was done until then; empty if all was observed."""
+        return ""
+
+    @abstractmethod
+    def value(self, observable: str) -> Value | None:
+        """Return the value for the closure as a whole; ``None`` if it is undecided."""
+
+    @abstractmethod
+    def unknown(self, observable: str) -> str:
+        """Return why it is undecided."""
 
     def all_orbits(self) -> tuple[Any, ...]:
-        """None."""
+        """All orbits of the case, in increasing order; those that were not observed too."""
         return ()
 
     def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
-        """Nothing."""
+        """The value at each orbit that was looked at; ``None`` if it is undecided."""
         return {}
 
     def doubt(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Nothing."""
+        """Return why these orbits are undecided."""
         return ""
 
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, Any], dict[str, int]]:
-        """Return ``None``: there are no orbits where a statement could fail."""
+    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
+        """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
         raise LookupError("there are no orbits")
 
-    def table(self) -> None:
-        """Return ``None``: there is none."""
-        return
+    @abstractmethod
+    def numbers(self) -> dict[str, int]:
+        """Return the numbers of the closure as a whole that a witness shows."""
+
+    @abstractmethod
+    def evidence(self) -> dict[str, Any]:
+        """Return the part of a certificate."""
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str | None]]:
+        """Return names and values for people."""
+
+    def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
+        """Title, header and rows of a table of the orbits, where there are orbits."""
+        return None
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Return a dictionary for ``json.dumps``."""

@@ -12,7 +12,7 @@ from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, repres
 from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
-from m2bridge.maps.statement import IntegerMatrix, Value
+from m2bridge.maps.statement import IntegerMatrix, Observed, Value
 from m2bridge.results.sheet import Facts, Sheet, Table
 
 FAMILY = Orbit(1, 1, 1)
@@ -82,7 +82,7 @@ class OrbitFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Observations:
+class Observations(Observed):
     """The observations of one case.
 
     Parameters

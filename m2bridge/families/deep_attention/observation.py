@@ -20,7 +20,7 @@ from m2bridge.families.deep_attention.network import Balls, Head, NumberSystem, 
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
-from m2bridge.maps.statement import Value, WithoutOrbits
+from m2bridge.maps.statement import Observed, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedNetwork(WithoutOrbits):
+class ObservedNetwork(Observed):
     """See :class:`m2bridge.maps.statement.Observed`; there are no orbits.
 
     Parameters
