@@ -301,9 +301,7 @@ def graded_source(model: Model) -> MultigradedMap:
     MethodUnavailableError
         If the parameters satisfy relations or the map has no positive grading.
     """
-    free, grading = model.free_map, model.grading()
-    renamings = [symmetry.renaming(free.source.variables) for symmetry in model.symmetries()]
-    return multigraded(free, renamings, None if grading is None else grading.coordinates)
+    return multigraded(model.free_map, model.symmetries(), model.grading())
 
 
 def default_max_degree(

@@ -23,7 +23,7 @@ from m2bridge.families.attention.shape import (
     is_birational,
     zero_tangent_dimension,
 )
-from m2bridge.maps.model import LowerBound, Model, Multigrading, Symmetry, UpperBound, WithoutRealWeights
+from m2bridge.maps.model import LowerBound, Model, UpperBound, Vector, WithoutRealWeights
 from m2bridge.system import imported
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class SingleLayerAttention(Shape, Model):
 
         return coordinate_names(self, self.coordinates)
 
-    def grading(self) -> Multigrading | None:
+    def grading(self) -> tuple[Vector, ...] | None:
         """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full coordinates."""
         from m2bridge.families.attention.parametrization import grading
 
@@ -174,7 +174,7 @@ class SingleLayerAttention(Shape, Model):
             for _, polynomials in generators(self, degree):
                 yield from (tuple(polynomial.items()) for polynomial in polynomials)
 
-    def symmetries(self) -> tuple[Symmetry, ...]:
+    def symmetries(self) -> tuple[dict[str, str], ...]:
         """The permutations of the indices."""
         from m2bridge.families.attention.parametrization import symmetries
 

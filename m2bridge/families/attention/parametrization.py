@@ -23,9 +23,9 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.shape import Coordinates, Shape, Weights, coordinate_count, weights_dimension
-from m2bridge.implicitization.multigraded_map import MultigradedMap, coordinate_permutation, multigraded
+from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import watched
-from m2bridge.maps.model import LowerBound, Multigrading, Permutation, Symmetry, Vector
+from m2bridge.maps.model import LowerBound, Vector
 from m2bridge.maps.statement import IntegerMatrix
 
 Index = tuple[int, int, int, int]
@@ -247,18 +247,17 @@ def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) 
     """The free parametrization with its grading and symmetries."""
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
-    renamings = [symmetry.renaming(free.source.variables) for symmetry in symmetries(shape, free)]
-    return multigraded(free, renamings, grading(shape, free).coordinates if system == "reduced" else None)
+    return multigraded(free, symmetries(shape, free), grading(shape, free) if system == "reduced" else None)
 
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
 """The kinds of the indices of a weight, or of a reduced coordinate; V_k_p, for example."""
 
 
-def grading(shape: Shape, free: PolynomialMap) -> Multigrading:
+def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
     """The grading by Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
-    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has (0, 0, e_p).
+    It is that of V_k_p of degree (e_k, 0, e_p), A_p_i of (0, e_i, e_p), Q_e_i of (0, e_i, 0), and K_e_p of (0, 0, e_p).
     """
     first = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
 
@@ -270,33 +269,17 @@ def grading(shape: Shape, free: PolynomialMap) -> Multigrading:
                 degree[first[role] + int(index) - 1] += 1
         return tuple(degree)
 
-    return Multigrading(
-        tuple(degree(name) for name in watched(free.source.variables)),
-        tuple(degree(name) for name in watched(free.coordinates)),
-    )
+    return tuple(degree(name) for name in watched(free.coordinates))
 
 
-def symmetries(shape: Shape, free: PolynomialMap) -> tuple[Symmetry, ...]:
+def symmetries(shape: Shape, free: PolynomialMap) -> tuple[dict[str, str], ...]:
     """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of p, q together.
 
     Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.
     """
     roles = ("i", "p") if free.coordinates[0].startswith("c_") else ("ip",)
     moves = [("k", s) for s in range(1, shape.d_out)] + [(role, s) for s in range(1, shape.d) for role in roles]
-    return tuple(_symmetry(free, *move) for move in moves)
-
-
-def _symmetry(free: PolynomialMap, roles: str, s: int) -> Symmetry:
-    """The exchange of s and s + 1 among these indices; what it does to full coordinates is seen from their images."""
-    renaming = {name: renamed(name, roles, s) for name in watched(free.source.variables)}
-    if not free.coordinates[0].startswith("c_"):
-        return Symmetry(_moved(renaming), coordinate_permutation(free, renaming))
-    return Symmetry(_moved(renaming), _moved({name: renamed(name, roles, s) for name in watched(free.coordinates)}))
-
-
-def _moved(renaming: Mapping[str, str]) -> Permutation:
-    place = {name: number for number, name in enumerate(renaming)}
-    return tuple(place[name] for name in renaming.values())
+    return tuple({name: renamed(name, *move) for name in watched(free.source.variables)} for move in moves)
 
 
 def renamed(name: str, roles: str, s: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import mul
@@ -15,7 +15,7 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
-from m2bridge.maps.model import DifferentiableModel, Multigrading, Symmetry, UpperBound, Vector, transposition
+from m2bridge.maps.model import DifferentiableModel, UpperBound, Vector
 from m2bridge.maps.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
@@ -131,43 +131,28 @@ class PolynomialNetwork(DifferentiableModel):
                 f"this network has more than {most} coordinates, too many to write down; its dimension needs none"
             )
 
-    def grading(self) -> Multigrading:
+    def grading(self) -> tuple[Vector, ...]:
         """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
 
-        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. The entry (i, j) of W_1 has degree e_j for
-        input j, the entry (i, j) of W_l degree e_i for output i. Without hidden layers the map is the identity, and
-        each coordinate has a degree of its own.
+        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the map is the identity,
+        and each coordinate has a degree of its own.
         """
-        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
-        if last == 1:
-            units = tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
-            return Multigrading(units, units)
+        inputs, outputs = self.input_count, self.output_count
+        if len(self.widths) == 2:
+            return tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
+        return tuple(_unit(outputs, k) + m for k, m in self._coefficients())
 
-        def weight(k: int, i: int, j: int) -> Vector:
-            return _unit(outputs, i if k == last else None) + _unit(inputs, j if k == 1 else None)
-
-        parameters = tuple(weight(*entry) for entry in self._entries())
-        return Multigrading(parameters, tuple(_unit(outputs, k) + m for k, m in self._coefficients()))
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
+    def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
-        inputs, outputs, last = self.input_count, self.output_count, len(self.widths) - 1
-        entries = {entry: n for n, entry in enumerate(self._entries())}
-        coordinates = {name: n for n, name in enumerate(self._coefficients())}
-        swaps = [(transposition(outputs), transposition(inputs, (s, s + 1))) for s in range(inputs - 1)]
-        swaps += [(transposition(outputs, (s, s + 1)), transposition(inputs)) for s in range(outputs - 1)]
-        return tuple(
-            Symmetry(
-                tuple(entries[k, rows[i] if k == last else i, columns[j] if k == 1 else j] for k, i, j in entries),
-                tuple(coordinates[rows[k], tuple(m[i] for i in columns)] for k, m in coordinates),
-            )
-            for rows, columns in swaps
-        )
+        last = len(self.widths) - 1
 
-    def _entries(self) -> Iterator[tuple[int, int, int]]:
-        """Layer (from 1), row and column (from 0) of each parameter."""
-        for k, (before, after) in enumerate(pairwise(self.widths), 1):
-            yield from ((k, i, j) for i in range(after) for j in range(before))
+        def exchanges(count: int, others: int, name: Callable[[int, int], str]) -> Iterator[dict[str, str]]:
+            for s in range(1, count):
+                yield {name(n, m): name(2 * s + 1 - n, m) for n in (s, s + 1) for m in range(1, others + 1)}
+
+        columns = exchanges(self.input_count, self.widths[1], lambda j, i: f"W_1_{i}_{j}")
+        rows = exchanges(self.output_count, self.widths[-2], lambda i, j: f"W_{last}_{i}_{j}")
+        return *columns, *rows
 
     def _coefficients(self) -> list[tuple[int, Vector]]:
         """Output (from 0) and exponents of each coordinate."""
