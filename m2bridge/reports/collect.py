@@ -12,7 +12,7 @@ from m2bridge.crosscheck.certify import foreign_program, question_of
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.definition import Row as Answer
 from m2bridge.limits import watched
-from m2bridge.reports.content import VERDICTS, Detail, Problem, Report, Row, case_of, orbit_table, verdict_words
+from m2bridge.reports.content import VERDICTS, Case, Detail, Problem, Report, Row, case_of, orbit_table, verdict_words
 from m2bridge.results.markup import line
 from m2bridge.results.sheet import Table, duration
 
@@ -83,8 +83,9 @@ def collect(folder: Path) -> Report:
                 unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, files)
             else:
                 certificate = read(path)
-                rows += _once(certificate_rows(certificate, name), ".json", files)
-                details.append(_detail(certificate, tables))
+                found = _once(certificate_rows(certificate, name), ".json", files)
+                details.append(_detail(certificate, found[0].case, tables))
+                rows += found
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
     answered = {(row.case, row.question) for row in rows}
@@ -137,17 +138,11 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    sources = _sources(certificate, len(answers))
-    return [
-        Row(case, certificate.question, *row, certificate.reported, file, source)
-        for row, source in zip(answers, sources, strict=True)
-    ]
-
-
-def _sources(certificate: Certificate, count: int) -> list[str]:
-    """The places where the statements are stated; nothing for what is no statement."""
-    verdicts = certificate.answer.get("verdicts", ())
-    return [str(verdict.get("source", "")) for verdict in verdicts] if len(verdicts) == count else [""] * count
+    verdicts = certificate.answer.get("verdicts", ())  # of statements; other answers have no source
+    stated = len(verdicts) == len(answers)
+    sources = [str(verdict.get("source", "")) for verdict in verdicts] if stated else [""] * len(answers)
+    pairs = zip(answers, sources, strict=True)
+    return [Row(case, certificate.question, *row, certificate.reported, file, source) for row, source in pairs]
 
 
 def _foreign(certificate: Certificate) -> bool:
@@ -170,14 +165,14 @@ def _program_not_checked(row: Answer) -> Answer:
     return row._replace(verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}")
 
 
-def _detail(certificate: Certificate, tables: dict[Table, Table]) -> Detail:
+def _detail(certificate: Certificate, case: Case, tables: dict[Table, Table]) -> Detail:
     """The certificates of one case share script and orbits, so equal ones are kept once, and tables in ``tables``."""
     evidence = certificate.evidence
     facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
     orbits = [orbit for orbit in facts if isinstance(orbit, dict)] if isinstance(facts, list) else []
     table = orbit_table(orbits) if orbits else None
     return Detail(
-        case_of(certificate.family, certificate.case),
+        case,
         certificate.question,
         question_of(certificate.family, certificate.question).observation,
         tables.setdefault(table, table) if table else None,
