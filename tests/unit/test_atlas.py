@@ -88,7 +88,7 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
     assert shown.values[-2].text.startswith("2376, ")
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
     reasons = {value.name: value.reason for value in shown.values[2:-2]}
-    up_to_a_degree = ("Hilbert polynomial", "Hilbert function", "generators of low degree")
+    up_to_a_degree = ("Hilbert polynomial", "Hilbert function", "generators of low degree", "representations")
     assert all((reasons.pop(name) == "") for name in up_to_a_degree)
     assert set(reasons.values()) == {f"timed-out (limit 1 min 0 s): {NASTY}"}
     assert [(value.name, value.text) for value in shown.singular] == [

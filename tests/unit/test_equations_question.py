@@ -231,11 +231,12 @@ def test_planted_numbers_of_generators_are_rejected(changes: dict[str, int]) -> 
 
 
 def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a bound that is too small H is not h in the degree before it."""
-    core = sections.Core(Case(3, 2, 2, 2))
-    assert core.sections_from() == 4
-    core.bound = 3
-    assert core.sections_from() is None
+    """With sections that are too many H is not h in any degree that is looked at."""
+    assert sections.Core(Case(3, 2, 2, 2)).start == 4
+    right = sections.number_of_sections
+    monkeypatch.setattr(sections, "number_of_sections", lambda *sizes: lambda n: right(*sizes)(n) + 1)
+    with pytest.raises(TooExpensiveError, match="not decided"):
+        sections.Core(Case(2, 2, 2, 2))
 
 
 @pytest.mark.parametrize("last", [2, 3])

@@ -77,7 +77,7 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
     return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
 
 
-MOST_MONOMIALS = 2_000_000
+MOST_MONOMIALS, MORE_DEGREES = 2_000_000, 3
 PRIMES = (2**26 - 5, algebra.PRIME)  # FLINT eliminates twice as fast modulo the first, which lifts small fractions
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
@@ -164,6 +164,8 @@ class Products:
         h, first = number_of_sections(f, e, m, e), min(max(e, f) - 1, m - 2) + 3
         values = [1]
         while len(values) <= first or values[-1] != h(len(values) - 1):
+            if len(values) > first + MORE_DEGREES:
+                raise TooExpensiveError("answer", f"not decided: the Hilbert function up to degree {len(values) - 1}")
             self.weights(len(values) + 1, sizes)  # where generators can be; an error if there are too many monomials
             values.append(self.hilbert_function(len(values), sizes))
         return values, max(n for n in range(len(values) + 1) if not n or values[n - 1] != h(n - 1))
