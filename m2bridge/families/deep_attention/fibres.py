@@ -6,7 +6,6 @@ are not zero, every orbit of the torus of scalings on the fibre has one such poi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import Engine
@@ -74,21 +73,19 @@ def fibre_script(network: Shape) -> Script:
         raise TooLargeError(
             f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take fewer"
         )
-    n, size = network.widths[0], range(1, network.widths[0] + 1)
+    n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
-    charts: list[list[list[Any]]] = [
-        [[A[0][0] if i == j == 1 else f"inner_({k},{i},{j})" for j in size] for i in size]
-        for k, A in enumerate(attention, 1)
-    ]
-    values = [[f"outer_({i},{j})" for j in size] for i in range(1, network.widths[-1] + 1)]
-    unknowns = (name for rows in (*charts, values) for row in rows for name in row if isinstance(name, str))
+    names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]
+    values = [[f"outer_({i},{j})" for j in range(1, n + 1)] for i in range(1, outputs + 1)]
     entries = n * network.t if network.t < n else n * (n + 1) // 2
+    unknowns = [name for rows in names for name in [*rows[0][1:], *(x for row in rows[1:] for x in row)]]
+    charts = [[[str(A[0][0]), *rows[0][1:]], *rows[1:]] for A, rows in zip(attention, names, strict=True)]
     return render(
         "deep_fibre",
         ("wire", "fibres"),
         values={
             "title": network.title,
-            "unknowns": ", ".join(unknowns),
+            "unknowns": ", ".join([*unknowns, *(name for row in values for name in row)]),
             "inputs": f"entry_1..entry_{entries}",
             "size": n,
             "tokens": network.t if network.t < n else 0,
