@@ -34,8 +34,6 @@ class Finding:
         How, in one line; why not, if there is no value.
     bound : {"", "at least", "at most"}
         What is proved about a number that is not exact.
-    proved : bool
-        Whether the value is proved; an identity that is not holds at random points.
     numbers : dict
         What a certificate holds of it.
     """
@@ -43,13 +41,17 @@ class Finding:
     value: bool | int | None
     method: str
     bound: str = ""
-    proved: bool = True
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def exact_value(self) -> bool | int | None:
         """The value if it is not only a bound."""
         return None if self.bound else self.value
+
+    @property
+    def proved(self) -> bool:
+        """Whether the value is proved to be exact."""
+        return self.exact_value is not None
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""
@@ -123,7 +125,7 @@ def _finding_text(finding: Finding) -> str:
     if finding.value is None:
         return f"not decided: {finding.method}"
     value = ("yes" if finding.value else "no") if isinstance(finding.value, bool) else str(finding.value)
-    proved = " (proved)" if finding.proved and not finding.bound else ""
+    proved = " (proved)" if finding.proved else ""
     return " ".join(filter(None, (finding.bound, value))) + f"{proved}: {finding.method}"
 
 
@@ -189,7 +191,7 @@ def observe_part(
                 except (MethodUnavailableError, TooLargeError) as reason:
                     if certified:
                         raise
-                    findings[name] = Finding(None, str(reason), proved=False)
+                    findings[name] = Finding(None, str(reason))
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
@@ -203,8 +205,7 @@ def _dimension(network: Shape) -> Finding:
     result = dimension(network)
     if result.dimension is None or result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")
-    proved = result.status == "proved"
-    return Finding(result.dimension, result.lower.method, "" if proved else "at least", proved)
+    return Finding(result.dimension, result.lower.method, "" if result.status == "proved" else "at least")
 
 
 def _attention_matrices(network: Shape) -> Finding:
@@ -243,8 +244,8 @@ def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None 
     """A rank is exact if it attains an upper bound."""
     if rank > bound:
         raise ContradictionError(f"{method}: {rank}, above the upper bound {bound}")
-    proved = rank == bound
-    return Finding(rank, method, "" if proved else "at least", proved, numbers or {"rank": rank, "upper_bound": bound})
+    evidence = numbers or {"rank": rank, "upper_bound": bound}
+    return Finding(rank, method, "" if rank == bound else "at least", evidence)
 
 
 def _tangent(network: Shape, point: list[int], i: int) -> list[int]:
