@@ -218,8 +218,7 @@ class Performance(Performer[Job, Report]):
     @property
     def exhausted(self) -> bool:
         """Whether this process and its Macaulay2 hold too much memory."""
-        process = self._engine.process
-        return resident_memory(os.getpid(), process.pid if process else None) > MEMORY_MARK
+        return resident_memory(os.getpid(), self._engine.pid) > MEMORY_MARK
 
     def perform(self, job: Job) -> Report:
         """Perform a job, unless another process is at it, or has done it."""

@@ -41,11 +41,6 @@ class Candidate:
     program: Path | None
 
     @property
-    def required(self) -> bool:
-        """Whether the user named this place, so that no other one may be taken silently."""
-        return self.origin in ("--m2", VARIABLE)
-
-    @property
     def version(self) -> str:
         """The version of this Macaulay2.
 
@@ -92,7 +87,7 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
         try:
             candidate.version  # noqa: B018  (asked for its exceptions)
         except EngineError as error:
-            if candidate.required:
+            if candidate.origin in ("--m2", VARIABLE):  # the user named it
                 raise
             refused.append(error)
         else:

@@ -324,6 +324,10 @@ def _elements(items: Iterable[Any]) -> str:
     return grouped([scalar(item) for item in items])
 
 
+def _ideal(function: str, value: Any) -> str:
+    return f"({function}({encode(value.ring)}, {_elements(value.generators)}))"
+
+
 @encode.register
 def _(value: values.Module) -> str:
     free = f"mbFree({encode(value.ring)}, {literal(value.degrees)})"
@@ -351,7 +355,7 @@ def _(value: values.ComplexMap) -> str:
     return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
 
 
-_ENCODERS: dict[type, Callable[[Any], str]] = {
+_ENCODERS: dict[Any, Callable[[Any], str]] = {
     type(None): lambda value: "null",
     bool: lambda value: "true" if value else "false",
     int: lambda value: f"({decimal(value)})",
@@ -359,15 +363,12 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     str: lambda value: string(value),
     list: lambda value: items(value),
     tuple: lambda value: f"(toSequence {items(value)})",
-    set: lambda value: f"(set {items(value)})",
-    frozenset: lambda value: f"(set {items(value)})",
-    values.Set: lambda value: f"(set {items(value)})",
+    set | frozenset | values.Set: lambda value: f"(set {items(value)})",
     values.RealInterval: lambda value: f"(mbInterval({encode(value.left)}, {encode(value.right)}))",
     values.Net: lambda value: f"(mbNet({value.height}, {items(value.lines)}))",
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
     values.Array: lambda value: f"(new Array from {items(value)})",
-    values.MutableList: lambda value: f"(new {type(value).__name__} from {items(value)})",
-    values.Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
+    values.MutableList | values.Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
     values.Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
     values.Reference: lambda value: f"(mbReferenced {string(value.key)})",
     values.HilbertPolynomial: lambda value: (
@@ -389,8 +390,9 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
     values.RingFraction: lambda value: (
         f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
     ),
-    GeneratingSet: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
-    values.GeneralIdeal: lambda value: f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    GeneratingSet | values.GeneralIdeal: lambda value: (
+        f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))"
+    ),
     values.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
     values.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
     values.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
@@ -400,5 +402,5 @@ _ENCODERS: dict[type, Callable[[Any], str]] = {
         f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
     ),
 }
-for _kind, _encoder in _ENCODERS.items():
-    encode.register(_kind, _encoder)
+for _kinds, _encoder in _ENCODERS.items():
+    encode.register(_kinds, _encoder)
