@@ -181,11 +181,12 @@ def dimension(
 
 
 def _by_formula(model: Model) -> MethodValue:
-    expected = model.expected_dimension()
-    if expected is None:
-        return MethodValue("formula", None, "not applicable", "no formula is known for this map")
-    value, remark = expected
-    return MethodValue("formula", value, "not applicable" if value is None else "formula", remark)
+    """The value of the first formula whose hypotheses hold."""
+    expected = model.expectations()
+    if holding := [e for e in expected if e.value is not None and not e.fails]:
+        return MethodValue("formula", holding[0].value, "formula", holding[0].statement)
+    remark = expected[0].fails if expected else "no formula is known for this case"
+    return MethodValue("formula", None, "not applicable", remark)
 
 
 def _by_elimination(

@@ -318,20 +318,9 @@ class Model(ABC):
         """
         return None
 
-    def expected_dimension(self) -> tuple[int | None, str] | None:
-        """Return a formula's value, ``None`` where it does not apply, and its name or why it does not apply.
-
-        ``None`` where the family has no formula.
-        """
-        return None
-
     def expectations(self) -> tuple[Expectation, ...]:
         """Return what each formula for the dimension says, the most important one first."""
-        expected = self.expected_dimension()
-        if expected is None:
-            return ()
-        value, remark = expected
-        return (Expectation(value, "", remark) if value is None else Expectation(value, remark),)
+        return ()
 
     def core(self) -> Core | None:
         """Return a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""

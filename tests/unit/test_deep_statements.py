@@ -137,8 +137,9 @@ def test_expectations_name_the_hypothesis_that_fails() -> None:
     assert (first.value, second.value, second.fails) == (13, 10, "")
     assert "hidden widths of at most" in first.fails
     assert expectations(DeepAttention((4, 3, 2, 4), 2))[0].value is None
-    assert DeepAttention((3, 3), 2, normalization="softmax").expected_dimension() == (17, "Theorem 3.9")
-    assert DeepAttention((2, 3), 2, heads=2, normalization="softmax").expected_dimension()[0] is None
+    found = dimension(DeepAttention((3, 3), 2, normalization="softmax"), method="formula").findings
+    assert [(one.value, one.remark) for one in found] == [(17, "Theorem 3.9")]
+    assert dimension(DeepAttention((2, 3), 2, heads=2, normalization="softmax"), method="formula").dimension is None
 
 
 def test_virtual_weights_of_all_small_shapes() -> None:

@@ -23,7 +23,7 @@ from m2bridge.families.attention.shape import (
     is_birational,
     zero_tangent_dimension,
 )
-from m2bridge.maps.model import LowerBound, Model, UpperBound, Vector, WithoutRealWeights
+from m2bridge.maps.model import Expectation, LowerBound, Model, UpperBound, Vector, WithoutRealWeights
 from m2bridge.system import imported
 
 if TYPE_CHECKING:
@@ -196,14 +196,14 @@ class SingleLayerAttention(Shape, Model):
 
         return lower_bounds(self, characteristic)
 
-    def expected_dimension(self) -> tuple[int | None, str]:
+    def expectations(self) -> tuple[Expectation, ...]:
         """The value of Corollary 3.3, and a remark."""
         if self.t == 1:
-            return None, "Corollary 3.3 assumes t ≥ 2"
+            return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.statements import paper_hypotheses
 
         remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else "")
-        return dimension_formula(self), remark
+        return (Expectation(dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
         """The degree by a formula, with the generic fibre of all sizes."""

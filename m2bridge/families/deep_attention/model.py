@@ -89,11 +89,6 @@ class DeepAttention(Shape):
         """Return the dimension by formulas; see ``statements.py``."""
         return expectations(self)
 
-    def expected_dimension(self) -> tuple[int | None, str]:
-        """Return the dimension by the first formula whose hypotheses hold."""
-        holding = ((e.value, e.statement) for e in self.expectations() if e.value is not None and not e.fails)
-        return next(holding, (None, "no formula is known for such a network"))
-
     def statements(self) -> tuple[Statement, ...]:
         """Return the statements of the paper, and those of m2bridge."""
         return STATEMENTS

@@ -15,7 +15,7 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
-from m2bridge.maps.model import DifferentiableModel, UpperBound, Vector
+from m2bridge.maps.model import DifferentiableModel, Expectation, UpperBound, Vector
 from m2bridge.maps.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
@@ -182,11 +182,11 @@ class PolynomialNetwork(DifferentiableModel):
         except InvalidCaseError as reason:
             raise InvalidCaseError("widths", reason.message) from None
 
-    def expected_dimension(self) -> tuple[int | None, str]:
+    def expectations(self) -> tuple[Expectation, ...]:
         """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is no expectation."""
         if self.degree < 2:
-            return None, "the expectation is for activation degrees r ≥ 2"
-        return expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"
+            return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
+        return (Expectation(expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"),)
 
     def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
