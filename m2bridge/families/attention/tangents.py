@@ -3,7 +3,7 @@
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over QQ, for t ≥ 2.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,10 +48,6 @@ LowerBounds = dict[Orbit, tuple[int, Orbit]]
 """A lower bound for the tangent dimension at each orbit, and the orbit where the tangent vectors are."""
 
 
-def _plus(first: Function, second: Function) -> Function:
-    return {key: first.get(key, 0) + second.get(key, 0) for key in first.keys() | second.keys()}
-
-
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
     """The dimension of the orbit in function space (affine): rank of the tangent map of the group action.
 
@@ -70,7 +66,9 @@ def closure_dimension(shape: Shape) -> int:
 def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
     for i, j in product(range(shape.d), repeat=2):
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
-        yield _plus(function(_row_moved(A, i, j), V), function(A, moved_v))
+        moved = Counter(function(_row_moved(A, i, j), V))
+        moved.update(function(A, moved_v))
+        yield moved
         yield function(_column_moved(A, i, j), V)
     for i, j in product(range(shape.d_out), repeat=2):
         yield function(A, _row_moved(V, i, j))

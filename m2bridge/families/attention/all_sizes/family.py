@@ -330,21 +330,15 @@ def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts:
         applies = applies.intersect(sizes(hypothesis.condition))
     false, unknown = conclusion.false.intersect(applies), conclusion.unknown.intersect(applies)
     holds = applies.subtract(false).subtract(unknown)
-    return SizesVerdict(
-        statement.key,
-        statement.part,
-        statement.text,
-        statement.source,
-        Decision.REFUTED if not false.is_empty() else Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED,
-        tuple(words.format(**counts) for words in WORDS.computed[prediction.observable]),
-        WORDS.trusted[prediction.observable],
-        holds,
-        false,
-        unknown,
-        conclusion.vacuous.intersect(holds),
-        tuple(_not_applicable(prediction, conclusion)),
-        None if false.is_empty() else _counterexample(prediction, conclusion, false),
-    )
+    words = statement.key, statement.part, statement.text, statement.source
+    otherwise = Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED
+    decision = otherwise if false.is_empty() else Decision.REFUTED
+    computed = tuple(text.format(**counts) for text in WORDS.computed[prediction.observable])
+    parts = holds, false, unknown, conclusion.vacuous.intersect(holds)
+    outside = tuple(_not_applicable(prediction, conclusion))
+    example = None if false.is_empty() else _counterexample(prediction, conclusion, false)
+    trusted = WORDS.trusted[prediction.observable]
+    return SizesVerdict(*words, decision, computed, trusted, *parts, outside, example)
 
 
 def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[NotApplicable]:
