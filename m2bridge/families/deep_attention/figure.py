@@ -143,7 +143,7 @@ FIGURE = Figure(
         CaseOption("layers", integer, "number of layers l", default="2"),
         CaseOption("t", integer, "number of tokens", default="3"),
         CaseOption("a", integer, "query/key dimension of all layers", default="2"),
-        CaseOption("delta", partial(ranges, "delta"), "widths δ of all layers: one, or first..last", default="3..10"),
+        CaseOption("delta", partial(ranges, "delta"), "widths δ of all layers, such as 4,8 or 3..10", default="3..10"),
     ),
     compute=lambda delta, **options: figure_3(deltas=delta, **options),
 )
