@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 from typing import Any
 
@@ -131,7 +131,7 @@ Shapes = tuple[Partition, ...]
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
     """The multiplicities of the products of Schur functors in a representation of a product of general linear groups.
 
-    That of λ is the alternating sum of the dimensions of the weights λ + ρ − wρ (Weyl's character formula).
+    The highest of the weights is that of one of them; its weights, which tableaux count, are taken away, and so on.
 
     Parameters
     ----------
@@ -150,39 +150,17 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     >>> from_weights({((2,),): 1, ((1, 1),): 2}, (2,))
     {((2,),): 1, ((1, 1),): 1}
     """
-    found = dict(counts)
-    for place, size in enumerate(sizes):
-        found = _alternated(found, place, size)
-    for shapes, number in found.items():
-        if number < 0:
-            raise ContradictionError(f"the multiplicity of {shapes} would be {number}: these are no weights")
-    return found
-
-
-def _alternated(counts: Mapping[Shapes, int], place: int, size: int) -> dict[Shapes, int]:
-    """The multiplicities of the representations of one of the groups, with the weights of the others."""
     found: dict[Shapes, int] = {}
-    degrees = {sum(shapes[place]) for shapes in counts}
-    weights = {shape: _weights_around(shape) for n in degrees for shape in partitions(n, size)}
-    for before, after in {(shapes[:place], shapes[place + 1 :]) for shapes in counts}:
-        for shape, around in weights.items():
-            if number := sum(sign * counts.get((*before, weight, *after), 0) for weight, sign in around):
-                found[*before, shape, *after] = number
+    for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
+        dominant = product(*(list(partitions(n, size)) for n, size in zip(degrees, sizes, strict=True)))
+        left = {shapes: counts.get(shapes, 0) for shapes in dominant}  # those that are higher stand before
+        for shapes in filter(left.__getitem__, left):
+            number = found[shapes] = left[shapes]
+            if number < 0:
+                raise ContradictionError(f"the multiplicity of {shapes} would be {number}: these are no weights")
+            for lower in left:
+                left[lower] -= number * prod(map(tableaux, shapes, lower))
     return found
-
-
-@lru_cache(maxsize=10_000)
-def _weights_around(shape: Partition) -> tuple[tuple[Partition, int], ...]:
-    """The dominant weights in the orbits of λ + ρ − wρ, with the sums of the signs of w.
-
-    Where λ is zero, w has to fix the place: no weight is negative.
-    """
-    found: Counter[Partition] = Counter()
-    for order, sign in signed_permutations(len(shape)):
-        weight = [part + j - i for i, (part, j) in enumerate(zip(shape, order, strict=True))]
-        if min(weight, default=0) >= 0:
-            found[tuple(sorted((part for part in weight if part), reverse=True))] += sign
-    return tuple((weight, sign) for weight, sign in found.items() if sign)
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class Covariant:
     @cached_property
     def _terms(self) -> tuple[Any, Any, Any]:
         """The indices i and k of each factor of each term, and a sign."""
-        (i, first), (k, second) = (_words(self.shapes[j], self.places[j]) for j in (0, 1))
+        (i, first), (k, second) = (words(self.shapes[j], self.places[j]) for j in (0, 1))
         signs = numpy.repeat(first, len(second)) * numpy.tile(second, len(first))
         return numpy.repeat(i, len(k), axis=0), numpy.tile(k, (len(i), 1)), signs
 
@@ -183,14 +183,14 @@ class Covariant:
         return total
 
 
-def _words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
+def words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
     """The indices of the factors in the product of the determinants of the columns of a shape, with signs."""
-    words, signs = [], []
+    found, signs = [], []
     for chosen in product(*(signed_permutations(length) for length in columns(shape))):
         word = dict(zip(places, (index for order, _ in chosen for index in order), strict=True))
-        words.append([word[s] for s in range(len(places))])
+        found.append([word[s] for s in range(len(places))])
         signs.append(prod(sign for _, sign in chosen))
-    return numpy.array(words), numpy.array(signs, dtype=numpy.int64)
+    return numpy.array(found), numpy.array(signs, dtype=numpy.int64)
 
 
 def _sum(

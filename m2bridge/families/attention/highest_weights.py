@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain, combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, permutations, product
 from math import gcd, prod
 from random import Random
 from typing import Any
@@ -21,11 +21,11 @@ import flint
 
 from m2bridge.algebra.linear_algebra import leading_columns
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.schur import Representation, columns, partitions, signed_permutations, tableaux
+from m2bridge.algebra.schur import Representation, partitions, tableaux
 from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.completeness import CoreSize
-from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Shapes
+from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.parametrization import reduced_name
 from m2bridge.families.attention.representations import SPACES, Type, generators as core_generators
@@ -47,11 +47,9 @@ def polynomial(covariant: Covariant) -> Polynomial:
     The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms have are left out.
     """
     found: Counter[tuple[Coordinate, ...]] = Counter()
-    words = [
-        [(_word(chosen, places), prod(sign for _, sign in chosen)) for chosen in _columns(shape)]
-        for shape, places in zip(covariant.shapes, covariant.places, strict=True)
-    ]
-    for (i, first), (k, second), (y, third) in product(*words):
+    listed = map(words, covariant.shapes, covariant.places)
+    terms = [list(zip(indices.tolist(), signs.tolist(), strict=True)) for indices, signs in listed]
+    for (i, first), (k, second), (y, third) in product(*terms):
         factors = [_coordinate(k[s], i[s], y[2 * s], y[2 * s + 1]) for s in range(covariant.degree)]
         doubled = sum(p == q for _, _, p, q in factors) - covariant.symmetric_factors
         found[tuple(sorted(factors))] += first * second * third * 2**doubled
@@ -60,15 +58,6 @@ def polynomial(covariant: Covariant) -> Polynomial:
 
 def _coordinate(k: int, i: int, p: int, q: int) -> Coordinate:
     return (k, i, p, q) if p <= q else (k, i, q, p)
-
-
-def _columns(shape: tuple[int, ...]) -> Iterator[tuple[tuple[tuple[int, ...], int], ...]]:
-    return product(*(signed_permutations(length) for length in columns(shape)))
-
-
-def _word(chosen: tuple[tuple[tuple[int, ...], int], ...], places: Any) -> list[int]:
-    word = dict(zip(places, chain.from_iterable(order for order, _ in chosen), strict=True))
-    return [word[s] for s in range(len(word))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +289,6 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
 def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int], last: int) -> MultiplicitySpaces:
     """The multiplicity spaces of a core up to a degree, with spaces of these dimensions."""
     spaces = MultiplicitySpaces.of(size, last, sizes)
-    while len(spaces.ring) <= last:
+    while len(spaces.multiplicities) <= last:
         spaces.next_degree()
     return spaces

@@ -123,16 +123,12 @@ class MultiplicitySpaces:
         Dimensions of X, H, Y; at least those of the core, and more where minors are looked for.
     points : Points
     random : Random
-    ring : list of dict
-        For each degree the types of C_n, with a basis of the values of covariants at the points, modulo a prime.
     multiplicities : list of dict
-        Of C_n, exact.
+        Of the types of C_0, C_1, …, exact.
     boundaries : list of dict
-        The same for images of Λ²W ⊗ C_{n−2}.
+        For each degree the types in the image of Λ²W ⊗ C_{n−2}, with bases of its values at the points, modulo a prime.
     generators : list of dict
         For each degree the types of minimal generators, with their multiplicities.
-    primitive : list of pairs
-        Types of C that products of lower covariants do not span, with bases.
     """
 
     size: CoreSize
@@ -140,11 +136,9 @@ class MultiplicitySpaces:
     sizes: tuple[int, int, int]
     points: Points
     random: Random
-    ring: list[dict[Shapes, Any]]
-    multiplicities: list[dict[Shapes, int]]
-    boundaries: list[dict[Shapes, Any]]
-    generators: list[dict[Shapes, int]]
-    primitive: list[tuple[Shapes, Any]] = field(default_factory=list)
+    multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{((), (), ()): 1}])
+    boundaries: list[dict[Shapes, Any]] = field(default_factory=lambda: [{}])
+    generators: list[dict[Shapes, int]] = field(default_factory=lambda: [{}])
 
     @classmethod
     def of(
@@ -154,9 +148,7 @@ class MultiplicitySpaces:
         sizes, random = sizes or (size.columns, size.rows, size.variables), Random(seed)
         count = max(max(pieri(section_multiplicities(size, n - 1), sizes).values()) for n in range(1, last + 1))
         points = Points.random(sizes, size.columns, 2 * count + SPARE_POINTS, random)
-        one: Shapes = ((), (), ())
-        ring: Any = [{one: numpy.ones((1, 2 * count + SPARE_POINTS), dtype=numpy.int64)}]
-        return cls(size, last, sizes, points, random, ring, [{one: 1}], [{}], [{}])
+        return cls(size, last, sizes, points, random)
 
     def next_degree(self) -> None:
         """Compute the coordinate ring and the generators in the next degree.
@@ -173,32 +165,18 @@ class MultiplicitySpaces:
 
     def next_part_of_ring(self) -> None:
         """Compute the coordinate ring in the next degree."""
-        n = len(self.ring)
-        spaces = pieri(self.multiplicities[-1], self.sizes)
-        found: dict[Shapes, Any] = {}
-        exact: dict[Shapes, int] = {}
-        new = []
-        for shapes, bound in watched(section_multiplicities(self.size, n).items()):
-            basis = _independent(self._products(shapes, self.ring), bound, inf)
-            known = len(basis)
-            if known < bound:
-                basis = _independent(chain(basis, self._values(shapes, lambda T: T.values(self.points))), bound)
-            number = len(basis)
+        spaces, exact = pieri(self.multiplicities[-1], self.sizes), dict[Shapes, int]()
+        for shapes, bound in watched(section_multiplicities(self.size, len(self.multiplicities)).items()):
+            number = len(_independent(self._values(shapes, lambda T: T.values(self.points)), bound))
             if number < bound:
                 number = self._multiplicity(shapes, spaces[shapes], bound)
-            if number != len(basis):
-                raise MethodUnavailableError(f"the covariants of type {shapes} were not found; try again")
             if number:
-                found[shapes], exact[shapes] = basis, number
-            if number > known:
-                new.append((shapes, basis))
-        self.primitive += new
-        self.ring.append(found)
+                exact[shapes] = number
         self.multiplicities.append(exact)
 
     def _next_generators(self) -> None:
         """Compute the minimal generators of the degree of the last part of the ring."""
-        n = len(self.ring) - 1
+        n = len(self.multiplicities) - 1
         below, now = self.multiplicities[n - 1], self.multiplicities[n]
         squares = times(EXTERIOR_SQUARE, self.multiplicities[n - 2], self.sizes) if n > 1 else Counter[Shapes]()
         self.boundaries.append({})
@@ -207,28 +185,13 @@ class MultiplicitySpaces:
             kernel = number - now.get(shapes, 0)
             if not kernel:
                 continue
-            basis = _independent(self._products(shapes, self.boundaries), kernel, inf)
-            if len(basis) < kernel:
-                basis = _independent(chain(basis, self._values(shapes, lambda T: boundary(T, self.points))), kernel)
+            basis = _independent(self._values(shapes, lambda T: boundary(T, self.points)), kernel)
             if len(basis) < kernel:
                 basis = self._cycles(shapes, number, kernel, squares[shapes], basis)
             if len(basis):
                 self.boundaries[n][shapes] = basis
             if len(basis) < kernel:
                 self.generators[n][shapes] = kernel - len(basis)
-
-    def _products(self, shapes: Shapes, spaces: list[dict[Shapes, Any]]) -> Iterator[Any]:
-        """Elements of a type that are products of lower ones with covariants of the ring."""
-        n = sum(shapes[0])
-        pairs = []
-        for factor, values in self.primitive:
-            if (degree := n - sum(factor[0])) >= 0 and degree < len(spaces):
-                rest = _quotient(shapes, factor)
-                others = spaces[degree].get(rest) if rest is not None else None
-                if others is not None:
-                    pairs += [(first, second) for first in values for second in others]
-        self.random.shuffle(pairs)
-        return (first * second % LARGE_PRIME for first, second in pairs)
 
     def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Any]:
         """The values of covariants at random, until the consumer has enough."""
@@ -317,17 +280,3 @@ def _echelon(rows: list[Any]) -> Any:
 
 def _rational_rank(rows: list[Any]) -> int:
     return int(flint.fmpz_mat([row.tolist() for row in rows]).rank()) if rows else 0
-
-
-def _quotient(shapes: Shapes, factor: Shapes) -> Shapes | None:
-    """The weight that is left; ``None`` if it is no partition."""
-    first, second, third = (_less(a, b) for a, b in zip(shapes, factor, strict=True))
-    return None if first is None or second is None or third is None else (first, second, third)
-
-
-def _less(shape: tuple[int, ...], factor: tuple[int, ...]) -> tuple[int, ...] | None:
-    if len(factor) > len(shape):
-        return None
-    rest = [a - b for a, b in zip(shape, (*factor, *(0,) * (len(shape) - len(factor))), strict=True)]
-    decreasing = all(a >= b for a, b in zip(rest, [*rest[1:], 0], strict=True))
-    return tuple(part for part in rest if part) if decreasing else None

@@ -172,7 +172,7 @@ def minors(size: CoreSize) -> Iterator[Type]:
 
 def _types(spaces: MultiplicitySpaces) -> tuple[Type, ...]:
     """The types of generators of all degrees for which there are points."""
-    while len(spaces.ring) <= spaces.last:
+    while len(spaces.multiplicities) <= spaces.last:
         spaces.next_degree()
     return tuple((n, shapes, number) for n, types in enumerate(spaces.generators) for shapes, number in types.items())
 
