@@ -157,12 +157,9 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
         raise errors.InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
     if max_degree is None:
         return
-    if not isinstance(max_degree, int) or isinstance(max_degree, bool):
-        raise errors.InvalidCaseError("max_degree", f"must be an integer, not {max_degree!r}")
-    if max_degree < 1:
-        raise errors.InvalidCaseError("max_degree", f"must be at least 1, not {max(max_degree, -MOST_DEGREE)}")
-    if max_degree > MOST_DEGREE:
-        raise errors.InvalidCaseError("max_degree", f"must be at most {MOST_DEGREE}")
+    if not isinstance(max_degree, int) or isinstance(max_degree, bool) or not 1 <= max_degree <= MOST_DEGREE:
+        shown = f", not {max_degree!r}" if not isinstance(max_degree, int) or abs(max_degree) <= MOST_DEGREE else ""
+        raise errors.InvalidCaseError("max_degree", f"must be an integer from 1 to {MOST_DEGREE}{shown}")
     if strategy not in ("auto", "multigraded") or field != QQ:
         raise errors.InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
 
