@@ -276,7 +276,7 @@ def test_a_file_with_coordinates_is_a_map() -> None:
         ('parameters = ["c", "d"]', 'parameters = ["c", "a"]', "layer 2, outputs f: column 11: unknown name 'd'"),
         ('parameters = ["c", "d"]', 'parameters = ["c", "d", "a"]', "layer 2: the parameter 'a' belongs"),
         ('parameters = ["c", "d"]', 'parameters = ["c", "d", "z"]', "layer 2, .*'z' occurs twice"),
-        ('parameters = ["c", "d"]', 'parameters = ["c", "d", "1"]', "layer 2: '1' is not a name"),
+        ('parameters = ["c", "d"]', 'parameters = ["c", "d", "1"]', "layer 2, '1' is not a name"),
         ('parameters = ["c", "d"]', 'parameters = "cd"', "layer 2, parameters: must be a list"),
         ('parameters = ["c", "d"]', 'weights = ["c", "d"]', "layer 2: unknown key 'weights'"),
         ('parameters = ["c", "d"]', 'inputs = ["z"]\nparameters = ["c", "d", "w"]', "layer 2 has 1 inputs"),
