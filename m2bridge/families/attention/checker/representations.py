@@ -7,6 +7,7 @@ show that there are no others (docs/completeness.md).
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
@@ -24,6 +25,7 @@ def closures(certificate: Certificate) -> Content | Difference:
     return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]))
 
 
+@cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with a core."""
     core = Products(f, e, m, e)
