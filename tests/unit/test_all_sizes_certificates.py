@@ -72,6 +72,12 @@ def test_every_statement_is_certified_and_accepted(made: Mapping[str, Certificat
     assert {verdict for verdicts in said.values() for verdict in verdicts} == {"CONFIRMED", "REFUTED"}
 
 
+def test_closures_are_certified_as_in_the_sample() -> None:
+    """The sample itself is verified in ``test_checker.py``."""
+    (certificate,) = certify_all(EverySize(), ("closures",))
+    assert (certificate.answer, certificate.evidence) == (sample("closures").answer, sample("closures").evidence)
+
+
 def test_sets_are_read_by_isl_and_are_those_of_the_program(made: Mapping[str, Certificate]) -> None:
     verdict = made["3.4"].answer["verdicts"][2]
     wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
