@@ -85,7 +85,7 @@ def test_results_are_seen_with_model_table_and_place(page: Chrome) -> None:
     assert "5 quadrics, 10 quartics" in shown[0]
     assert "3 more" in shown[0]
     assert "critical for the projective parametrization" in shown[1]
-    assert shown[1].count("confirmed") == 16
+    assert shown[1].count("confirmed") == 17
     assert "only in the Zariski closure" in shown[2]
     assert "irreducible component of dimension 1" in shown[3]
     assert shown[4].startswith("<b>$x$ & 50%</b> _y^z\nZariski closure of the polynomial map")
