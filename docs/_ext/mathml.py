@@ -1,7 +1,7 @@
 """Formulas as MathML, which browsers show by themselves: no script, no font, no picture.
 
 The words of statements and the docstrings of the package are plain text, so that a terminal can show them; what they
-write as ``A_k``, ``d_{k−1}`` or ``x^2`` is a formula on the site.
+write as ``A_k``, ``d_{k−1}``, ``x^2`` or ``α(2d − α) ≥ 2`` is a formula on the site.
 """
 
 from __future__ import annotations
@@ -18,6 +18,23 @@ PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|[A-Za-zα-ωΑ-Ω∞]{1,4}(?![A-Za-z])|
 SCRIPTED = re.compile(
     rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[A-Za-zα-ωΑ-Ω]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"
 )
+
+NAMES = "rk|dim|codim|deg|min|max|det|log"
+LETTER = rf"(?<![A-Za-zα-ωΑ-Ω_`])(?:\d*(?:GL|[A-Za-zα-ωΑ-ΩΣ])['’]?(?:[_^]{PART})*[ᵀ²³⁴⁺]?)(?![A-Za-zα-ωΑ-Ω])"
+NUMBER = r"(?<![A-Za-z\d.])\d+(?:\^\d+)?(?![A-Za-z\d]|\.\d)"
+OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~]|(?<=\s)[<>](?=\s))\s*"
+
+
+PARENTHESES = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)[ᵀ²³]?"
+ATOM = rf"(?:{NUMBER}|{LETTER}(?:\s[a-z]['’]?ᵀ)?|(?:(?<![A-Za-zα-ω])\d*[A-Za-zα-ω]['’]?)?{PARENTHESES})"
+TERM = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?)?{ATOM}(?:{PARENTHESES})*(?:(?<=\))/\d)?"
+FORMULA = re.compile(rf"(?<![\w/.^{{-]){TERM}(?:{OPERATOR}{TERM})+(?![\w/^])")
+"""Numbers, letters and functions of them with at least one operator between."""
+WORD = re.compile(rf"(?<![_A-Za-z])(?!(?:{NAMES}|GL)(?![A-Za-z]))[A-Za-z]{{2,}}")
+"""A word, which is in no formula."""
+OPERATORS = "·cdot ×times ≤le ≥ge ≠ne ∩cap ∪cup ∈in ⊂subset ⊗otimes ⊕oplus ↦mapsto →to ∘circ |mid ~sim Σsum <lt >gt"
+SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'", "ᵀ": r"^{\top}"}
+SIGNS |= {sign: f"^{{{power}}}" for sign, power in zip("²³⁴⁺", "234+", strict=True)}
 LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 
 
@@ -34,11 +51,12 @@ def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) ->
 
 
 def typeset(app: Sphinx, document: nodes.document) -> None:
-    """Replace letters with subscripts or exponents in running text by formulas."""
+    """Replace letters with subscripts or exponents, and sums and comparisons, in running text by formulas."""
     for text in list(document.findall(nodes.Text)):
-        if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)) or not SCRIPTED.search(text):
+        if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
             continue
-        text.parent.replace(text, list(pieces(str(text))))
+        if SCRIPTED.search(text) or FORMULA.search(text):
+            text.parent.replace(text, list(pieces(str(text))))
 
 
 def ancestors(node: nodes.Node) -> list[nodes.Node]:
@@ -50,10 +68,30 @@ def pieces(text: str) -> list[nodes.Node]:
     """Return running text and formulas in turn."""
     parts: list[nodes.Node] = []
     end = 0
+    scripts = list(SCRIPTED.finditer(text))
+    for match in FORMULA.finditer(text):
+        if WORD.search(match[0]) or any(script.start() < match.start() < script.end() for script in scripts):
+            continue
+        parts += [*scripted(text[end : match.start()]), nodes.math("", spelled(match[0]))]
+        end = match.end()
+    return [*parts, *scripted(text[end:])]
+
+
+def scripted(text: str) -> list[nodes.Node]:
+    """Return running text in which letters have scripts."""
+    parts: list[nodes.Node] = []
+    end = 0
     for match in SCRIPTED.finditer(text):
         parts += [nodes.Text(text[end : match.start()]), nodes.math("", latex(match["base"], match["scripts"]))]
         end = match.end()
     return [*parts, nodes.Text(text[end:])]
+
+
+def spelled(text: str) -> str:
+    """Return a formula as LaTeX."""
+    text = SCRIPTED.sub(lambda match: latex(match["base"], match["scripts"]), text)
+    text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|GL)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
+    return "".join(SIGNS.get(sign, sign) for sign in text)
 
 
 def latex(base: str, scripts: str) -> str:

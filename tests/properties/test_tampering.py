@@ -13,7 +13,9 @@ from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
 FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in ("accepted", "all-sizes")]
-ACCEPTED = [path for folder in FOLDERS for path in sorted(folder.glob("*.json"))]
+LONG = "attention-all-sizes-closures.json"
+"""It takes seconds, and each of its numbers is changed in ``tests/unit/test_checker.py``."""
+ACCEPTED = [path for folder in FOLDERS for path in sorted(folder.glob("*.json")) if path.name != LONG]
 MATHEMATICS = ("answer", "evidence", "case", "question", "field", "trusted", "name")
 
 
