@@ -28,14 +28,7 @@ from m2bridge.algebra.schur import (
 )
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention import highest_weights, multiplicity_spaces
-from m2bridge.families.attention.all_sizes.closures import (
-    CORES,
-    D_OUT,
-    ClosureOfSizes,
-    D,
-    closure_of,
-    closures_of_all_sizes,
-)
+from m2bridge.families.attention.all_sizes.closures import CORES, D_OUT, ClosureOfSizes, D, closures_of_all_sizes
 from m2bridge.families.attention.checker.equations import Products, number_of_sections
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.comparisons import generator_check
@@ -216,7 +209,7 @@ def test_hilbert_series_of_cases_by_elimination() -> None:
 def test_a_closure_for_all_sizes_has_the_values_of_single_cases() -> None:
     for d, d_out, a in [(2, 5, 1), (2, 4, 2), (5, 1, 1), (4, 2, 1), (4, 1, 2), (3, 1, 3)]:
         model = SingleLayerAttention(d, d_out, a)
-        found, numbers = closure_of(model), {D: d, D_OUT: d_out}
+        found, numbers = closures_of_all_sizes((CoreSize.of(model),)).ranges[0], {D: d, D_OUT: d_out}
         assert found.dimension.subs(numbers) == dimension_formula(model)
         assert found.degree.subs(numbers) == degree_formula(model)
         counted = {part.shapes: part.dimension for part in representations(model)}

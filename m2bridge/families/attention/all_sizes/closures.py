@@ -16,7 +16,7 @@ from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.errors import TimeLimitError
 from m2bridge.families.attention import highest_weights
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
@@ -272,19 +272,6 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
         for kind, polynomials in highest_weights.vectors(size, found.types if vectors else ())
     )
     return ClosureOfSizes(found, coordinate_ring(size), written)
-
-
-def closure_of(shape: Shape) -> ClosureOfSizes:
-    """The closures of all sizes with the core of a model, t ≥ 2.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If t = 1, or it was not decided.
-    """
-    if shape.t == 1:
-        raise MethodUnavailableError("closures for all sizes are for t ≥ 2")
-    return _closure_of_sizes(CoreSize.of(shape))
 
 
 def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
