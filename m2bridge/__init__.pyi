@@ -10,8 +10,7 @@ from .convert.files import read_map
 from .crosscheck import CrossCheck, Decision, Verdict, cross_check
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
-from .engine import Engine, Limits, Transcript
-from .engine.script import Script
+from .engine.script import Engine, Script, Transcript
 from .errors import (
     ContradictionError,
     ConversionError,
@@ -44,6 +43,7 @@ from .ideals.construct import from_sage, ideal, read_ideal, read_ideal_file, rea
 from .ideals.ideal import Ideal
 from .ideals.projective import ProjectiveScheme
 from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
+from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import closure
 from .maps.closure_result import Closure

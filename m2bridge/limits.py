@@ -1,4 +1,4 @@
-"""The time limit of a computation: one deadline, looked at in every loop.
+"""The limits of a computation: one deadline, looked at in every loop, and the memory of Macaulay2.
 
 A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the deadline: :func:`check`
 at a step, :func:`watched` around what a loop goes through, ``check(price)`` before a call of a library that cannot look
@@ -10,6 +10,7 @@ and no function in between has to hand it on. A new thread begins without a limi
 """
 
 import math
+import resource
 import signal
 import threading
 import time
@@ -268,3 +269,65 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+LEAST_MEMORY = 640 * 2**20
+"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""
+
+MOST_MEMORY = 2**62
+"""Limits on memory are signed numbers of 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on one run.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds of wall time, as many as you like; no limit when left out or infinite.
+    memory : int, optional
+        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`; what this process has
+        (``ulimit -v``) when left out. Useful limits start at 1 GiB; machines with many cores need more.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if this process may not
+        use so much itself: no limit that was set before is ever raised.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2(limits=Limits(timeout=60, memory=2 * 2**30)) as engine:
+    ...     print(closure(cusp, engine=engine).degree)
+    3
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        check_timeout(self.timeout)
+        if self.memory is None:
+            return
+        if self.memory < LEAST_MEMORY:
+            raise InvalidCaseError(
+                "memory",
+                "Macaulay2 takes up to 620 MiB of address space before it computes anything: "
+                "give it 640M at least, better 1G or more",
+            )
+        if self.memory > MOST_MEMORY:
+            raise InvalidCaseError("memory", f"this system takes no limit above {MOST_MEMORY / 2**30:.3g} GiB")
+        inherited = address_space()
+        if inherited is not None and self.memory > inherited:
+            allowed = f"{inherited // 2**20}M"
+            raise InvalidCaseError("memory", f"more than the {allowed} of address space allowed here (ulimit -v)")
+
+
+def address_space() -> int | None:
+    """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if there is none."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else limit

@@ -20,9 +20,9 @@ from m2bridge.batch.pool import Item, Performer, Pool, Result, check_files, inte
 from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
-from m2bridge.engine import Limits, Session, locate
+from m2bridge.engine import Session, locate
 from m2bridge.engine.scratch import Scratch, sweep
-from m2bridge.limits import alarm, clock, limit_of, limited
+from m2bridge.limits import Limits, alarm, clock, limit_of, limited
 from m2bridge.system import cores
 
 GRACE = 1.0

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import takewhile
 from pathlib import Path
@@ -140,13 +140,13 @@ class Certificate:
         if (schema := data.get("schema")) != SCHEMA:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
             release = _release(data.get("reported")) or _release(data)  # schema 1 has its versions beside the rest
-            if release and _integer(schema):
+            if release and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {with_release(release)}")
             raise CertificateError(message)
         names = {field.name for field in fields(cls)}
         if wrong := sorted(names ^ data.keys()):
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
-        if badly := [name for name, good in _FORM.items() if not good(data[name])]:
+        if badly := [name for name, form in _FORM.items() if not _has_form(data[name], form)]:
             raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
         return cls(**data)
 
@@ -179,13 +179,6 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _of_type(*kinds: type) -> Callable[[Any], bool]:
-    return lambda value: type(value) in kinds
-
-
-_integer, _object, _text = map(_of_type, (int, dict, str))
-
-
 def _duration(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value <= _AGES
 
@@ -197,7 +190,7 @@ def _case(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return _integer(value) and abs(value) <= LARGEST
+    return type(value) is int and abs(value) <= LARGEST
 
 
 def _numbers(value: Any) -> bool:
@@ -213,28 +206,36 @@ def _reported(value: Any) -> bool:
         return False
     versions, memory = value["versions"], value["peak_memory"]
     named = _named_texts(versions) and versions.keys() == _PROGRAMS and all(map(_WORD.fullmatch, versions.values()))
-    measured = _duration(value["seconds"]) and (memory is None or (_integer(memory) and memory >= 0))
+    measured = _duration(value["seconds"]) and (memory is None or (type(memory) is int and memory >= 0))
     return named and bool(_release(value)) and measured
 
 
 def _named_texts(value: Any) -> bool:
-    return isinstance(value, dict) and all(map(_text, value.values()))
+    return isinstance(value, dict) and _texts(value.values())
 
 
-_FORM = {
-    "schema": _integer,
+def _texts(values: Iterable[Any]) -> bool:
+    return all(type(value) is str for value in values)
+
+
+def _has_form(value: Any, form: type | Callable[[Any], bool]) -> bool:
+    return type(value) is form if isinstance(form, type) else form(value)
+
+
+_FORM: dict[str, type | Callable[[Any], bool]] = {
+    "schema": int,
     "family": _name,
     "case": _case,
     "name": _name,
     "question": _name,
-    "answer": _object,
-    "evidence": _object,
-    "trusted": lambda v: isinstance(v, list) and all(map(_text, v)),
-    "field": _text,
+    "answer": dict,
+    "evidence": dict,
+    "trusted": lambda v: isinstance(v, list) and _texts(v),
+    "field": str,
     "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
     "libraries": _named_texts,
     "reported": _reported,
-    "digest": _text,
+    "digest": str,
 }
 
 

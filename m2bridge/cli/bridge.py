@@ -15,9 +15,10 @@ from m2bridge.cli import DONE, NO_ENGINE, options as shared
 from m2bridge.cli.families import complete_kinds, tool
 from m2bridge.cli.output import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
-from m2bridge.engine import Candidate, Limits, candidates, locate
-from m2bridge.engine.conversation import quoted
+from m2bridge.engine import Candidate, candidates, locate
+from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError, EngineError, ScriptError
+from m2bridge.limits import Limits
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
 from m2bridge.system import folder, importing
 
@@ -211,7 +212,7 @@ def _installed(name: str) -> str:
 def doctor_command(program: str | None) -> int:
     """Show which Macaulay2 is used, and from where everything comes."""
     sheet, failure = diagnosis(program)
-    click.echo(fitted(sheet.text, lambda: sheet))
+    click.echo(fitted(sheet))
     if failure is not None:
         click.echo(f"\n{shortened(line(str(failure)))}", err=True)
         return NO_ENGINE

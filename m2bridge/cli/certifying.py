@@ -20,7 +20,7 @@ from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.limits import limited
-from m2bridge.results.sheet import Sheet, Table, line, plural, table
+from m2bridge.results.sheet import Sheet, Table, line, plural
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
@@ -178,8 +178,8 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
-        rows = _table(findings)
-        click.echo(fitted(lambda: table(rows.header, rows.rows), lambda: Sheet("", [rows])))
+        rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
+        click.echo(fitted(Sheet("", [Table(("certificate", "outcome", ""), rows)])).removeprefix("\n"))
         outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
         click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
     return _code_of(counts)
@@ -208,11 +208,6 @@ def _below(folder: Path) -> Iterator[Path]:
     for parent, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
         yield from (Path(parent, name) for name in (*folders, *files) if name.endswith(".json"))
     yield from unreadable
-
-
-def _table(findings: Sequence[VerifyResult]) -> Table:
-    """The name, the outcome and the remark of each certificate."""
-    return Table(("certificate", "outcome", ""), [(line(f.name), f.outcome, line(_remark(f))) for f in findings])
 
 
 def _remark(finding: VerifyResult) -> str:

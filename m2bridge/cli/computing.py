@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import m2bridge
 from m2bridge.algebra.field import QQ
 from m2bridge.cli import options as shared
 from m2bridge.cli.families import (
@@ -33,7 +32,7 @@ from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational,
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
 from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.system import importing
+from m2bridge.system import imported, importing
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
@@ -65,7 +64,9 @@ def model_options(command: Command) -> Command:
 def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
     early = method in ("elimination", "all")
-    return shared.case_request(options).show("dimension", lambda: m2bridge.dimension, early=early, method=method)
+    return shared.case_request(options).show(
+        "dimension", lambda: imported("m2bridge.maps.dimension").dimension, early=early, method=method
+    )
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -89,7 +90,9 @@ def closure_command(
     if all_sizes:
         return _closures_of_all_sizes(options | {"strategy": strategy, "max_degree": max_degree, "weights": weights})
     more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
-    return shared.case_request(options).show("Zariski closure", lambda: m2bridge.closure, strategy=strategy, **more)
+    return shared.case_request(options).show(
+        "Zariski closure", lambda: imported("m2bridge.maps.closure").closure, strategy=strategy, **more
+    )
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
@@ -138,7 +141,9 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
     if projective:
         raise click.UsageError("--projective needs --ideal, with homogeneous polynomials")
     request = shared.case_request(options)
-    return request.show("singular locus", lambda: m2bridge.singular_locus, method=method, ideals=ideals)
+    return request.show(
+        "singular locus", lambda: imported("m2bridge.maps.singular_locus").singular_locus, method=method, ideals=ideals
+    )
 
 
 def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
@@ -204,7 +209,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
         raise InvalidCaseError("field", "polar degrees are those over QQ")
     model, early = request.model.in_coordinates(request.coordinates, None), method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
-    return request.compute(what, lambda: m2bridge.polar_degrees, model, early=early, method=method)[1]
+    return request.compute(
+        what, lambda: imported("m2bridge.maps.polar").polar_degrees, model, early=early, method=method
+    )[1]
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
@@ -288,7 +295,9 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         result, _ = request.compute(what, lambda: tool(OWN[statement]), model)
     else:
         early = model.needs_engine(model.observables(chosen))
-        result, _ = request.compute(what, lambda: m2bridge.cross_check, model, statements=chosen, early=early)
+        result, _ = request.compute(
+            what, lambda: imported("m2bridge.crosscheck").cross_check, model, statements=chosen, early=early
+        )
     return exit_code(result, exit_zero)
 
 

@@ -17,10 +17,9 @@ from click.core import ParameterSource
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.cli.output import progress, show
-from m2bridge.engine import Limits, Session
-from m2bridge.engine.protocol import MOST_MEMORY
+from m2bridge.engine import Session
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import Clock, alarm, clock, limited
+from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited
 from m2bridge.results.base import Result
 from m2bridge.system import importing
 

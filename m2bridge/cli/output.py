@@ -54,13 +54,13 @@ def echo_json(text: str, end: str = "\n") -> None:
     click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
 
 
-def fitted(plain: Callable[[], str], sheet: Callable[[], Sheet], most: int | None = SHOWN) -> str:
-    """The text for a person: on a terminal the sheet in its width, elsewhere the plain text."""
+def fitted(sheet: Sheet, most: int | None = SHOWN, plain: str | None = None) -> str:
+    """The text for a person: on a terminal the sheet in its width, elsewhere its text, or the plain one."""
     if not sys.stdout.isatty():
-        return plain()
+        return sheet.text(most) if plain is None else plain
     from m2bridge.results import terminal
 
-    return terminal.written(sheet(), most, width=get_terminal_size().columns)
+    return terminal.written(sheet, most, width=get_terminal_size().columns)
 
 
 def written(path: Path) -> None:
@@ -75,7 +75,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
     """
     most = None if everything else SHOWN
     writers: dict[str, Callable[[], str]] = {
-        "text": lambda: fitted(lambda: result.to_text(most), result.to_sheet, most),
+        "text": lambda: fitted(result.to_sheet(), most),
         "latex": lambda: result.to_latex(most),
         "m2": result.to_macaulay2,
         "json": lambda: json.dumps(result.to_json(), ensure_ascii=False),

@@ -76,8 +76,7 @@ def report_command(*, folder: Path, form: str | None, out: Path | None, docs: st
         if not result.rows:
             raise click.UsageError(_nothing(result, folder))
         if form == "text" and out is None:  # in the width of the terminal, if it is printed on one
-            plain = report.FORMATS[form](result).removesuffix("\n")
-            text = fitted(lambda: plain, lambda: report.to_sheet(result)) + "\n"
+            text = fitted(report.to_sheet(result), plain=report.FORMATS[form](result).removesuffix("\n")) + "\n"
         else:
             text = report.LINKED[form](result, docs) if form in LINKED else report.FORMATS[form](result)
     if out is None:

@@ -12,8 +12,18 @@ from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock, limited
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness, value_json
-from m2bridge.results.base import Decision, VerdictsResult, computed_by, result_json
-from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, matrix_text, name_with_part, value_text
+from m2bridge.results.base import Decision, VerdictsResult, result_json
+from m2bridge.results.sheet import (
+    Facts,
+    Finding,
+    Findings,
+    Sheet,
+    Table,
+    computed_by,
+    matrix_text,
+    name_with_part,
+    value_text,
+)
 
 NO_ORBIT = "vacuous, since there are no such functions in this case"
 NONE_SPECIAL = "vacuous, since there are no special fibres in this case"

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from m2bridge.engine.protocol import CALM, LEAST_MEMORY, address_space
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
-from m2bridge.limits import clock
+from m2bridge.limits import LEAST_MEMORY, address_space, clock
 from m2bridge.results.sheet import printable, visible
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
 _PROBE_LIMIT = 30.0
+
+CALM = {"OPENBLAS_NUM_THREADS": "1"}
+"""OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it."""
 
 ADVICE = (
     "Get Macaulay2 in one of two ways: 'pip install --no-deps passagemath-macaulay2' (no root needed), or your "

@@ -24,7 +24,7 @@ import psutil
 from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 
-from m2bridge.engine.protocol import CALM
+from m2bridge.engine.discovery import CALM
 
 # $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3 whether to ask the
 # system for a signal on the end of the thread that started this (Linux, where there is a recent setpriv).

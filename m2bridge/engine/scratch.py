@@ -26,11 +26,10 @@ _SHORT = 60
 """Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and systems take 103."""
 
 
-def left_to_the_parent() -> weakref.WeakSet[Any]:
-    """A set of things that a child made by ``fork`` leaves to its parent, by their method ``disown``."""
-    things: weakref.WeakSet[Any] = weakref.WeakSet()
-    os.register_at_fork(after_in_child=lambda: [thing.disown() for thing in list(things)])
-    return things
+left_to_the_parent: weakref.WeakSet[Any] = weakref.WeakSet()
+"""What a child made by ``fork`` leaves to its parent, by a method ``disown``."""
+
+os.register_at_fork(after_in_child=lambda: [thing.disown() for thing in list(left_to_the_parent)])
 
 
 class Scratch:
@@ -57,7 +56,7 @@ class Scratch:
                 f"no temporary folder can be made: {reason.strerror or reason}; TMPDIR names where"
             ) from None
         self._finalizer = weakref.finalize(self, _remove, self.path, self._lock)
-        _scratches.add(self)
+        left_to_the_parent.add(self)
 
     def remove(self) -> None:
         """Remove the folder and all that is in it."""
@@ -67,9 +66,6 @@ class Scratch:
         """Leave the folder to the parent, in a child made by ``fork``."""
         if self._finalizer.detach() is not None:
             os.close(self._lock)
-
-
-_scratches = left_to_the_parent()
 
 
 def short_folders() -> tuple[str, ...]:

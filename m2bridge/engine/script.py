@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
@@ -55,6 +55,67 @@ class Script:
         shared = (m2script(library).read_text(encoding="utf-8") for library in self.libraries)
         title = f"-- m2bridge {__version__}: {self.name}. Run it with: M2 --script FILE\n"
         return "\n".join([title, *shared, self.body.rstrip(), "mbFinish()", ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The result of one run.
+
+    Parameters
+    ----------
+    records : tuple of str
+        The wire records, without the closing one.
+    output : str
+        What the script printed besides.
+    seconds : float
+        Wall time.
+    version : str
+        Version of Macaulay2.
+
+    Examples
+    --------
+    >>> script = Script("sum", 'mbEmit("sum", 1 + 1)')
+    >>> with Macaulay2() as engine:
+    ...     transcript = engine.run(script)
+    >>> transcript.records
+    ('{"field":"sum","value":["ZZ","2"]}',)
+    """
+
+    records: tuple[str, ...]
+    output: str
+    seconds: float
+    version: str
+
+
+class Engine(Protocol):
+    """Runs scripts one after the other; no run sees anything of another.
+
+    Examples
+    --------
+    >>> def invariants(case: PolynomialMap, engine: Engine) -> tuple[int, int]:
+    ...     return closure(case, engine=engine).degree, singular_locus(case, engine=engine).dimension
+    >>> from sympy import symbols
+    >>> t = symbols("t")
+    >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
+    >>> with Macaulay2() as engine:
+    ...     print(invariants(cusp, engine))
+    (3, 0)
+    """
+
+    @property
+    def version(self) -> str:
+        """The version of Macaulay2."""
+        ...
+
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        """Run one script, within the timeout and the limit of :func:`m2bridge.limits.clock`.
+
+        Raises
+        ------
+        EngineError
+            If it did not run to its end; the records that were complete by then are in the exception.
+        """
+        ...
 
 
 def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:

@@ -1,17 +1,279 @@
-"""Sessions: a Macaulay2 that runs one script after the other, each isolated from the others."""
+"""Macaulay2 as a process that takes one request after the other, and sessions, whose scripts are isolated."""
 
+import json
 import os
-from collections.abc import Iterator
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
+from pathlib import Path
 from typing import Self
 
-from m2bridge.engine.conversation import Conversation
 from m2bridge.engine.discovery import Candidate, locate
-from m2bridge.engine.protocol import Engine, Limits, Transcript
-from m2bridge.engine.script import Script
-from m2bridge.engine.trace import Source
-from m2bridge.errors import InvalidCaseError, ScriptError
+from m2bridge.engine.process import Ended, Overdue, Process
+from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
+from m2bridge.engine.script import Engine, Script, Transcript
+from m2bridge.engine.trace import Source, death, ending, script_error
+from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
+from m2bridge.limits import Clock, Limits, check_timeout, clock, limit_of
+from m2bridge.system import m2script
+
+OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
+_START_LIMIT = 120.0
+
+
+class Conversation:
+    """A process of Macaulay2, its folder, and whose turn it is.
+
+    Code goes in as files and answers come out in another, whose closing record carries the name of the request; the
+    terminal carries what is printed, and the report that a request is over. After a time-out, a crash or an interrupt
+    the process is killed with everything it started: a conversation is never repaired, nothing is run again unasked.
+
+    Parameters
+    ----------
+    locate : callable
+        Finds the program, when it is needed.
+    limits : Limits
+    options, scripts : tuple of str
+        Of the command line, besides :data:`OPTIONS`; names of the shared scripts.
+    """
+
+    codes = 1
+    """The number of codes that are kept, to show where in them a function failed that a later one calls."""
+    over = ""
+    """Why no process may begin any more; empty while one may."""
+
+    def __init__(
+        self, locate: Callable[[], Candidate], limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
+    ) -> None:
+        self._locate, self.limits = locate, limits
+        self.ended = ""
+        """Why the process that ran last has ended, in words; empty while none has."""
+        self.first_column = 0
+        """The number of the first column in messages of this Macaulay2: 1 until some version, 0 from then on."""
+        self._arguments = (*OPTIONS, *options), scripts
+        self.process: Process | None = None
+        """The process, if one runs."""
+        self._mark = secrets.token_hex(8)
+        self._ready = False
+        self._scratch: Scratch | None = None
+        self._sources: dict[str, Source] = {}
+        self._turn = threading.Lock()
+        left_to_the_parent.add(self)
+
+    @property
+    def candidate(self) -> Candidate:
+        """The program."""
+        return self._locate()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of Macaulay2, if it runs."""
+        return self.process.pid if self.process else None
+
+    def check_open(self) -> None:
+        """Refuse by an exception that a process is started; called before each start."""
+        if self.over:
+            raise EngineError(self.over)
+
+    def settings(self) -> Mapping[str, str]:
+        """Environment variables for the process, where the user has not set them."""
+        return {}
+
+    def start(self) -> None:
+        """Start Macaulay2, if it does not run, without waiting until it is ready."""
+        if self._turn.acquire(blocking=False):  # else another thread has started it
+            try:
+                self._start()
+            finally:
+                self._turn.release()
+
+    def _start(self) -> tuple[Process, Path]:
+        """The process, and the folder for its files."""
+        if self._ready and self.process is not None and self.process.has_ended:  # killed between two requests
+            self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
+        if self.process is None:
+            self.check_open()
+            program = self.candidate.program
+            assert program is not None
+            self._scratch = self._scratch or Scratch()
+            options, scripts = self._arguments
+            arguments = (*options, *(str(m2script(name)) for name in scripts))
+            self.process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
+            self._ready = False
+            sweep()
+        assert self._scratch is not None
+        return self.process, self._scratch.path
+
+    def request(
+        self, function: str, source: Source, arguments: Sequence[str] = (), *, given: str = "", timeout: float | None
+    ) -> Transcript:
+        """Run code that comes to its end.
+
+        Parameters
+        ----------
+        function : str
+            Of ``m2scripts/session.m2``; called with the name of the request and its files' common stem.
+        source : Source
+        arguments : sequence of str
+            Further ones, as Macaulay2 code.
+        given : str
+            Code that comes first.
+        timeout : float or None
+            Seconds; the limit of the clock and that of the conversation hold besides.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the timeout is not a positive number.
+        ScriptError, ConversionError
+            If Macaulay2 reports an error in the code; in what is given.
+        TimeLimitError, MemoryLimitError, EngineDiedError
+            If it reached a limit or died.
+        """
+        check_timeout(timeout)
+        clock().check()
+        limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
+        texts = {".m2": source.code, **({".given.m2": given} if given else {})}
+        with self._turn:
+            for _ in range(2):  # once more if what ran earlier had made the process useless
+                nonce = secrets.token_hex(8)
+                if (reply := self._exchange(nonce, function, texts, arguments, limit)) is not None:
+                    break
+            else:
+                raise EngineError(f"Macaulay2 does not take {source.name}")
+            records, output, seconds = reply
+            if len(self._sources) >= self.codes:
+                del self._sources[next(iter(self._sources))]
+            self._sources[nonce] = source
+            closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))
+            if records[-1:] != (closing,):
+                raise script_error(nonce, records, output, self._sources, self.first_column)
+        return Transcript(records[:-1], output, seconds, self.candidate.version)
+
+    def _exchange(
+        self, nonce: str, function: str, texts: Mapping[str, str], arguments: Sequence[str], limit: float | None
+    ) -> tuple[tuple[str, ...], str, float] | None:
+        """Write the texts to files, call the function on them, and wait for the report.
+
+        The records with the closing one, what was printed, and the seconds that it took; ``None`` if Macaulay2 did not
+        begin with it: what ran earlier has made it useless, and it was ended.
+        """
+        process, folder = self._started()
+        files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
+        answers = folder / f"{nonce}.jsonl"
+        try:
+            for path, text in files.items():
+                path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+            begin = time.monotonic()
+            process.send(f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n")
+            output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
+            seconds = time.monotonic() - begin
+            if begun == nonce:
+                return _complete_records(answers), output, seconds
+            self._end("Macaulay2 did not take what it was given")
+            return None
+        finally:
+            for path in (*files, answers):
+                path.unlink(missing_ok=True)
+
+    def close(self, reason: str = "it was closed") -> None:
+        """End Macaulay2 and everything it started.
+
+        A request that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        """
+        if self._turn.acquire(blocking=False):
+            try:
+                self._end(reason)
+            finally:
+                self._turn.release()
+        elif (process := self.process) is not None:
+            process.stop()  # the thread that waits for its answer does the rest
+
+    def remove(self, reason: str) -> None:
+        """End Macaulay2 for good, and remove its folder."""
+        self.over = reason
+        self.close()
+        if self._scratch is not None:
+            self._scratch.remove()
+
+    def _end(self, reason: str) -> None:
+        process, self.process = self.process, None
+        if process is not None:
+            self.ended = reason
+            process.kill()
+
+    def _started(self) -> tuple[Process, Path]:
+        """The process, once it has said that it is ready, and the folder for its files."""
+        process, folder = self._start()
+        if not self._ready:
+            process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
+            output, _ = self._report(process, _START_LIMIT, None, f"{self.candidate.program} did not start")
+            self.first_column = 1 if "stdio:1:2:" in output else 0
+            self._ready = True
+        return process, folder
+
+    def _report(self, process: Process, timeout: float | None, answers: Path | None, late: str) -> tuple[str, str]:
+        """Wait for the report; any failure ends the process.
+
+        What was printed until then, and the nonce of the request that began last.
+        """
+        limit, seconds = _earlier(timeout, clock())
+        try:
+            return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), seconds)
+        except Overdue as reason:
+            message = f"{late} within {limit} and was killed"
+            self._end(message)
+            message += f"; {clock().more}"
+            raise TimeLimitError(message, records=_answers_so_far(answers), output=str(reason)) from None
+        except Ended as reason:
+            self.process = None
+            error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)
+            self.ended = error.message
+            raise error from None
+        except BaseException:
+            self._end("it was interrupted")
+            raise
+
+    def disown(self) -> None:
+        """Leave the process and its files to the parent, in a child made by ``fork``, and begin anew."""
+        if self.process is not None:
+            self.process.disown()
+            self.ended = "this process is a child of the one in which Macaulay2 runs"
+        if self._scratch is not None:
+            self._scratch.disown()
+        self.process = self._scratch = None
+        self._turn = threading.Lock()
+
+
+def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
+    """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
+    remaining = running.remaining
+    if remaining is None or (timeout is not None and timeout < remaining):
+        return limit_of(timeout) if timeout is not None else "", timeout
+    return running.limit, remaining
+
+
+def quoted(text: str | Path) -> str:
+    """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
+    plain = set(range(32, 127)) - set(b'"\\')
+    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
+
+
+def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
+    """The complete records without the closing one, which may have come just before the limit."""
+    return tuple(record for record in _complete_records(answers) if not record.startswith('{"end":'))
+
+
+def _complete_records(answers: Path | None) -> tuple[str, ...]:
+    """The records of an answer file that were written to their end."""
+    if answers is None or not answers.exists():
+        return ()
+    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
+    return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])
+
 
 LIBRARIES = ("wire", "invariants", "fibres")
 """The shared scripts that every session has loaded."""

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from m2bridge.engine.protocol import Limits, address_space
 from m2bridge.engine.scratch import PREFIX
 from m2bridge.errors import ConversionError, EngineDiedError, EngineError, MemoryLimitError, ScriptError
+from m2bridge.limits import Limits, address_space
 from m2bridge.system import exit_text
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.

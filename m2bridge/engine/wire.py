@@ -31,8 +31,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import from_macaulay2
-from m2bridge.engine.protocol import Engine
-from m2bridge.engine.script import Script
+from m2bridge.engine.script import Engine, Script
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.limits import clock
 from m2bridge.system import integer

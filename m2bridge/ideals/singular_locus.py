@@ -18,8 +18,8 @@ from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.ideals.program import order, question, tidy
 from m2bridge.limits import clock, limited
-from m2bridge.results.base import Result, computed_by, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, plural, printable
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
 
 Kind = TypeVar("Kind", bound=GeneratingSet)
 """The class of ideals in a result, that of the given one."""

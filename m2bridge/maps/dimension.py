@@ -12,8 +12,8 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Expectation, Model, UpperBound
 from m2bridge.maps.rank import MethodValue, Status, best_upper_bound, jacobian_findings
-from m2bridge.results.base import Result, computed_by, result_json
-from m2bridge.results.sheet import Facts, Sheet, Table
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import Facts, Sheet, Table, computed_by
 
 ELIMINATION_SECONDS = 30.0
 """For elimination as one method among all, where the user set no limit: it may take days."""

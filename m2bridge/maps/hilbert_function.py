@@ -16,10 +16,10 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
 from m2bridge.maps.model import Model
-from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table
+from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by
 
 MOST_DEGREES = 1000
 

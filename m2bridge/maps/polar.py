@@ -26,10 +26,10 @@ from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model, PolarTheorem
-from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, printable
+from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by, printable
 
 PRIME = 32003
 """Modulo which Macaulay2 counts."""

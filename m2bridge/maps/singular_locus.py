@@ -22,8 +22,8 @@ from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
-from m2bridge.results.base import Result, computed_by, result_json
-from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table
+from m2bridge.results.base import Result, result_json
+from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table, computed_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,9 @@ from m2bridge.pictures.slice_picture import (
     SurfaceResult,
     equation_latex,
 )
-from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results.sheet import SHOWN, Sheet, duration, shortened
+from m2bridge.results.sheet import SHOWN, Sheet, shortened
 from m2bridge.results.writers import formula, html, paper
 
 MOST_TEXT = 30_000
@@ -59,12 +59,6 @@ class Result(ABC):
 def result_json(case: dict[str, Any] | None, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
     """The fields that every JSON result begins with."""
     return {"case": case, "field": str(field), "engine": {"version": engine}, "seconds": round(seconds, 3)}
-
-
-def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
-    """The line that says who did the work, how, and how long it took."""
-    worker = f"Macaulay2 {engine}" if engine else "exact linear algebra (FLINT)"
-    return ", ".join(filter(None, (worker, method, duration(seconds))))
 
 
 class Decision(StrEnum):

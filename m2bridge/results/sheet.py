@@ -81,6 +81,12 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
+    """The line that says who did the work, how, and how long it took."""
+    worker = f"Macaulay2 {engine}" if engine else "exact linear algebra (FLINT)"
+    return ", ".join(filter(None, (worker, method, duration(seconds))))
+
+
 def matrix_text(matrix: Sequence[Sequence[int]]) -> str:
     """``(1 0; 0 1)``."""
     return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from m2bridge.engine.conversation import Conversation, quoted
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.protocol import Limits, Transcript, address_space
+from m2bridge.engine.script import Transcript
+from m2bridge.engine.session import Conversation, quoted
 from m2bridge.engine.trace import Source
 from m2bridge.errors import InvalidCaseError, ParseError
+from m2bridge.limits import Limits, address_space
 from m2bridge.system import collection_paused
 
 # Strings, comments, and any other character.

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from m2bridge import errors
-from m2bridge.engine import Candidate, Limits, Session, Transcript
-from m2bridge.engine.conversation import quoted
+from m2bridge.engine import Candidate, Session, Transcript
+from m2bridge.engine.session import quoted
+from m2bridge.limits import Limits
 from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, value_of
 
 

@@ -54,7 +54,7 @@ def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 PREAMBLE = """
 import os, signal, sys, threading
-from m2bridge.engine import Limits
+from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.errors import EngineError, M2BridgeError
 from m2bridge.engine.script import Script

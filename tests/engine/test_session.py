@@ -14,9 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from m2bridge.engine import Limits, process as module
+from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
-from m2bridge.engine.protocol import LEAST_MEMORY
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
 from m2bridge.errors import (
@@ -27,6 +26,7 @@ from m2bridge.errors import (
     ScriptError,
     TimeLimitError,
 )
+from m2bridge.limits import LEAST_MEMORY, Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when
@@ -212,7 +212,7 @@ def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     silent = tmp_path / "M2"
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 10000\n')
     silent.chmod(0o755)
-    monkeypatch.setattr("m2bridge.engine.conversation._START_LIMIT", 0.5)
+    monkeypatch.setattr("m2bridge.engine.session._START_LIMIT", 0.5)
     with Macaulay2(silent) as engine:
         with pytest.raises(TimeLimitError, match="did not start"):
             engine.run(Script("any", 'mbEmit("x", 1)'))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from m2bridge.engine import Limits
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
 from m2bridge.errors import (
@@ -26,6 +25,7 @@ from m2bridge.errors import (
     ValueTypeError,
     WorkspaceLostError,
 )
+from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from tests.events import PATIENCE, alive, wait_for, wait_for_end
 from tests.limits import HOUR

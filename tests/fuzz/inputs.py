@@ -22,10 +22,11 @@ from types import FrameType
 from unittest.mock import patch
 
 from m2bridge.cli import commands
-from m2bridge.engine import Limits, Transcript
+from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import ConversionError, TimeLimitError
 from m2bridge.ideals.construct import read_ideal
+from m2bridge.limits import Limits
 from tests.fuzz.inputs_corpus import Input, corpus, ideal_data, random_input
 
 CPU_SECONDS = 10.0

@@ -19,8 +19,7 @@ from m2bridge.checker.verify import verify
 from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
 from m2bridge.engine import Engine
-from m2bridge.engine.protocol import Transcript
-from m2bridge.engine.script import Script
+from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import (

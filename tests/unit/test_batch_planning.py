@@ -16,7 +16,6 @@ from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import Report, Store, Task, Unanswered, case_lock, kind_of, reason_of, tasks
 from m2bridge.certificates.schema import Certificate
-from m2bridge.engine import Limits
 from m2bridge.errors import (
     ContradictionError,
     EngineDiedError,
@@ -30,7 +29,7 @@ from m2bridge.errors import (
 )
 from m2bridge.families import family
 from m2bridge.families.definition import lists, ranges
-from m2bridge.limits import alarm, limited
+from m2bridge.limits import Limits, alarm, limited
 from tests.events import PATIENCE
 
 ATTENTION = family("attention")

@@ -36,9 +36,9 @@ def run(command: str, *arguments: str, **variables: str) -> subprocess.Completed
 
 IMPATIENT = """
 from m2bridge.cli.main import main
-from m2bridge.engine import conversation
+from m2bridge.engine import session
 from tests.limits import limit_when
-conversation._START_LIMIT = 1e6
+session._START_LIMIT = 1e6
 with limit_when(lambda: True):
     main()
 """

@@ -13,8 +13,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.engine import candidates, locate
-from m2bridge.engine.protocol import Engine
-from m2bridge.engine.script import Script, render
+from m2bridge.engine.script import Engine, Script, render
 from m2bridge.errors import EngineNotFoundError, EngineVersionError, RenderError
 from m2bridge.system import cores, templates
 from tests.limits import RecordedEngine

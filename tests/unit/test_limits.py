@@ -19,8 +19,8 @@ from sympy import Matrix, Rational, symbols
 from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
 from m2bridge.crosscheck import Decision, cross_check
 from m2bridge.engine import Transcript
-from m2bridge.engine.conversation import _earlier
 from m2bridge.engine.script import Script
+from m2bridge.engine.session import _earlier
 from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script

@@ -29,9 +29,9 @@ from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results import picture
-from m2bridge.results.base import computed_by, result_json
+from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table, value_text
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, value_text
 
 MOST_ORBITS = 120
 """The most orbits that can be told apart in a picture."""

@@ -14,10 +14,9 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.definition import CaseOption, Figure, integer, positive_integer, ranges
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
-from m2bridge.results.base import computed_by
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, line, new_figure, styled
-from m2bridge.results.sheet import Facts, Picture, Sheet, Table
+from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
 MOST_POINTS = 100
 MOST_TICKS = 12
