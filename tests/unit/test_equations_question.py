@@ -26,15 +26,7 @@ from m2bridge.crosscheck.certify import certify
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import equations as checker, equations as products, equations as sections
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.equations import (
-    Products,
-    folded,
-    fraction,
-    is_above,
-    kernels,
-    matrix,
-    without_units,
-)
+from m2bridge.families.attention.checker.equations import Part, Products, fraction, is_above, matrix, without_units
 from m2bridge.families.attention.completeness import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
@@ -190,22 +182,11 @@ def test_weights_that_are_skipped_have_no_generators() -> None:
     assert not any(alone[weight] for weight in alone for lower in without if is_above(weight, lower))
 
 
-def test_folded_rows_are_combinations_of_the_rows_with_their_rank() -> None:
-    random = Random(5)
-    rows = [{random.randrange(30): random.randrange(1, 9) for _ in range(3)} for _ in range(200)]
-    few = folded(rows, 30)
-    assert len(few) == 46
-    both = matrix([*rows, *few], 30)
-    assert matrix(few, 30).rank() == matrix(rows, 30).rank() == both.rank()
-    assert folded(rows[:20], 30) == rows[:20]
-
-
 PLANTED = {
     "a bound that is too small": (sections, "comb", lambda n, k: comb(n, k) + (k == 4)),
     "lifts that are wrong": (products, "fraction", lambda x, p: (x % p % 7, 1)),
     "orbits that are too small": (products, "orbit", lambda weight: 1),
     "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
-    "combinations that forget rows": (products, "folded", lambda rows, size: []),
     "multiples forgotten": (products, "without_units", lambda rows, columns: ([], sorted(columns))),
 }
 
@@ -232,11 +213,11 @@ def test_planted_numbers_of_generators_are_rejected(changes: dict[str, int]) -> 
 
 def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """With sections that are too many H is not h in any degree that is looked at."""
-    assert sections.Core(Case(3, 2, 2, 2)).start == 4
+    assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
     right = sections.number_of_sections
     monkeypatch.setattr(sections, "number_of_sections", lambda *sizes: lambda n: right(*sizes)(n) + 1)
     with pytest.raises(TooExpensiveError, match="not decided"):
-        sections.Core(Case(2, 2, 2, 2))
+        checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
 
 @pytest.mark.parametrize("last", [2, 3])
@@ -250,19 +231,21 @@ def test_too_few_degrees_prove_no_series(last: int) -> None:
     assert getattr(found, "place", "") == ("answer.hilbert_series" if last == 2 else "")
 
 
-@pytest.mark.parametrize(("large", "lifts"), [(1, [True, True]), (10_007, [False, True])])
-def test_kernels_are_lifted_over_the_integers(large: int, lifts: list[bool]) -> None:
-    """By the first prime where the fractions are short, and else by the second."""
-    rows = [{0: 2 * large, 1: 3}, {1: 5, 2: -7}, {0: 4 * large, 1: 11, 2: -7}]
-    vectors = [vector for (vector,) in kernels(matrix(rows, 3))]
-    assert all(vector[2] != 0 for vector in vectors)
-    assert [all(sum(c * v[j] for j, c in row.items()) == 0 for row in rows) for v in vectors] == lifts
+def test_relations_are_lifted_over_the_integers() -> None:
+    """Or not decided, where their coefficients are too large."""
+
+    def relations(large: int) -> list[dict[tuple[int, ...], int]]:
+        rows = [{0: 2 * large, 1: 3}, {1: 5, 2: -7}, {0: 4 * large, 1: 11, 2: -7}]
+        return Part(((1,),), [(0,), (1,), (2,)], matrix(rows, 3), 2).relations
+
+    assert relations(1) == [{(0,): -21, (1,): 14, (2,): 10}]
+    with pytest.raises(TooExpensiveError, match="large coefficients"):
+        relations(10_007)
 
 
 def test_fractions_are_found_from_their_residues() -> None:
-    assert [fraction(x * pow(y, -1, products.algebra.PRIME), products.algebra.PRIME) for x, y in ((2, 3), (-5, 4))] == [
-        (2, 3), (-5, 4),
-    ]  # fmt: skip
+    residues = [x * pow(y, -1, products.PRIME) for x, y in ((2, 3), (-5, 4))]
+    assert [fraction(x, products.PRIME) for x in residues] == [(2, 3), (-5, 4)]
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:

@@ -6,15 +6,13 @@ Proofs are in docs/mathematics.md (What verify computes) and docs/completeness.m
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, combinations_with_replacement, count, pairwise, product
+from itertools import accumulate, combinations_with_replacement, count, product
 from math import comb, factorial, lcm, prod
-from random import Random
 from typing import Any
 
 import flint
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
-from m2bridge.checker import algebra
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import WORDS
@@ -65,9 +63,18 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
-    """From which degree on H = h, and whether the generators of degree ≤ last are all."""
-    core = Core(case)
-    return core.start, core.generated(last)
+    """From which degree on H = h, and whether the generators of degree ≤ last are all, of the core and of the closure.
+
+    The core has products of e = α and f = min(d', d) forms in m = min(d, e + f) variables.
+    """
+    e, f = case.alpha, min(case.d, case.d_out)
+    m = min(case.d, e + f)
+    products = products_of(case)
+    values, start = products.up_to_sections((f, e, m))
+    minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
+    weights = (products.padded(balanced(n, (f, e, m))) for n in range(last + 1, len(values) + 1))
+    least = max([1, *(degree for degree, vanish in minors if vanish)])
+    return start, last >= least and not any(map(products.generators, weights))
 
 
 def series(values: list[int], dimension: int) -> dict[str, Any]:
@@ -78,7 +85,7 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 
 
 MOST_MONOMIALS, MORE_DEGREES = 2_000_000, 3
-PRIMES = (2**26 - 5, algebra.PRIME)  # FLINT eliminates twice as fast modulo the first, which lifts small fractions
+PRIME = 2**26 - 5  # FLINT eliminates fast modulo primes of this size
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
 Image = dict[int, int]  # coefficients of products of variables, whose exponents are the digits of a number to base 2^16
 
@@ -95,26 +102,38 @@ class Part:
     @cached_property
     def echelon(self) -> Any:
         """Modulo a prime; if the rank is the same, monomials of its pivots are a basis of the quotient over QQ."""
-        for prime in PRIMES:
-            echelon, rank = flint.nmod_mat(self.images, prime).rref()
-            if rank == self.rank:
-                return echelon
-        raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo primes")
+        echelon, rank = flint.nmod_mat(self.images, PRIME).rref()
+        if rank != self.rank:
+            raise TooExpensiveError("answer", f"not decided: ranks of weight {self.weight} differ modulo a prime")
+        return echelon
+
+    @cached_property
+    def pivots(self) -> list[int]:
+        """The columns in which the rows of the echelon form begin."""
+        found = list[int]()
+        for i in range(self.rank):
+            columns = range(found[-1] + 1 if found else 0, len(self.monomials))
+            found.append(next(j for j in columns if self.echelon[i, j]))
+        return found
 
     @cached_property
     def own(self) -> dict[Monomial, int]:
         """The monomials that are no pivots, with their numbers: coefficients that determine an element of I."""
-        left = set(range(len(self.monomials))).difference(pivots(self.echelon, self.rank))
+        left = set(range(len(self.monomials))).difference(self.pivots)
         return {self.monomials[j]: number for number, j in enumerate(sorted(left))}
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I over QQ."""
-        size = len(self.monomials)
-        for relations in kernels(self.images):
-            if len(relations) == size - self.rank and not any(self.images * matrix(relations, size).transpose()):
-                return [{self.monomials[j]: c for j, c in relation.items()} for relation in relations]
-        raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
+        """A basis of I over QQ: one modulo the prime, lifted to integers."""
+        place, vectors = {monomial: j for j, monomial in enumerate(self.monomials)}, []
+        for free in map(place.__getitem__, self.own):
+            column = ((j, int(self.echelon[i, free])) for i, j in enumerate(self.pivots) if j < free)
+            vector = {j: fraction(-x, PRIME) for j, x in column if x} | {free: (1, 1)}
+            scale = lcm(*(denominator for _, denominator in vector.values()))
+            vectors.append({j: x * scale // denominator for j, (x, denominator) in vector.items()})
+        if any(self.images * matrix(vectors, len(place)).transpose()):
+            raise TooExpensiveError("answer", f"not decided: a relation of weight {self.weight} has large coefficients")
+        return [{self.monomials[j]: c for j, c in vector.items()} for vector in vectors]
 
 
 class Products:
@@ -225,18 +244,10 @@ class Products:
         return less(ks, k), less(is_, i), less(less(ps, p), q)
 
     def generators(self, weight: Weight) -> int:
-        """The number of minimal generators of a decreasing weight: the dimension of I modulo multiples of lower ones.
-
-        Functionals on I that vanish on the multiples modulo a prime, lifted, have to vanish over ZZ. None can be
-        missing, since the rank over QQ is no less; nor is it less than that of combinations of the rows.
-        """
+        """The number of minimal generators of a decreasing weight: dim I modulo multiples of elements of lower degree."""
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
-        combinations = matrix(folded(rows, len(columns)), len(columns))
-        for functionals in kernels(combinations):
-            if not any(sum(c * f.get(j, 0) for j, c in row.items()) for f in functionals for row in rows):
-                return len(functionals)
-        raise TooExpensiveError("answer", f"not decided: a functional of weight {weight} has large entries")
+        return len(columns) - int(matrix(rows, len(columns)).rank())
 
     def multiples(self, weight: Weight, own: Mapping[Monomial, int]) -> Iterator[dict[int, int]]:
         """Coordinates times elements of I, written in the basis of I (whose elements may be scaled)."""
@@ -350,41 +361,6 @@ def matrix(rows: Sequence[dict[int, int]], size: int) -> Any:
     return found
 
 
-def folded(rows: Sequence[dict[int, int]], size: int) -> Sequence[dict[int, int]]:
-    """Hardly more random combinations than columns, as a rule of the same rank; each row is in three of them."""
-    count, random = size + 16, Random(len(rows))
-    if len(rows) <= count:
-        return rows
-    found: list[dict[int, int]] = [{} for _ in range(count)]
-    for row in rows:
-        for combination in random.choices(found, k=3):
-            factor = random.randrange(1, 1000)
-            for j, c in row.items():
-                combination[j] = combination.get(j, 0) + factor * c
-    return found
-
-
-def pivots(echelon: Any, rank: int) -> list[int]:
-    """The columns in which the rows of a reduced echelon form begin."""
-    found = list[int]()
-    for i in range(rank):
-        found.append(next(j for j in range(found[-1] + 1 if found else 0, echelon.ncols()) if echelon[i, j]))
-    return found
-
-
-def kernels(matrix: Any) -> Iterator[list[dict[int, int]]]:
-    """Bases of the kernel modulo primes, lifted to integers."""
-    for p in PRIMES:
-        echelon, rank = flint.nmod_mat(matrix, p).rref()
-        places, vectors = pivots(echelon, rank), []
-        for free in sorted(set(range(echelon.ncols())).difference(places)):
-            column = ((j, int(echelon[i, free])) for i, j in enumerate(places) if j < free)
-            vector = {j: fraction(-x, p) for j, x in column if x} | {free: (1, 1)}
-            scale = lcm(*(denominator for _, denominator in vector.values()))
-            vectors.append({j: x * scale // denominator for j, (x, denominator) in vector.items()})
-        yield vectors
-
-
 def fraction(x: int, p: int) -> tuple[int, int]:
     """The fraction with this residue and small numerator and denominator (Wang's algorithm)."""
     (a, b), (s, t) = (p, x % p), (0, 1)
@@ -429,31 +405,7 @@ def number_of_sections(rows: int, columns: int, variables: int, alpha: int) -> C
 
 def hilbert_coefficients(h: Callable[[int], int], most: int) -> list[int]:
     """The e_i with P(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), for P = h at n ≥ 1 of degree D − 1 < most."""
-    values = [h(n) for n in range(1, most + 1)]
-    tops = list[int]()
-    while values:
-        differences = values
-        for _ in range(len(values) - 1):
-            differences = [y - x for x, y in pairwise(differences)]
-        tops.append(differences[0])
-        size = len(values) - 1
-        values = [x - differences[0] * comb(n + size, size) for n, x in enumerate(values[:-1], 1)]
-    first = next(i for i, top in enumerate(tops) if top)
-    return [(-1) ** i * top for i, top in enumerate(tops[first:])]
-
-
-class Core:
-    """Products of e = α and f = min(d', d) forms in m = min(d, e + f) variables."""
-
-    def __init__(self, case: Case) -> None:
-        e, f = case.alpha, min(case.d, case.d_out)
-        m = min(case.d, e + f)
-        self.products, self.sizes = products_of(case), (f, e, m)
-        self.values, self.start = self.products.up_to_sections(self.sizes)
-        minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
-        self.least = max([1, *(degree for degree, vanish in minors if vanish)])
-
-    def generated(self, last: int) -> bool:
-        """Whether the generators of degree ≤ last are all, of the core and of the closure."""
-        weights = (self.products.padded(balanced(n, self.sizes)) for n in range(last + 1, len(self.values) + 1))
-        return last >= self.least and not any(map(self.products.generators, weights))
+    numerator = flint.fmpz_poly(series([h(n) for n in range(most + 1)], most)["numerator"])
+    at_one = [int(x) for x in numerator(flint.fmpz_poly([1, 1])).coeffs()]  # the e_i times (1 − T)^(most − D)
+    first = next(i for i, x in enumerate(at_one) if x)
+    return [(-1) ** first * x for x in [*at_one, *[0] * most][first:most]]
