@@ -244,7 +244,7 @@ class Products:
         return less(ks, k), less(is_, i), less(less(ps, p), q)
 
     def generators(self, weight: Weight) -> int:
-        """The number of minimal generators of a decreasing weight: dim I modulo multiples of elements of lower degree."""
+        """The number of minimal generators of a decreasing weight: the elements of I modulo multiples of lower ones."""
         own = self.part(weight).own
         rows, columns = without_units(self.multiples(weight, own), range(len(own)))
         return len(columns) - int(matrix(rows, len(columns)).rank())

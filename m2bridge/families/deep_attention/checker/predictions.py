@@ -113,9 +113,13 @@ def upper_bound(case: Case) -> int:
         return linear(case)
     if case.plain:
         return virtual(case, len(case.a)) if case.softmax else virtual(case, case.whole) - len(case.a)
+    return layered(case) if case.softmax or case.d[0] > 3 else min(layered(case), _coefficients(case))
+
+
+def layered(case: Case) -> int:
+    """The least bounds of all layers, less changes of base between them."""
     bases = sum(m * m for n, m in pairwise(case.d[:-1]) if m <= n and not case.skip)
-    layers = sum(min(_layer(case, *layer)) for layer in case.layers) - bases
-    return layers if case.softmax or case.d[0] > 3 else min(layers, _coefficients(case))
+    return sum(min(_layer(case, *layer)) for layer in case.layers) - bases
 
 
 def _layer(case: Case, n: int, m: int, a: int) -> Iterator[int]:
@@ -196,30 +200,6 @@ def _equation_16(case: Case) -> int:
     return delta * (n + last - delta) + attention
 
 
-def _single(d: int, m: int, a: int, heads: int) -> int:
-    """One layer of heads: the least of four numbers."""
-    alpha, h, tensors = min(a, d), min(heads, d), min(heads, d * d, d * m)
-    apart = heads * (d * m + matrices(d, alpha) - 1)
-    bounds = [apart, tensors * (d * m + d * d - tensors), m * d * comb(d + 1, 2)]
-    if m == 1:
-        bounds.append(h * (d - h) + d * forms(d, h))
-        bounds[0] -= comb(heads, 2) * max(0, 2 * alpha - d) if heads <= d else 0
-    return min(bounds)
-
-
-def _deep_heads(case: Case) -> int:
-    d, h = case.d[0], case.heads
-    layers = [h * (d * d + matrices(d, a)) if case.softmax else _single(d, d, a, h) for a in case.a]
-    return sum(layers) - (0 if case.skip else (len(case.a) - 1) * d * d)
-
-
-def _skip(case: Case) -> int:
-    d = case.d[0]
-    if case.t == 1:
-        return d * d if case.softmax else sum(d * d + forms(d, 2 * a) - 1 for a in case.a)
-    return sum(d * d + matrices(d, a) - (not case.softmax) for a in case.a)
-
-
 def _fibre_degree(case: Case) -> int:
     """Return how many linear spaces a fibre is, up to scalings."""
     if min(case.d) > 1:
@@ -264,10 +244,14 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("S", ""): Statement(lambda case: virtual(case, len(case.a)) if case.t > 1 else linear(case), _SOFTMAX),
     ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
     ("skip", "one-to-one"): Statement(lambda case: 0, (*_SKIP, "several-tokens")),
-    ("skip", "dimension"): Statement(_skip, _SKIP),
-    ("heads", "separate heads"): Statement(lambda case: case.heads * _single(*case.layers[0], 1), _HEADS),
-    ("heads", "one layer"): Statement(lambda case: _single(*case.layers[0], case.heads), _HEADS),
+    ("skip", "dimension"): Statement(
+        lambda case: linear(case) if case.softmax and case.t == 1 else layered(case), _SKIP
+    ),
+    ("heads", "separate heads"): Statement(
+        lambda case: case.heads * sum(n * m + matrices(n, a) - 1 for n, m, a in case.layers), _HEADS
+    ),
+    ("heads", "one layer"): Statement(layered, _HEADS),
     ("heads", "several layers"): Statement(
-        _deep_heads, ("several-layers", "several-heads", "several-tokens", "equal-widths")
+        layered, ("several-layers", "several-heads", "several-tokens", "equal-widths")
     ),
 }
