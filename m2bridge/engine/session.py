@@ -275,7 +275,7 @@ def _complete_records(answers: Path | None) -> tuple[str, ...]:
     return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])
 
 
-LIBRARIES = ("wire", "invariants", "fibres")
+LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session has loaded."""
 
 

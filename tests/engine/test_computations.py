@@ -24,6 +24,8 @@ from m2bridge.algebra.polynomial_map import linear_isomorphism, vanishes_on_imag
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.tangents import by_bounds, by_orbits, orbit_script
 from m2bridge.maps.map_model import as_model
@@ -326,6 +328,25 @@ def test_large_cases_by_fibres(engine: Engine) -> None:
         locus = singular_locus(SingleLayerAttention(*case), engine=engine)
         assert locus.method == "fibres"
         assert [component.orbit for component in locus.components or ()] == [Orbit(*largest)]
+
+
+def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program for many forms computes the same ideals, orbit by orbit, as that for few; also with minors of A."""
+    for case in [(1, 2), (2, 3), (3, 2, 1), (3, 3, 2)]:
+        model = SingleLayerAttention(*case)
+        one_by_one = fibres_script(model)
+        with monkeypatch.context() as patch:
+            patch.setattr("m2bridge.families.attention.fibres.MANY_FORMS", 0)
+            together = fibres_script(model)
+        assert set(together.libraries) - set(one_by_one.libraries) == {"fibres_of_weights"}
+        both = one_by_one.body.replace(
+            "mbEmit(name, {mbLength fibre, mbPoints fibre})",
+            f"mbEmit(name, fibre == mbFibreOfWeights(A, V, unknowns, {model.alpha}))",
+        )
+        answer = parse(engine.run(Script("same ideals", both, together.libraries)).records)
+        assert all(answer.boolean(str(orbit)) for orbit in orbits(model))
+        records = [engine.run(script).records for script in (one_by_one, together)]
+        assert records[0] == records[1]
 
 
 def test_methods_that_do_not_apply(engine: Engine) -> None:

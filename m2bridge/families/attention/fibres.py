@@ -123,6 +123,8 @@ def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
 
 MOST_ORBITS = 20_000
 """More orbits take Macaulay2 weeks."""
+MANY_FORMS = 36
+"""More forms l_i v_k than this are not made one by one, which takes longer than the computation with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +254,12 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
     """
     check_orbits(shape)
     listed = dense_first(shape) if wanted is None else wanted
+    many = shape.alpha * shape.d_out > MANY_FORMS
     return render(
         "fibres",
-        ("wire", "fibres"),
+        ("wire", "fibres", "fibres_of_weights") if many else ("wire", "fibres"),
         {
+            "many": many,
             "title": str(shape),
             "d": shape.d,
             "alpha": shape.alpha,

@@ -331,10 +331,12 @@ def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
 def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
     """The dimension of the orbit, whether it is critical, and its own bound for the tangent dimension.
 
-    It is critical, on the projective source, if the differential has a kernel beyond the rescaling (A, −V).
+    It is critical, on the projective source, if the differential has a kernel beyond the rescaling (A, −V). Its rank is
+    the bound where no other tangent vectors are known.
     """
-    critical = differential_rank(orbit, shape) < source_tangent_dimension(orbit, shape) - 1
-    return orbit_dimension(orbit, shape), critical, tangent_lower_bound(orbit, shape)
+    rank = differential_rank(orbit, shape)
+    bound = tangent_lower_bound(orbit, shape) if orbit.r == orbit.s == 1 else rank
+    return orbit_dimension(orbit, shape), rank < source_tangent_dimension(orbit, shape) - 1, bound
 
 
 def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:
