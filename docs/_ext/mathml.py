@@ -13,28 +13,39 @@ from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|[A-Za-zα-ωΑ-Ω∞]{1,4}(?![A-Za-z])|\*)"
+ABC = "A-Za-zα-ωΑ-Ω"
+PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
-SCRIPTED = re.compile(
-    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[A-Za-zα-ωΑ-Ω]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"
+SCRIPTED = re.compile(rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)")
+
+NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
+WORD = rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))[A-Za-z]{{2,}}|QQ|OV"
+"""A word, which is in no formula; ``AY`` and ``sB`` are products."""
+FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[ᵀ²³⁴⁺⁻]*"
+"""A letter with all that it carries."""
+PRODUCT = (
+    rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[ᵀ²³])(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
 )
-
-NAMES = "rk|dim|codim|deg|min|max|det|log"
-LETTER = rf"(?<![A-Za-zα-ωΑ-Ω_`])(?:\d*(?:GL|[A-Za-zα-ωΑ-ΩΣ])['’]?(?:[_^]{PART})*[ᵀ²³⁴⁺]?)(?![A-Za-zα-ωΑ-Ω])"
+"""Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
+PLAIN = rf"\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
+LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
 NUMBER = r"(?<![A-Za-z\d.])\d+(?:\^\d+)?(?![A-Za-z\d]|\.\d)"
-OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~]|(?<=\s)[<>](?=\s))\s*"
-
-
-PARENTHESES = r"\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)[ᵀ²³]?"
-ATOM = rf"(?:{NUMBER}|{LETTER}(?:\s[a-z]['’]?ᵀ)?|(?:(?<![A-Za-zα-ω])\d*[A-Za-zα-ω]['’]?)?{PARENTHESES})"
-TERM = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?)?{ATOM}(?:{PARENTHESES})*(?:(?<=\))/\d)?"
-FORMULA = re.compile(rf"(?<![\w/.^{{-]){TERM}(?:{OPERATOR}{TERM})+(?![\w/^])")
-"""Numbers, letters and functions of them with at least one operator between."""
-WORD = re.compile(rf"(?<![_A-Za-z])(?!(?:{NAMES}|GL)(?![A-Za-z]))[A-Za-z]{{2,}}")
-"""A word, which is in no formula."""
+OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
+SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
+INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
+PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[ᵀ²³]?"
+ATOM = rf"(?:{NUMBER}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
+BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
+TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
+BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
+FORMULA = re.compile(rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{TERM}(?:{OPERATOR}{TERM})*(?![\w/^])|{BOUND})")
+"""Numbers, letters and functions of them, with operators between."""
+MARK = re.compile(r"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>ᵀ²³⁴⁺α-ωΑ-Ω{√]|[A-Za-z]'|\(.*,.*\)|\w\(")
+"""What a formula has, and a number, a letter or a remark in parentheses has not."""
 OPERATORS = "·cdot ×times ≤le ≥ge ≠ne ∩cap ∪cup ∈in ⊂subset ⊗otimes ⊕oplus ↦mapsto →to ∘circ |mid ~sim Σsum <lt >gt"
-SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'", "ᵀ": r"^{\top}"}
-SIGNS |= {sign: f"^{{{power}}}" for sign, power in zip("²³⁴⁺", "234+", strict=True)}
+OPERATORS += " ∥parallel …dots Πprod"
+SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'"}
+POWERS = dict(zip("ᵀ²³⁴⁺⁻", (r"\top", *"234+-"), strict=True))
 LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 
 
@@ -70,7 +81,7 @@ def pieces(text: str) -> list[nodes.Node]:
     end = 0
     scripts = list(SCRIPTED.finditer(text))
     for match in FORMULA.finditer(text):
-        if WORD.search(match[0]) or any(script.start() < match.start() < script.end() for script in scripts):
+        if not MARK.search(match[0]) or any(script.start() < match.start() < script.end() for script in scripts):
             continue
         parts += [*scripted(text[end : match.start()]), nodes.math("", spelled(match[0]))]
         end = match.end()
@@ -82,7 +93,7 @@ def scripted(text: str) -> list[nodes.Node]:
     parts: list[nodes.Node] = []
     end = 0
     for match in SCRIPTED.finditer(text):
-        parts += [nodes.Text(text[end : match.start()]), nodes.math("", latex(match["base"], match["scripts"]))]
+        parts += [nodes.Text(text[end : match.start()]), nodes.math("", spelled(match[0]))]
         end = match.end()
     return [*parts, nodes.Text(text[end:])]
 
@@ -90,16 +101,19 @@ def scripted(text: str) -> list[nodes.Node]:
 def spelled(text: str) -> str:
     """Return a formula as LaTeX."""
     text = SCRIPTED.sub(lambda match: latex(match["base"], match["scripts"]), text)
-    text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|GL)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
+    text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
+    text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
+    text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
+    text = re.sub(f"[{''.join(POWERS)}]+", lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}", text)
     return "".join(SIGNS.get(sign, sign) for sign in text)
 
 
 def latex(base: str, scripts: str) -> str:
     """Return a letter with its scripts as LaTeX; several indices are one subscript."""
     marks = re.findall(rf"[_^]{PART}", scripts)
-    parts = {sign: [mark[1:].strip("{}()") for mark in marks if mark[0] == sign] for sign in "_^"}
+    parts = {sign: [re.sub(r"^[({](.*)[)}]$", r"\1", mark[1:]) for mark in marks if mark[0] == sign] for sign in "_^"}
     written = "".join(f"{sign}{{{','.join(names)}}}" for sign, names in parts.items() if names)
-    return (base.replace("’", "'") + written).replace("−", "-")
+    return base + written
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

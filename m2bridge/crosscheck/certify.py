@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from importlib import metadata
 from typing import Any
@@ -135,8 +136,10 @@ def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[R
     """
     orbits, rows = certificate.evidence.get("orbits"), []
     number = len(orbits) if isinstance(orbits, list) else 0
+    model = family(certificate.family).from_json(certificate.case)
     for statement, data in zip(statements, certificate.answer["verdicts"], strict=True):
         verdict = Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence))
+        verdict = replace(verdict, numbers=model.numbers(statement.observable))
         witness = "" if verdict.witness is None else _witness_text(verdict.witness)
         name = name_with_part(statement.key, data["part"])
         rows.append(Row(name, data["text"], data["verdict"], verdict.reason, witness))

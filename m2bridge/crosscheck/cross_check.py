@@ -54,6 +54,8 @@ class Verdict:
         For REFUTED.
     doubt : str
         Why something is undecided.
+    numbers : str
+        What the statement means for the case, where it is true.
     unfinished, progress : str
         The limit that was reached, and how much was done until then.
     looked : bool
@@ -80,6 +82,7 @@ class Verdict:
     undecided: tuple[Any, ...] = ()
     witness: Witness | None = None
     doubt: str = ""
+    numbers: str = ""
     unfinished: str = ""
     progress: str = ""
     looked: bool = True
@@ -135,7 +138,9 @@ class Verdict:
         return f"{words}: {self._whole()}" if self.concerned is None else self._by_orbits(words)
 
     def _whole(self) -> str:
-        return self.doubt or "not decided" if self.observed is None else _computed(self)
+        if self.observed is None:
+            return self.doubt or "not decided"
+        return self.numbers if self.numbers and not self._differs() else _computed(self)
 
     def _by_orbits(self, words: str) -> str:
         if self.failing:
@@ -280,6 +285,7 @@ def _whole(statement: GlobalStatement[Any], observations: Observed) -> Verdict:
         observed,
         vacuous=observed is not None and observed == statement.nothing,
         doubt=observations.unknown(statement.observable) if observed is None else "",
+        numbers=observations.model.numbers(statement.observable),
         progress=observations.progress,
     )
     if verdict.decision is not Decision.REFUTED:

@@ -334,6 +334,10 @@ class Model(ABC):
         """Return the dimension of the part of this degree by a formula that is proved in large degrees only."""
         return None
 
+    def numbers(self, observable: str) -> str:
+        """Return the numbers that a true statement about an observable means for this model; empty for none."""
+        return ""
+
     def polar_theorem(self) -> PolarTheorem | None:
         """Return the polar degrees of the closure by a theorem of the family, where there is one."""
         return None

@@ -153,6 +153,10 @@ class RunningText(HTMLParser):
             (self.emphasis if "em" in self.open else self.text).append(data)
 
 
+SIGNS = re.compile(r"[ᵀ²∩∈⊂⊗⊕↦∘≤≥≠Σ∥α-ω]|\((?:\w['’]?, )+[\w…]['’]?\)|[{}]")
+"""Signs of mathematics, pairs and sets."""
+
+
 def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
     pages = [*site.glob("*.html"), *site.glob("tutorials/*.html"), *site.glob("reference/generated/*.html")]
     assert len(pages) > 60
@@ -163,4 +167,5 @@ def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
         page = RunningText(file)
         typed = [piece for piece in page.text + page.emphasis if re.search(r"[_^$]|\\[a-z]+", words.sub("", piece))]
         assert typed == [], file
+        assert [piece for piece in page.text + page.emphasis if SIGNS.search(piece)] == [], file
         assert [piece for piece in page.emphasis if re.search(r"[=∈⊂≤]|\b[A-Z]\w*\(", piece)] == [], file

@@ -241,6 +241,7 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     found = check(with_series(right))
     assert (only(found).decision, found.more["all_degrees"]) == ("CONFIRMED", True)
     assert "for all n" in only(found).reason
+    assert r"$H = (1, 6, 21, 56, 125, " in found.to_latex()
     found = check(with_series(HilbertSeries((1, 1, 1, 2), 5)))
     assert (only(found).decision, found.refuted) == ("REFUTED", True)
     assert only(found).reason == "H(3) is 57, and 56 is predicted"

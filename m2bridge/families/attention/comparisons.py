@@ -94,7 +94,8 @@ class Comparison(VerdictsResult):
             for v in self.verdicts
         ]
         title = f"{self.title} of the Zariski closure, lightning self-attention, {self.model}, over QQ"
-        return Sheet(title, [*blocks, Findings(findings)])
+        values = ", ".join(map(str, self.computed[:SHOWN])) if isinstance(self.computed, tuple) else ""
+        return Sheet(title, [*blocks, Findings(findings)], [rf"H = ({values}, \dots)"] if values else [])
 
     def to_json(self) -> dict[str, Any]:
         """The verdicts and the numbers."""

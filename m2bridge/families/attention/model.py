@@ -215,6 +215,15 @@ class SingleLayerAttention(Shape, Model):
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
 
+    def numbers(self, observable: str) -> str:
+        """The polar degrees, where they are integrals."""
+        from m2bridge.families.attention.polar import LARGEST_DIMENSION, no_theorem, predicted_polar_degrees
+
+        if observable != "polar_integrals" or no_theorem(self) or dimension_formula(self) > LARGEST_DIMENSION:
+            return ""
+        degrees = predicted_polar_degrees(self)
+        return f"polar degrees {', '.join(map(str, degrees))}, generic ED degree {sum(degrees)}"
+
     def polar_theorem(self) -> PolarTheorem | None:
         """The polar degrees for all sizes but α = d' = 1 < d."""
         from m2bridge.families.attention.polar import polar_theorem
