@@ -49,10 +49,26 @@ POWERS = dict(zip("ᵀ²³⁴⁺⁻", (r"\top", *"234+-"), strict=True))
 LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 
 
+SPACING = (
+    (r"(?<!<msup>)(?<!<msub>)<m[io]>([A-Za-z]{2,})</m[io]>(?=<m[insr])", r"<mi>\1</mi><mspace width='0.17em'/>"),
+    (r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>"),
+    (r"<mi>([:;]|&#x0007E;)</mi>", r"<mo>\1</mo>"),
+    ("&#x0007E;", "&#x223C;"),
+)
+"""Mended in what latex2mathml writes: names of functions are no operators, and ``:``, ``;`` and ``~`` no letters."""
+PUNCTUATION = re.compile(r"[.,;:?!)’]+")
+
+
 def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
-    """Write a formula, with its number if it has one."""
+    """Write a formula, with its number if it has one; a line does not end between it and a comma."""
     block = isinstance(node, nodes.math_block)
     mathml = convert(node.astext(), display="block" if block else "inline")
+    for mistake, right in SPACING:
+        mathml = re.sub(mistake, right, mathml)
+    after = node.next_node(descend=False, siblings=True)
+    if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
+        mathml = f'<span class="unbroken">{mathml}{mark[0]}</span>'
+        after.parent.replace(after, nodes.Text(after[mark.end() :]))
     if block:
         number = f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
         name = f' id="{node["ids"][0]}"' if node.get("ids") else ""

@@ -249,18 +249,30 @@ class Report:
     @property
     def paragraph(self) -> str:
         """The summary in sentences."""
-        return f"{self.sentences} {self.trust}"
+        return f"{self.answer} {self.notes} {self.trust}"
 
-    @cached_property
-    def sentences(self) -> str:
-        """The paragraph without what is taken on trust."""
+    @property
+    def answer(self) -> str:
+        """The verdicts in numbers, and what they are about."""
         numbers, headings = self.summary, dict(self.columns)
         ranges = ", ".join(
             f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
             for name, (low, high) in numbers["ranges"].items()
         )
         verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
-        reported = numbers["reported"]
+        parts = [
+            f"Verdicts: {verdicts or 'none'}",
+            plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
+            f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
+            "The certificates were read, not verified ('m2bridge verify' does that)",
+            f"{plural(numbers['unusable_files'], 'file')} could not be used" if self.problems else "",
+        ]
+        return _sentences(parts)
+
+    @property
+    def notes(self) -> str:
+        """What the certificates report, whose statements they are about, and what to cite."""
+        reported, papers = self.summary["reported"], self.summary["papers"]
         memory = reported["peak_memory"]
         figures = [
             f"total computing time {duration(reported['seconds'])}",
@@ -268,16 +280,11 @@ class Report:
             *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
         ]
         parts = [
-            plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
-            f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
-            f"Verdicts: {verdicts or 'none'}",
             f"Reported and not checked: {', '.join(filter(None, figures))}",
-            f"{plural(numbers['unusable_files'], 'file')} could not be used" if self.problems else "",
-            "The certificates were read, not verified ('m2bridge verify' does that)",
-            f"Statements of: {'; '.join(numbers['papers'])}" if numbers["papers"] else "",
+            f"Statements of: {'; '.join(papers)}" if papers else "",
             f"Written by, and to be cited as, {PROGRAM} ({HINT})",
         ]
-        return ". ".join(filter(None, parts)) + "."
+        return _sentences(parts)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -324,6 +331,10 @@ class Report:
             if values:
                 ranges[option] = min(values), max(values)
         return ranges
+
+
+def _sentences(parts: Iterable[str]) -> str:
+    return ". ".join(filter(None, parts)) + "."
 
 
 def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:

@@ -13,6 +13,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from m2bridge.engine.script import document, page
@@ -180,24 +181,28 @@ def _numbers(report: Report, row: Row) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """For a terminal: the paragraph, and the table with each witness on a line of its own."""
-    shown = [block for block in to_sheet(report).blocks if isinstance(block, Table)]
-    tables = [table([name.replace("seconds", "reported seconds") for name in one.header], one.rows) for one in shown]
+    """For a terminal: the verdicts, the table with each witness on a line of its own, and what they rest on."""
+    tables = [table(block.header, block.rows) for block in to_sheet(report).blocks if isinstance(block, Table)]
     rules = [re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables]
-    text = "\n\n".join([textwrap.fill(markup.line(report.paragraph), WIDTH), *rules])
+    fill = partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
+    answer, notes = (fill(markup.line(text)) for text in (report.answer, report.notes))
+    lemmas = [fill(f"* {markup.line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
+    trust = "\n".join(["Taken on trust:", *lemmas]) if lemmas else report.trust
+    text = "\n\n".join([answer, *rules, notes, trust])
     return text.replace("\nwitness: ", f"\n{INDENT}witness: ") + "\n"
 
 
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
-    blocks: list[Block] = [Facts([("summary", markup.line(report.paragraph))])]
+    blocks: list[Block] = [Facts([("summary", markup.line(report.answer))])]
     if report.rows:
-        header = (*report.headings, "statement", "verdict", "seconds", "reason")
+        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
         unused = [(markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems]
         blocks.append(Table(("file not used", "reason"), unused))
-    return Sheet("", blocks)
+    trusted = [("taken on trust", markup.line(lemma)) for lemma in report.trusted]
+    return Sheet("", [*blocks, Facts([("notes", markup.line(report.notes)), *trusted])])
 
 
 def _cells_of(report: Report, row: Row) -> tuple[str, ...]:

@@ -153,8 +153,8 @@ class RunningText(HTMLParser):
             (self.emphasis if "em" in self.open else self.text).append(data)
 
 
-SIGNS = re.compile(r"[ᵀ²∩∈⊂⊗⊕↦∘≤≥≠Σ∥α-ω]|\((?:\w['’]?, )+[\w…]['’]?\)|[{}]")
-"""Signs of mathematics, pairs and sets."""
+SIGNS = re.compile(r"[ᵀ²∩∈⊂⊗⊕∘≤≥≠Σ∥α-ω]|(?<!weights )↦|\((?:\w['’]?, )+[\w…]['’]?\)|[{}]")
+"""Signs of mathematics, pairs and sets; ``weights ↦ function`` is text."""
 
 
 def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
