@@ -225,15 +225,14 @@ class EngineError(M2BridgeError):
         How far the computation had come, in words; empty if nobody has said.
     """
 
-    def __init__(self, message: str, *, records: tuple[str, ...] = (), output: str = "") -> None:
+    records: tuple[str, ...] = ()
+    output: str = ""
+    progress: str = ""
+
+    def __init__(self, message: str, **attributes: object) -> None:
         super().__init__(message)
         self.message = message
-        self.records = records
-        self.output = output
-        self.progress = ""
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.__dict__)
+        self.__dict__.update(attributes)
 
     def __str__(self) -> str:
         return f"{self.message} ({self.progress})" if self.progress else self.message
@@ -349,27 +348,8 @@ class ScriptError(EngineError):
     division by zero 2 2
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        error: str = "",
-        file: str = "",
-        line: int | None = None,
-        column: int | None = None,
-        excerpt: str = "",
-        records: tuple[str, ...] = (),
-        output: str = "",
-    ) -> None:
-        super().__init__(message, records=records, output=output)
-        self.error = error
-        self.file = file
-        self.line = line
-        self.column = column
-        self.excerpt = excerpt
-
-
-def _rebuild(kind: type[EngineError], message: str, state: dict[str, object]) -> EngineError:
-    error = kind(message)
-    error.__dict__.update(state)
-    return error
+    error: str = ""
+    file: str = ""
+    line: int | None = None
+    column: int | None = None
+    excerpt: str = ""

@@ -96,7 +96,7 @@ def answers_so_far(session: Macaulay2) -> list[str]:
 
 
 def _files(session: Macaulay2) -> list[Path]:
-    scratch = session._runs._scratch
+    scratch = session._scratch
     return [] if scratch is None else list(scratch.path.glob("*.jsonl"))
 
 

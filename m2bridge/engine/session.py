@@ -65,7 +65,13 @@ class Conversation:
 
     @property
     def candidate(self) -> Candidate:
-        """The program."""
+        """The program, which is sought when it is needed first.
+
+        Raises
+        ------
+        EngineNotFoundError, EngineVersionError
+            If there is none, or the one that was named is not a Macaulay2 that m2bridge works with.
+        """
         return self._locate()
 
     @property
@@ -83,7 +89,13 @@ class Conversation:
         return {}
 
     def start(self) -> None:
-        """Start Macaulay2, if it does not run, without waiting until it is ready."""
+        """Start Macaulay2, if it does not run, without waiting until it is ready.
+
+        Raises
+        ------
+        EngineError
+            If there is no temporary folder; if the session is over: its ``with`` block was left.
+        """
         if self._turn.acquire(blocking=False):  # else another thread has started it
             try:
                 self._start()
@@ -180,7 +192,7 @@ class Conversation:
                 path.unlink(missing_ok=True)
 
     def close(self, reason: str = "it was closed") -> None:
-        """End Macaulay2 and everything it started.
+        """End Macaulay2 and everything it started; the next request starts it again.
 
         A request that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
@@ -279,7 +291,7 @@ LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
 """The shared scripts that every session has loaded."""
 
 
-class Session:
+class Session(Conversation):
     """A Macaulay2 that answers one script after the other; found and started at the first run.
 
     A script goes in as a file and works with symbols of its own; its answers come out in another file, whose closing
@@ -299,21 +311,9 @@ class Session:
     """
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
-        self._locate = cache(partial(locate, program))
         # it loads no package that a script does not ask for
-        self._runs = Conversation(self._locate, self.limits, ("--no-preload",), (*LIBRARIES, "session"))
-
-    @property
-    def candidate(self) -> Candidate:
-        """The program, which is sought when it is needed first.
-
-        Raises
-        ------
-        EngineNotFoundError, EngineVersionError
-            If there is none, or the one that was named is not a Macaulay2 that m2bridge works with.
-        """
-        return self._locate()
+        options, scripts = ("--no-preload",), (*LIBRARIES, "session")
+        super().__init__(cache(partial(locate, program)), limits or Limits(), options, scripts)
 
     @property
     def version(self) -> str:
@@ -321,33 +321,17 @@ class Session:
         return self.candidate.version
 
     @property
-    def pid(self) -> int | None:
-        """Process id of the Macaulay2 for isolated runs, if one runs."""
-        return self._runs.pid
-
-    @property
     def peak_memory(self) -> int | None:
         """Largest resident memory of the Macaulay2 for isolated runs, in bytes, where the system tells it.
 
         Since its start, or since :meth:`forget_peak_memory`.
         """
-        process = self._runs.process
-        return process.peak_memory if process else None
+        return self.process.peak_memory if self.process else None
 
     def forget_peak_memory(self) -> None:
         """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
-        if (process := self._runs.process) is not None:
-            process.forget_peak_memory()
-
-    def start(self) -> None:
-        """Start Macaulay2 for isolated runs, if it does not run, without waiting until it is ready.
-
-        Raises
-        ------
-        EngineError
-            If the session is over: its ``with`` block was left. If there is no temporary folder.
-        """
-        self._runs.start()
+        if self.process is not None:
+            self.process.forget_peak_memory()
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """Run one script; see :meth:`m2bridge.engine.Engine.run`.
@@ -372,25 +356,18 @@ class Session:
                 "script", f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2 code"
             )
         name = f"the script '{script.name}'"
-        transcript = self._runs.request("mbRun", Source(name, script.body), timeout=timeout)
+        transcript = self.request("mbRun", Source(name, script.body), timeout=timeout)
         if not transcript.records:
             error = "the script emitted nothing"
             advice = f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by Macaulay2().value'
             raise ScriptError(advice, error=error, file=name, output=transcript.output)
         return transcript
 
-    def close(self) -> None:
-        """End Macaulay2 and all it started; the next run starts it again.
-
-        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
-        """
-        self._runs.close()
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._runs.remove("this session is over, because its with block was left: make another Macaulay2()")
+        self.remove("this session is over, because its with block was left: make another Macaulay2()")
 
 
 _SESSIONS: dict[Candidate, Session] = {}

@@ -307,7 +307,7 @@ class Macaulay2(Session):
         >>> evaluation.value, evaluation.output
         (1267650600228229401496703205376, 'hello\\n')
         """
-        self._runs.check_open()
+        self.check_open()
         self._values = self._values or Evaluator(self._locate, self.limits, passing=True)
         return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
@@ -331,23 +331,23 @@ class Macaulay2(Session):
         ...     work.value("n + 1")
         4
         """
-        self._runs.check_open()
+        self.check_open()
         workspace = Workspace(self._locate, self.limits, packages)
         self._workspaces.add(workspace)
         return workspace
 
-    def close(self) -> None:
+    def close(self, reason: str = "it was closed") -> None:
         """End the Macaulay2 of isolated runs and that of :meth:`value`, and all they started; the next call starts it.
 
         A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`. Workspaces go on.
         """
-        super().close()
+        super().close(reason)
         if self._values is not None:
-            self._values.close()
+            self._values.close(reason)
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
         if self._values is not None:
-            self._values.remove(self._runs.over)
+            self._values.remove(self.over)
         for workspace in list(self._workspaces):
             workspace.close()

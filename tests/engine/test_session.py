@@ -176,7 +176,7 @@ def test_death_from_inside_and_outside(program: Path) -> None:
 def test_no_script_is_blamed_for_a_death_before_it(program: Path) -> None:
     with Macaulay2(program) as engine:
         assert emitted(engine, "1+1") == 2
-        process = engine._runs.process
+        process = engine.process
         assert process is not None
         os.kill(process.pid, signal.SIGKILL)
         wait_for(lambda: process.has_ended)

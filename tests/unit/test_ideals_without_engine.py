@@ -37,7 +37,7 @@ RING = PolynomialRing(QQ, ("x", "y", "z"))
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here starts Macaulay2."""
-    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Conversation.start")
     monkeypatch.delattr("m2bridge.engine.session.Session.run")
 
 

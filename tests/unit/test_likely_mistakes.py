@@ -276,7 +276,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
 @pytest.mark.parametrize("name", PYTHON)
 def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before Macaulay2 is asked for anything."""
-    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Conversation.start")
     wrong, said = PYTHON[name]
     with pytest.raises((InvalidCaseError, ConversionError), match=said):
         wrong()

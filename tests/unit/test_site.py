@@ -281,7 +281,7 @@ def test_a_public_name_has_an_example() -> None:
 
 
 def test_examples_without_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("m2bridge.engine.session.Session.start")
+    monkeypatch.delattr("m2bridge.engine.session.Conversation.start")
     monkeypatch.delattr("m2bridge.engine.session.Session.run")
     for name in {*NAMES, *VERBS} - WITH_ENGINE - ASKING:
         assert not failures(examples(name))
