@@ -113,10 +113,11 @@ def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Floats alone are kept as they are; of other numbers fractions are made."""
+    """Floats, and integers among them that floats can be, are kept as they are; of other numbers fractions are made."""
     try:
         array = numpy.array(value, dtype=object)
-        if array.size and all(isinstance(entry, float) for entry in array.flat):
+        others = [entry for entry in array.flat if not isinstance(entry, float)]
+        if len(others) < array.size and all(type(entry) is int and abs(entry) < 2**53 for entry in others):
             return array.astype(float), "float64"
         exact = numpy.empty(array.shape, dtype=object)
         exact.flat[:] = [_exact(entry) for entry in array.flat]

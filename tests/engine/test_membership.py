@@ -179,7 +179,7 @@ def test_bad_functions(engine: Macaulay2) -> None:
         (["--function", "{"], 2, "--function:"),
         (["--function", "nowhere.json"], 2, "--function:"),
         (["--A", "[[1, 0], [0, 1]]"], 2, "--function"),
-        (["--A", "[[1, 0]]", "--V", "[[1, 1]]"], 2, "--A:"),
+        (["--A", "[[1, 0]]", "--V", "[[1, 1]]"], 2, "A is 1 × 2"),
         (["--A", "[[1, 0], [0, 1]]", "--V", "[[true, 1]]"], 2, "--V:"),
     ],
 )

@@ -30,7 +30,8 @@ from m2bridge.cli import commands
 from m2bridge.convert.weight_files import tensors
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention import numerical_weights
-from m2bridge.families.attention.exact_weights import TAKEN, HeadShape, exact_ranks, exact_weights, integers, residues
+from m2bridge.families.attention.exact_weights import HeadShape, exact_ranks, integers, residues
+from m2bridge.families.attention.membership import TAKEN, exact_weights
 from m2bridge.families.attention.numerical_weights import rounded
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
@@ -342,6 +343,7 @@ def test_exact_weights() -> None:
     assert "within rounding of rank 1" in rounded_too
     decimals = [[Fraction(repr(float(entry))) for entry in row] for row in K.T @ Q]
     assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[1]
+    assert exact_weights(model, {"K": [[1, 0.5, 2]], "Q": [[0, 1, 1]], "V": [[1, 2, 3], [4, 5, 6]]}, None)[1] == TAKEN
     far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[1]
     assert far.endswith("rk A = 2 > a = 1: not weights of this model")
 
@@ -349,13 +351,14 @@ def test_exact_weights() -> None:
 EXACT_MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "K transposed": (
         {"K": [[1], [2], [3]], "Q": [[1, 2, 3]], "V": numpy.eye(3)[:2]},
-        "K: is 3 × 1, not 1 × 3; is it transposed",
+        "K is 3 × 1, Q is 1 × 3, .*; is one of them transposed",
     ),
-    "NaN": ({"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]}, "A: nan is no finite number"),
-    "text": ({"A": [["1", 0, 0]] * 3, "V": numpy.eye(3)[:2]}, "A: '1' is not a number"),
+    "another case": ({"A": numpy.eye(2), "V": numpy.eye(2)}, r"those of \(d, d', a\) = \(2, 2, 1\), not of .*3, 2, 1"),
+    "NaN": ({"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]}, r"entry \(1, 1\) of 'A' is nan: no finite number"),
+    "text": ({"A": [["x", 0, 0]] * 3, "V": numpy.eye(3)[:2]}, "'A' is no list of rows of numbers"),
     "A alone": ({"A": numpy.eye(3)}, "give K, Q and V, or A and V; not A"),
-    "a number": ({"A": 3, "V": 2}, "A: a list of 3 rows with 3 numbers each, not 3"),
-    "ragged": ({"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2}, "A: is 3 × 1/3, not 3 × 3"),
+    "a number": ({"A": 3, "V": 2}, "A is a number, V is a number: give matrices"),
+    "ragged": ({"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2}, "'A' is no list of rows of numbers, all of one length"),
 }
 
 

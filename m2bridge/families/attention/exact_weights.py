@@ -2,7 +2,7 @@
 
 The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime is a lower bound,
 and is the rank where it attains the number of rows or columns, as it does for almost all weights. Where it does not,
-ranks are computed over QQ. The weights of one function are multiplied out, as matrices of SymPy.
+ranks are computed over QQ.
 
 With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} × {rk V ≤ β}, where
 α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for which β = min(d, d'). The lemmas hold
@@ -11,36 +11,26 @@ for it with the same proofs, which are in ``docs/weights.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import reduce
-from math import comb, frexp, isfinite, sqrt
+from math import comb
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import flint
+import numpy
 
 from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
 from m2bridge.algebra.linear_algebra import elimination_price, rank_of
-from m2bridge.algebra.numbers import LARGE_PRIME, fraction, without_denominators
+from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.families.attention.shape import ROUNDINGS, Shape, rank_words
 from m2bridge.limits import check
-from m2bridge.system import any_length
-
-if TYPE_CHECKING:
-    from sympy import Matrix
 
 _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first."""
 _MOST_SECONDS = 60.0
 """For one rank over QQ."""
-_DIGITS = 40
-_MOST_COLUMNS = 64
-"""Of an A whose singular values are computed with so many digits."""
-
-TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
 
 
 def residues(array: Any) -> flint.nmod_mat:
@@ -75,8 +65,6 @@ def integers(array: Any) -> flint.fmpz_mat:
 
 def _dyadic(array: Any) -> tuple[Any, Any]:
     """Integers w and e with the entries w·2^e."""
-    import numpy  # only for trained weights
-
     mantissa, exponent = numpy.frexp(array.astype(float))
     return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
@@ -246,89 +234,3 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     method = "" if None in exact else "over QQ"
     r, s, both = exact if method else (r, s, both)
     return Ranks(r, s, r + s - both, method, each)
-
-
-def exact_weights(
-    model: Shape, given: dict[str, Any], weights: Sequence[Any] | None
-) -> tuple[tuple[Matrix, Matrix], str]:
-    """A and V as exact matrices, and a remark about the numbers; empty if there is nothing to say.
-
-    Parameters
-    ----------
-    given : dict
-        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
-    weights : sequence, optional
-        (A, V) or (K, Q, V) in their place.
-
-    Raises
-    ------
-    InvalidCaseError
-        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
-    """
-    from sympy import Matrix, Rational  # slow to import, and not needed for trained weights
-
-    letters = {letter: value for letter, value in given.items() if value is not None}
-    if weights is not None and not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
-        letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
-    if set(letters) not in ({"K", "Q", "V"}, {"A", "V"}):
-        named = ", ".join(letters) or repr(weights)[:60]
-        raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {named}")
-    sizes = {"K": model.a, "Q": model.a, "A": model.d, "V": model.d_out}
-    entries = {letter: _entries(letter, value, sizes[letter], model.d) for letter, value in letters.items()}
-    matrices = {
-        letter: Matrix(
-            sizes[letter], model.d, [Rational(Fraction(x) if isinstance(x, float) else fraction(x)) for x in listed]
-        )
-        for letter, listed in entries.items()
-    }
-    A = matrices["A"] if "A" in matrices else matrices["K"].T * matrices["Q"]
-    inexact = any(isinstance(entry, float) for listed in entries.values() for entry in listed)
-    return (A, matrices["V"]), "; ".join([TAKEN] * inexact + _about_rank(A, model))
-
-
-def _entries(name: str, value: Any, rows: int, columns: int) -> list[Any]:
-    """The entries of lists, an array, a tensor or a matrix of SymPy: finite real numbers.
-
-    Raises
-    ------
-    InvalidCaseError
-        If it has another shape, or an entry is no such number.
-    """
-    listed = value.tolist() if hasattr(value, "tolist") else value
-    if not isinstance(listed, Sequence) or any(not isinstance(row, Sequence) for row in listed):
-        with any_length():
-            raise InvalidCaseError(name, f"a list of {rows} rows with {columns} numbers each, not {value!r:.60}")
-    lengths = {len(row) for row in listed}
-    if len(listed) != rows or lengths != {columns}:
-        shape = f"{len(listed)} × {'/'.join(map(str, sorted(lengths)))}"
-        turned = "; is it transposed?" if (len(listed), lengths) == (columns, {rows}) else ""
-        raise InvalidCaseError(name, f"is {shape}, not {rows} × {columns}{turned}")
-    entries = [entry for row in listed for entry in row]
-    for entry in entries:
-        if isinstance(entry, bool | str) or not (isinstance(entry, float) or hasattr(entry, "numerator")):
-            raise InvalidCaseError(name, f"{entry!r:.60} is not a number")
-        if isinstance(entry, float) and not isfinite(entry):
-            raise InvalidCaseError(name, f"{entry} is no finite number")
-    return [entry if isinstance(entry, float) else fraction(entry) for entry in entries]
-
-
-def _about_rank(A: Matrix, model: Shape) -> list[str]:
-    """The words about an A whose rank is larger than a; whether rounding explains it is found numerically."""
-    from mpmath import mp
-
-    rank = A.rank()
-    if rank <= model.alpha:
-        return []
-    if model.d > _MOST_COLUMNS:
-        return [rank_words(rank, model.a, 1.0, False)]
-    with mp.workdps(_DIGITS):
-        entries = [[mp.mpf(int(x.p)) / int(x.q) for x in A.row(i)] for i in range(A.rows)]
-        values = sorted(mp.svd_r(mp.matrix(entries), compute_uv=False), reverse=True)
-        distance = float(mp.norm(values[model.alpha :]) / mp.norm(values))
-    return [rank_words(rank, model.a, distance, distance <= ROUNDINGS * sqrt(model.d) * _precision(A))]
-
-
-def _precision(A: Matrix) -> float:
-    """The precision of float32 if all entries are such numbers and not all are integers; else that of float64."""
-    single = all((frexp(float(entry))[0] * 2**24).is_integer() for entry in A)
-    return 2.0**-23 if single and any(entry.q > 1 for entry in A) else 2.0**-52

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import prod, sqrt
+from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 from threadpoolctl import threadpool_limits
@@ -12,8 +12,7 @@ from threadpoolctl import threadpool_limits
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks, residues
-from m2bridge.families.attention.numerical_weights import Numerical
-from m2bridge.families.attention.shape import ROUNDINGS, rank_words
+from m2bridge.families.attention.numerical_weights import Numerical, rank_words
 from m2bridge.families.attention.weight_names import Head, LayerTensors, alike
 from m2bridge.limits import watched
 from m2bridge.results.sheet import plural
@@ -110,9 +109,9 @@ class HeadWeights:
     def words(self) -> str:
         """The words on what the function says about the weights."""
         if self.is_outside:
-            distances, most = self.numerical.distances_to_lower_rank_A, self.shape.alpha
-            distance, rounding = distances[most] or 0.0, ROUNDINGS * sqrt(len(distances)) * self.numerical.tolerance
-            return rank_words(self.ranks.r, most, distance, distance <= rounding)
+            most, tolerance = self.shape.alpha, self.numerical.tolerance
+            distance = self.numerical.distances_to_lower_rank_A[most]
+            return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
         if self.is_zero:
             return f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V = 0 have it"
         if not self.ranks.proved:

@@ -17,14 +17,17 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
+from m2bridge.algebra.linear_algebra import rank_of
 from m2bridge.algebra.numbers import fraction
 from m2bridge.convert.notation import polynomial_text
+from m2bridge.convert.weight_files import tensor
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.families.attention.exact_weights import exact_weights
+from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program
+from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import (
     check_coordinates,
@@ -33,6 +36,7 @@ from m2bridge.families.attention.parametrization import (
     reduced_name as name,
 )
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
+from m2bridge.families.attention.weight_names import LayerTensors
 from m2bridge.limits import clock, limited, watched
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, plural
@@ -376,6 +380,48 @@ def membership(
             return _zero(model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark)
         with engine_or_own(engine) as engine:
             return replace(_nonzero(model, function, chart, engine), remark=remark)
+
+
+TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
+
+
+def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None) -> tuple[Weights, str]:
+    """A and V as exact matrices, and a remark about the numbers; empty if there is nothing to say.
+
+    Parameters
+    ----------
+    given : dict
+        Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
+    weights : sequence, optional
+        (A, V) or (K, Q, V) in their place.
+
+    Raises
+    ------
+    InvalidCaseError
+        If they are not K, Q and V, or A and V, or do not have the shapes of the model.
+    """
+    letters = {letter: value for letter, value in given.items() if value is not None}
+    if weights is not None and not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
+        letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
+    if set(letters) not in ({"K", "Q", "V"}, {"A", "V"}):
+        named = ", ".join(letters) or repr(weights)[:60]
+        raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {named}")
+    (head,) = LayerTensors("", {letter: tensor(letter, value) for letter, value in letters.items()}).heads(1, 1)
+    arrays, shape = head.matrices, HeadShape.of(head.matrices, model.a, False)
+    if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
+        sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
+        raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
+    remarks = [] if all(array.dtype == object for array in arrays.values()) else [TAKEN]
+    exact = {
+        letter: Matrix(*array.shape, [Rational(Fraction(entry)) for entry in array.ravel().tolist()])
+        for letter, array in arrays.items()
+    }
+    if "K" in exact:
+        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
+    if (rank := rank_of(integers(arrays["A"]))) > model.alpha:
+        distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
+        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
+    return (exact["A"], exact["V"]), "; ".join(remarks)
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:

@@ -29,6 +29,8 @@ _GAP = 1e-11
 _DIGITS = 6
 """At most so many are kept."""
 _STEPS = 60
+_ROUNDINGS = 4
+"""A product of rank a, rounded, is about as near to rank a as this many roundings for each row and column."""
 
 Measured = tuple[float, float]
 """A number and a bound for its error."""
@@ -48,6 +50,24 @@ def rounded(value: float, error: float) -> float | None:
         return None
     digits = min(_DIGITS, floor(log10(abs(value) / error))) if error else _DIGITS
     return float(f"{value:.{max(digits, 1)}g}")
+
+
+def rank_words(rank: int, most: int, size: int, distance: float | None, precision: float) -> str:
+    """The words about an A of this size whose rank is too large: at this distance rounding may explain it."""
+    words = f"rk A = {rank} > a = {most}: not weights of this model"
+    if (distance := distance or 0.0) > _ROUNDINGS * sqrt(size) * precision:
+        return words
+    return (
+        f"{words}; but A is within rounding of rank {most} (relative distance {distance:.1g}): a rounded product KᵀQ"
+        " has full rank, so give K and Q instead of A"
+    )
+
+
+def precision(array: Any) -> float:
+    """That of float32 if all entries are such numbers and not all are integers; else that of float64."""
+    scaled, _ = _scaled(array)
+    single = (scaled == scaled.astype("float32")).all() and (array % 1).any()
+    return PRECISIONS["float32" if single else "float64"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

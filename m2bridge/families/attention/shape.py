@@ -150,18 +150,3 @@ def product_degree(shape: Shape) -> int:
     dimension_a = matrices_of_rank(shape.d, shape.alpha) - 1
     dimension_v = shape.d * shape.d_out - 1
     return comb(dimension_a + dimension_v, dimension_v)
-
-
-ROUNDINGS = 4
-"""A product of rank a, rounded, is about as near to rank a as this many roundings for each row and column."""
-
-
-def rank_words(rank: int, most: int, distance: float, near: bool) -> str:
-    """The words about an A whose rank is too large; ``near`` if rounding explains it."""
-    said = f"rk A = {rank} > a = {most}: not weights of this model"
-    if not near:
-        return said
-    return (
-        f"{said}; but A is within rounding of rank {most} (relative distance {distance:.1g}): a rounded product KᵀQ has"
-        " full rank, so give K and Q instead of A"
-    )

@@ -153,7 +153,8 @@ def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _shapes(arrays: Mapping[str, Any]) -> str:
-    return ", ".join(f"{letter} is {' × '.join(map(str, array.shape))}" for letter, array in sorted(arrays.items()))
+    sizes = {letter: " × ".join(map(str, array.shape)) or "a number" for letter, array in sorted(arrays.items())}
+    return ", ".join(f"{letter} is {size}" for letter, size in sizes.items())
 
 
 def _layers(
