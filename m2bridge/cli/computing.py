@@ -273,15 +273,14 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
     Hilbert function with the computed one, 'generators' the representations that generate the ideal for all sizes with
-    the ideal of the case; they are not part of 'all'.
+    the ideal of the case, or with --all-sizes of every small case; they are not part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
     """
     name = options.get("family") or DEFAULT
-    if all_sizes and statement in OWN and name == DEFAULT:
-        what = {"hilbert": "the Hilbert function is", "generators": "the generators are"}[statement]
-        raise InvalidCaseError("all_sizes", f"{what} compared case by case: give --d and --d-out")
+    if all_sizes and statement == "hilbert" and name == DEFAULT:
+        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
     if not family(name).options:  # one case only, all sizes of another family
@@ -327,6 +326,10 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
+    if not statements:
+        compare, what = partial(tool, "generators_of_all_sizes"), "generators for all sizes"
+        result, unfinished = shared.Run.of(options).compute(what, compare, early=False)
+        return exit_code(result, exit_zero) or unfinished
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check = partial(family(name).command, "cross_check_all_sizes")
     what = "cross-check for all sizes"

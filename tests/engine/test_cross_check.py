@@ -12,9 +12,12 @@ from m2bridge.crosscheck import Decision, compare, cross_check
 from m2bridge.engine import Engine
 from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.all_sizes import closures
+from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import check, observe, section_points
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.representations import Generators
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement
@@ -285,3 +288,25 @@ def test_exit_codes(invoke: Invoke, m2: str, arguments: list[str], code: int) ->
         for orbit in found["orbits"]:
             fields = {"r", "s", "m", "dimension", "fibre_length", "fibre_points", "singular", "critical", "boundary"}
             assert fields <= orbit.keys()
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_generators_for_all_sizes_are_held_against_cases(
+    left_out: bool, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a representation that is left out is missed."""
+    if left_out:
+        right = closures.generators
+        monkeypatch.setattr(closures, "generators", lambda size: Generators(size, right(size).types[1:]))
+    found = generators_of_all_sizes(CORES[1:3], 2, engine=engine)
+    assert [case.model for case in found.cases] == [SingleLayerAttention(2, 1, 1), SingleLayerAttention(2, 2, 1)]
+    assert [case.computed for case in found.cases] == [{2: 3}, {2: 15, 4: 5}]
+    assert [(v.statement, v.decision) for v in found.verdicts] == [
+        ("generators", "REFUTED" if left_out else "CONFIRMED"),
+        ("generated", "REFUTED" if left_out else "CONFIRMED"),
+    ]
+    said = "(2, 1, 1)" if left_out else "2 cases computed without the core agree, 2 of them in all degrees"
+    assert all(said in verdict.reason for verdict in found.verdicts)
+    assert [case["predicted"] for case in found.to_json()["cases"]] == (
+        [{}, {"2": 14, "4": 5}] if left_out else [{"2": 3}, {"2": 15, "4": 5}]
+    )

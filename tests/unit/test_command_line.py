@@ -165,6 +165,7 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
             for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"])
         ),
         (["certify", "--all-sizes", "--out", "/none", "--check", "closure"], "--check: unknown question 'closure'"),
+        (["cross-check", "generators", "--all-sizes", "--d", "2"], "--d: has no meaning with --all-sizes"),
         (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),

@@ -4,7 +4,7 @@ The closure is computed without its core, from which the generators for all size
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,6 +52,10 @@ class ComparisonVerdict:
         words = {"part": stated.part, "text": stated.text, "source": stated.source}
         return {"statement": self.statement, **words, "verdict": str(self.decision), "reason": self.reason}
 
+    def to_finding(self) -> Finding:
+        """Return the verdict for people."""
+        return Finding(str(self.decision), self.statement, WORDS.comparisons[self.statement].text, (self.reason,))
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison(VerdictsResult):
@@ -89,10 +93,7 @@ class Comparison(VerdictsResult):
             rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in sorted({*computed, *predicted})]
             blocks.append(Facts([("computed in", duration(self.seconds)), ("not finished", self.unfinished or None)]))
             blocks.append(Table(("degree", "computed", "predicted"), rows[:SHOWN]))
-        findings = [
-            Finding(str(v.decision), v.statement, WORDS.comparisons[v.statement].text, (v.reason,))
-            for v in self.verdicts
-        ]
+        findings = [verdict.to_finding() for verdict in self.verdicts]
         title = f"{self.title} of the Zariski closure, lightning self-attention, {self.model}, over QQ"
         values = ", ".join(map(str, self.computed[:SHOWN])) if isinstance(self.computed, tuple) else ""
         return Sheet(title, [*blocks, Findings(findings)], [rf"H = ({values}, \dots)"] if values else [])
@@ -127,11 +128,25 @@ def _by_degree(numbers: Numbers) -> Iterable[tuple[int, int]]:
     return enumerate(numbers) if isinstance(numbers, tuple) else numbers.items()
 
 
-def generator_check(model: SingleLayerAttention, *, engine: Engine, timeout: float | None = None) -> Comparison:
+def predicted_numbers(model: SingleLayerAttention) -> dict[int, int]:
+    """The numbers of generators by degree, from the representations of the core."""
+    counts: Counter[int] = Counter()
+    for part in representations(model):
+        counts[part.degree] += part.dimension
+    return dict(counts)
+
+
+def generator_check(
+    model: SingleLayerAttention,
+    *,
+    engine: Engine,
+    timeout: float | None = None,
+    predict: Callable[[SingleLayerAttention], dict[int, int]] = predicted_numbers,
+) -> Comparison:
     """Compare the generators by the core of a model with those of its closure, by elimination or up to a degree.
 
     With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are computed in weight
-    spaces, up to a degree. Neither knows the core.
+    spaces, up to a degree. Neither knows the core. ``predict`` gives the numbers by the core.
 
     Raises
     ------
@@ -151,7 +166,7 @@ def generator_check(model: SingleLayerAttention, *, engine: Engine, timeout: flo
         last = None if variety.completeness.proved else variety.completeness.degree
         predicted: dict[int, int] = {}
         try:
-            predicted = _predicted(model)
+            predicted = predict(model)
             verdicts = _verdicts(computed, predicted, last) if variety.equations else _both(Decision.UNDECIDED, late)
         except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
             late = str(limit)
@@ -162,13 +177,6 @@ def generator_check(model: SingleLayerAttention, *, engine: Engine, timeout: flo
 
 def _both(decision: Decision, reason: str) -> tuple[ComparisonVerdict, ...]:
     return tuple(ComparisonVerdict(name, decision, reason) for name in ("generators", "generated"))
-
-
-def _predicted(model: SingleLayerAttention) -> dict[int, int]:
-    counts: Counter[int] = Counter()
-    for part in representations(model):
-        counts[part.degree] += part.dimension
-    return dict(counts)
 
 
 def _verdicts(computed: dict[int, int], predicted: dict[int, int], last: int | None) -> tuple[ComparisonVerdict, ...]:

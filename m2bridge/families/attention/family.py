@@ -78,6 +78,7 @@ FAMILY = Family(
         "contents": "m2bridge.families.attention.weights:contents",
         "closures_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:closures_of_all_sizes",
         "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.family:cross_check_all_sizes",
+        "generators_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:generators_of_all_sizes",
         "generator_check": "m2bridge.families.attention.comparisons:generator_check",
         "hilbert_check": "m2bridge.families.attention.comparisons:hilbert_check",
         "membership": "m2bridge.families.attention.membership:membership",

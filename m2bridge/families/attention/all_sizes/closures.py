@@ -7,6 +7,7 @@ For each core the sizes that have it are a range of (d, d', a); what holds for t
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -18,8 +19,10 @@ from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
 from m2bridge.errors import TimeLimitError
 from m2bridge.families.attention import highest_weights
+from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict, generator_check
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.multiplicity_spaces import total_dimension
 from m2bridge.families.attention.representations import (
     SPACES,
@@ -33,8 +36,8 @@ from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import computed_question
 from m2bridge.limits import each, limited
-from m2bridge.results.base import Result
-from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, Table, duration
+from m2bridge.results.base import Decision, Result, VerdictsResult
+from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration
 
 CORES = tuple(
     CoreSize(m, e, f)
@@ -44,6 +47,7 @@ CORES = tuple(
 )
 """Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round, and for d = 3."""
 
+PROOF = "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"
 D, D_OUT = Symbol("d", integer=True, positive=True), Symbol("d'", integer=True, positive=True)
 SECTIONS = (
     "h(n) = dim C[D_e]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2) "
@@ -110,6 +114,14 @@ class ClosureOfSizes:
         """The dimension of a type, as a polynomial."""
         d, d_out = self.sizes
         return factor(prod(map(_dimension, shapes, (d, d_out, d)), start=Integer(1)))
+
+    def numbers(self, shape: Shape | None = None) -> dict[int, Expr]:
+        """The numbers of generators by degree, as polynomials, or their values at a size."""
+        counts = dict.fromkeys((n for n, *_ in self.generators.types), Integer(0))
+        for n, shapes, number in self.generators.types:
+            counts[n] += number * self.number(shapes)
+        at = {} if shape is None else {D: shape.d, D_OUT: shape.d_out}
+        return {n: factor(count.subs(at)) for n, count in counts.items() if count.subs(at) != 0}
 
     def table(self) -> Table:
         """The generators."""
@@ -208,7 +220,7 @@ class AllClosures(Result):
                 [
                     ("spaces", "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)"),
                     ("sections", SECTIONS),
-                    ("proved by", "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"),
+                    ("proved by", PROOF),
                     ("computed by", f"exact linear algebra (FLINT), {duration(self.seconds)}"),
                     ("not finished", self.unfinished or None),
                 ]
@@ -293,6 +305,107 @@ def _written(kind: Type) -> Formula:
 
 def _formula(expression: Expr) -> Formula:
     return Formula(expression_text(expression), latex(expression))
+
+
+LARGEST = 4
+"""The largest d and d' of the single cases whose closures are computed without the core."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorsOfAllSizes(VerdictsResult):
+    """The verdicts on generators for all sizes, and the single cases that these are held against.
+
+    Parameters
+    ----------
+    closures : AllClosures
+    cases : tuple of Comparison
+        The polynomials for all sizes at one size, and the generators that were computed without the core.
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+    """
+
+    closures: AllClosures
+    cases: tuple[Comparison, ...]
+    seconds: float
+    unfinished: str = ""
+
+    @property
+    def verdicts(self) -> tuple[ComparisonVerdict, ...]:  # type: ignore[override]
+        """REFUTED where a single case is another one; CONFIRMED if all was computed."""
+        return tuple(ComparisonVerdict(name, *self._decided(name)) for name in ("generators", "generated"))
+
+    def _decided(self, name: str) -> tuple[Decision, str]:
+        verdicts = [(case, verdict) for case in self.cases for verdict in case.verdicts if verdict.statement == name]
+        for case, verdict in verdicts:
+            if verdict.decision is Decision.REFUTED:
+                return Decision.REFUTED, f"{case.model}: {verdict.reason}"
+        if self.unfinished:
+            return Decision.UNDECIDED, self.unfinished
+        complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
+        alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
+        return Decision.CONFIRMED, f"proved for all sizes with {len(self.closures.ranges)} cores; {alike}"
+
+    def to_sheet(self) -> Sheet:
+        """The numbers for each range of sizes, the cases, and the verdicts."""
+        facts = [
+            ("other sizes", "not decided"),
+            ("proved by", PROOF),
+            ("computed in", duration(self.seconds)),
+            ("not finished", self.unfinished or None),
+        ]
+        ranges = [
+            (part.condition, "; ".join(f"{expression_text(c)} of degree {n}" for n, c in part.numbers().items()) or "0")
+            for part in self.closures.ranges
+        ]
+        cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
+        tables = [Table(("sizes", "generators"), ranges), Table(("case", "generators, without the core"), cases)]
+        findings = Findings([verdict.to_finding() for verdict in self.verdicts])
+        title = "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
+        return Sheet(title, [Facts(facts), *tables, findings])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the closures for all sizes, the verdicts, and all cases."""
+        return self.closures.to_json() | {
+            "seconds": round(self.seconds, 3),
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "cases": [case.to_json() for case in self.cases],
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """Return the verdicts as a Macaulay2 hash table."""
+        entries = ", ".join(f'"{verdict.statement}" => "{verdict.decision}"' for verdict in self.verdicts)
+        return f"verdicts = hashTable {{{entries}}}"
+
+
+def generators_of_all_sizes(
+    cores: tuple[CoreSize, ...] = CORES, largest: int = LARGEST, *, engine: Engine, timeout: float | None = None
+) -> GeneratorsOfAllSizes:
+    """Hold the generators for all sizes with these cores against every case that can be computed without its core.
+
+    Parameters
+    ----------
+    largest : int
+        The largest d and d' of these cases.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If something was not decided.
+    TimeLimitError
+        If the limit was reached before the first case was compared.
+    EngineError
+        If Macaulay2 failed.
+    """
+    with limited(timeout) as running:
+        found = closures_of_all_sizes(cores)
+        sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
+        pairs = [(model, part) for model in sizes for part in found.ranges if part.contains(model)]
+        check = partial(generator_check, engine=engine)
+        checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
+        cases, late = ((), found.unfinished) if found.unfinished else each(checks)
+        return GeneratorsOfAllSizes(found, cases, running.seconds, late)
 
 
 CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))
