@@ -41,8 +41,7 @@ from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
 from .ideals.construct import from_sage, ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
 from .ideals.ideal import Ideal
-from .ideals.projective import ProjectiveScheme
-from .ideals.singular_locus import IdealSingularLocus, IrreducibleComponent
+from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import closure

@@ -147,7 +147,7 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
 
 
 def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
-    from m2bridge.ideals.singular_locus import singular_locus
+    from m2bridge.ideals.varieties import singular_locus
 
     return (lambda variety, **named: variety.projective().singular_locus(**named)) if projective else singular_locus
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from m2bridge.errors import ConversionError
 from m2bridge.limits import check, clock
-from m2bridge.system import integer
+from m2bridge.system import any_length, integer
 
 MOST_BYTES = 2_000_000
 """The size of a file that people write; its content is read in seconds."""
@@ -196,8 +196,7 @@ LONGEST_NUMBER = 10_000
 """Digits of a number that is written out: computations with longer ones take minutes."""
 
 _RATIONAL = re.compile(
-    r"\s*(?P<sign>[+-]?)(?P<whole>[0-9]*)"
-    r"(?:/(?P<divisor>[0-9]+)|(?:\.(?P<decimals>[0-9]*))?(?:[eE](?P<exponent>[+-]?[0-9]+))?)\s*"
+    r"\s*[+-]?(?P<digits>[0-9]+/[0-9]+(?![eE])|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?\s*"
 )
 
 
@@ -214,26 +213,17 @@ def read_rational(text: str) -> Fraction:
     >>> read_rational("-1.5e2"), read_rational("3/7")
     (Fraction(-150, 1), Fraction(3, 7))
     """
-    match = _RATIONAL.fullmatch(text) if len(text) <= 3 * LONGEST_NUMBER else None
-    if match is None and len(text) > 3 * LONGEST_NUMBER:
-        raise _too_long()
-    if match is None or not (match["whole"] or match["decimals"]):
+    longest = f"a number has more than {LONGEST_NUMBER} digits when it is written out"
+    if len(text) > 3 * LONGEST_NUMBER:
+        raise ConversionError(longest)
+    match = _RATIONAL.fullmatch(text)
+    if match is None:
         raise ConversionError(f'{text!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
-    whole, decimals, divisor = match["whole"], match["decimals"] or "", match["divisor"]
-    power = _exponent(match["exponent"] or "0") - len(decimals)
-    if max(len(whole + decimals) + abs(power), len(divisor or "")) > LONGEST_NUMBER:
-        raise _too_long()
-    value = Fraction(integer(whole + decimals or "0")) * Fraction(10) ** power
-    if divisor is not None:
-        if not divisor.strip("0"):
-            raise ConversionError(f"{text!r:.60} has the divisor 0")
-        value /= integer(divisor)
-    return -value if match["sign"] == "-" else value
-
-
-def _exponent(text: str) -> int:
-    return int(text) if len(text) < 10 else LONGEST_NUMBER + 1
-
-
-def _too_long() -> ConversionError:
-    return ConversionError(f"a number has more than {LONGEST_NUMBER} digits when it is written out")
+    exponent = match["exponent"] or "0"
+    if len(exponent) > 9 or max(map(len, match["digits"].split("/"))) + abs(int(exponent)) > LONGEST_NUMBER:
+        raise ConversionError(longest)
+    try:
+        with any_length():
+            return Fraction(text)
+    except ZeroDivisionError:
+        raise ConversionError(f"{text!r:.60} has the divisor 0") from None

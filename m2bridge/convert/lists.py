@@ -113,10 +113,15 @@ def _of_sympy(body: str) -> Listing:
 def _field(text: str) -> CoefficientField:
     if text in ("QQ", "ZZ", "Rational Field"):
         return QQ
+    return read_field(f"GF({text})" if text.isdecimal() else text)
+
+
+def read_field(text: str) -> CoefficientField:
+    """The field of this name, QQ or GF(p); raises ConversionError for others."""
     try:
-        return CoefficientField.parse(f"GF({text})" if text.isdecimal() else text)
-    except InvalidCaseError:
-        raise ConversionError(f"coefficients in {text!r:.60}; they must be in QQ or GF(p)") from None
+        return CoefficientField.parse(text)
+    except InvalidCaseError as reason:
+        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
 
 
 def _inside(text: str) -> str | None:

@@ -9,14 +9,14 @@ Text is read by strict parsers, and never evaluated as a program; people write i
     atom    = integer | name | "(" sum ")"
     name    = letters and digits [index]                 x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
 
-Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :class:`GeneratorReader`.
+Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :func:`generator_reader`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache
 from numbers import Number
 from typing import Any
 from unicodedata import category
@@ -28,7 +28,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, normal_form
+from m2bridge.algebra.ring import PolynomialRing, normal_form
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -272,60 +272,47 @@ def _bits(polynomial: PolyElement) -> int:
     return max(sizes, default=0)
 
 
-_NUMBER = re.compile(r"(\d+)(?:/([1-9]\d*))?")
+_NUMBER = re.compile(r"([0-9]+)(?:/([1-9][0-9]*))?")
+_POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
 
 
-class GeneratorReader:
-    """Reads nonzero polynomials of one ring."""
+def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
+    """Return the inverse of :func:`m2bridge.convert.notation.polynomial_text` for nonzero polynomials of one ring.
 
-    def __init__(self, ring: PolynomialRing) -> None:
-        self.ring = ring
-        self.places = {name: place for place, name in enumerate(ring.variables)}
-        self.coefficients: dict[str, Any] = {}
+    It raises ConversionError if a term is not one, occurs twice or is zero.
+    """
+    places = {name: place for place, name in enumerate(ring.variables)}
 
-    def polynomial(self, text: str) -> PolyElement:
-        """The inverse of :func:`m2bridge.convert.notation.polynomial_text`.
+    @cache
+    def number(text: str) -> Any:
+        match = _NUMBER.fullmatch(text)
+        if match is None:
+            raise ConversionError(f"not a number, and not a power of a variable of the ring: {text[:120]}")
+        return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
 
-        Raises
-        ------
-        ConversionError
-            If a term is not one, occurs twice or is zero.
-        """
-        polynomial = self.ring.sympy_ring.zero
+    def term(text: str) -> tuple[tuple[int, ...], Any]:
+        exponents, coefficient = [0] * len(places), ring.sympy_ring.domain.one
+        for factor in text.split("*"):
+            match = _POWER.fullmatch(factor)
+            if match and match[1] in places:
+                exponents[places[match[1]]] += int(match[2] or 1)
+            else:
+                coefficient = coefficient * number(factor)
+        return tuple(exponents), coefficient
+
+    def polynomial(text: str) -> PolyElement:
+        element = ring.sympy_ring.zero
         words = (f"- {text[1:]}" if text.startswith("-") else f"+ {text}").replace("**", "^").split(" ")
         signs, terms = words[::2], words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, term in zip(signs, terms, strict=True):
-            exponents, coefficient = self._term(term)
-            polynomial[exponents] = coefficient if sign == "+" else -coefficient
-        if len(polynomial) < len(terms) or not all(polynomial.values()):
+        for sign, (exponents, coefficient) in zip(signs, map(term, terms), strict=True):
+            element[exponents] = coefficient if sign == "+" else -coefficient
+        if len(element) < len(terms) or not all(element.values()):
             raise ConversionError(f"a term that is zero, or occurs twice: {text[:120]}")
-        return polynomial
+        return element
 
-    def _term(self, text: str) -> tuple[tuple[int, ...], Any]:
-        exponents = [0] * len(self.places)
-        coefficient = self.ring.sympy_ring.domain.one
-        for factor in text.split("*"):
-            name, hat, power = factor.partition("^")
-            place = self.places.get(name)
-            if place is None:
-                coefficient = coefficient * self._coefficient(factor)
-            elif not hat:
-                exponents[place] += 1
-            elif power.isascii() and power.isdigit() and len(power) <= 4:
-                exponents[place] += int(power)
-            else:
-                raise ConversionError(f"not a power of a variable of the ring: {factor[:120]}")
-        return tuple(exponents), coefficient
-
-    def _coefficient(self, text: str) -> Any:
-        if text not in self.coefficients:
-            match = _NUMBER.fullmatch(text)
-            if match is None or not text.isascii():
-                raise ConversionError(f"not a number, and not a variable of the ring: {text[:120]}")
-            self.coefficients[text] = self.ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
-        return self.coefficients[text]
+    return polynomial
 
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
@@ -334,11 +321,7 @@ _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod
 def check_polynomial(value: object) -> None:
     """Raise ConversionError if something is nothing like a polynomial."""
     if not isinstance(value, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
-        advice = (
-            "its generators are ideal.generators"
-            if isinstance(value, GeneratingSet)
-            else "give polynomials, or lists of them"
-        )
+        advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
 
 

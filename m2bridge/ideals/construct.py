@@ -12,8 +12,8 @@ from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, varia
 from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import check_headings, line, polynomial, strings, table_of
-from m2bridge.convert.lists import Listing, listing
-from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.convert.lists import Listing, listing, read_field
+from m2bridge.errors import ConversionError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.system import collection_paused
@@ -63,7 +63,7 @@ def ideal(
         check_is_field(field)
     texts = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
     listed = [polynomial for text in texts for polynomial in text.polynomials]
-    field = field or next((text.field for text in texts if text.field), None) or _field(listed)
+    field = field or next(filter(None, (*(text.field for text in texts), *map(polynomials.own_field, listed))), QQ)
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     ring = PolynomialRing(field, _variables(listed, variables))
@@ -81,11 +81,6 @@ def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | 
     if not names:
         raise ConversionError("no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])")
     return tuple(sorted(names, key=_natural))
-
-
-def _field(listed: Sequence[Any]) -> CoefficientField:
-    """The field of the first polynomial that has one."""
-    return next(filter(None, map(polynomials.own_field, listed)), QQ)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
@@ -120,13 +115,9 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         raise ConversionError("not the JSON of a closure with generators")
     if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
         raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
-    try:
-        ring = PolynomialRing(CoefficientField.parse(name), tuple(coordinates))
-    except InvalidCaseError as reason:
-        raise ConversionError(str(reason)) from None
-    reader = polynomials.GeneratorReader(ring)
+    ring = PolynomialRing(read_field(name), tuple(coordinates))
     with collection_paused():
-        return Ideal(ring, tuple(map(reader.polynomial, texts)))
+        return Ideal(ring, tuple(map(polynomials.generator_reader(ring), texts)))
 
 
 def _is_coordinate(name: str) -> bool:
@@ -239,10 +230,7 @@ def _file_variables(value: object) -> tuple[str, ...]:
 
 
 def _file_field(text: str, requested: CoefficientField | None) -> CoefficientField:
-    try:
-        own = CoefficientField.parse(text) if text else None
-    except InvalidCaseError as reason:
-        raise ConversionError(f"[ideal] {reason}") from None
+    own = read_field(text) if text else None
     if own and requested and own != requested:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {requested} was asked for")
     return own or requested or QQ

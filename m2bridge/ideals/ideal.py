@@ -31,8 +31,7 @@ from m2bridge.engine.wire import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, map_values, order, same_small, tidy
-from m2bridge.ideals.projective import ProjectiveScheme
-from m2bridge.ideals.singular_locus import IdealSingularLocus, Minors, singular_locus
+from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet

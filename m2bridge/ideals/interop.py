@@ -22,10 +22,11 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
+from m2bridge.convert.lists import read_field
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import from_terms
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError
+from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
 from m2bridge.system import decimal, integer
 
 _NAMESPACES = {
@@ -232,11 +233,10 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
         raise ConversionError("not a program for Sage that to_sage_text wrote")
     try:
         names = json.loads(match["names"])
-        field = CoefficientField.parse(match["field"])
-    except (ValueError, InvalidCaseError) as reason:
+    except ValueError as reason:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
-    return generators, names, field
+    return generators, names, read_field(match["field"])
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:

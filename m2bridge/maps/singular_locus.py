@@ -15,7 +15,7 @@ from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to, parse
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.singular_locus import Measured, bound_text, measured, most_minors, proved_until
+from m2bridge.ideals.varieties import Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
 from m2bridge.maps.completeness import elimination_values

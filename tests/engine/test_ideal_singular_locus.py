@@ -16,7 +16,7 @@ from m2bridge.cli import UNDECIDED
 from m2bridge.cli.output import show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError
-from m2bridge.ideals.singular_locus import singular_locus
+from m2bridge.ideals.varieties import singular_locus
 from m2bridge.limits import Clock
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
