@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import islice
 from math import prod
 from numbers import Rational
 from typing import Any
@@ -15,8 +14,8 @@ from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import connected, pivot_columns
-from m2bridge.algebra.numbers import fraction, without_denominators
+from m2bridge.algebra.linear_algebra import connected, pivot_columns, sparse_rank
+from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree, variable_name
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import watched
@@ -266,7 +265,7 @@ def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField =
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
     for block in watched(connected(parametrization.images)):
-        rows = _coefficient_rows([[parametrization.images[j] for j in block]])[0]
+        rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)
         basis += [block[pivot] for pivot in pivots]
         for place in sorted(set(range(len(block))).difference(pivots)):
@@ -298,38 +297,16 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
 
 
-def linear_isomorphism(first: PolynomialMap, second: PolynomialMap) -> list[list[Fraction]] | None:
-    """The linear map that takes the coordinates of ``first`` to those of ``second``, if it is an isomorphism of spans.
+def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
+    """Whether the coordinates of two maps with the same parameters span the same polynomials.
 
-    Both maps need the same parameters. The closures of the two images then correspond under this linear isomorphism of
-    the spaces that they span.
-
-    Returns
-    -------
-    list of rows of Fraction, or None
-        Row i expresses coordinate i of ``second`` in the coordinates of ``first`` (dependent coordinates of ``first``
-        get coefficient 0). ``None`` if the spans of the coordinates differ.
+    The closures of the two images then correspond under a linear isomorphism of the spaces that they span.
     """
-    combined = _coefficient_rows([first.images, second.images])
-    size = len(first.images)
-    joint = [left + right for left, right in zip(*combined, strict=True)]
-    pivots, echelon = pivot_columns(joint)
-    if any(pivot >= size for pivot in pivots) or len(pivot_columns(combined[1])[0]) != len(pivots):
-        return None
-    equations = dict(zip(pivots, echelon, strict=True))
-    columns = range(size, size + len(second.images))
-    return [[equations[j][column] if j in equations else Fraction(0) for j in range(size)] for column in columns]
+    families = first.images, second.images, first.images + second.images
+    return len({sparse_rank(map(integer_coefficients, images)) for images in families}) == 1
 
 
-def _coefficient_rows(families: Sequence[Sequence[PolyElement]]) -> list[list[list[int]]]:
-    """The integer coefficients of each family: a row for each monomial (of any family), a column for each image.
-
-    Denominators are cleared for all families together, row by row.
-    """
-    monomials = sorted({monomial for family in families for image in family for monomial in image})
-    tables: list[list[list[int]]] = [[] for _ in families]
-    for monomial in watched(monomials):
-        entries = iter(without_denominators(image.get(monomial, 0) for family in families for image in family))
-        for table, family in zip(tables, families, strict=True):
-            table.append(list(islice(entries, len(family))))
-    return tables
+def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
+    """The coefficients of polynomials, a row for each monomial and a column for each image, without denominators."""
+    monomials = sorted({monomial for image in images for monomial in image})
+    return [without_denominators(image.get(monomial, 0) for image in images) for monomial in watched(monomials)]

@@ -14,7 +14,7 @@ from math import prod
 from typing import get_args
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.polynomial_map import linear_isomorphism
+from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, Shapes as AnyShapes, dimension, from_weights
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, sections_of
@@ -236,4 +236,4 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
 
 def _spans_agree(shape: Shape) -> bool:
     maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
-    return linear_isomorphism(*maps) is not None
+    return same_span(*maps)
