@@ -33,6 +33,8 @@ Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are re
 All of them survive pickling, so that they can cross worker processes.
 """
 
+from typing import Any, get_args
+
 
 class M2BridgeError(Exception):
     """Base class of all errors raised by m2bridge.
@@ -79,6 +81,12 @@ class InvalidCaseError(M2BridgeError):
 
     def __str__(self) -> str:
         return f"{self.option}: {self.message}"
+
+
+def check_choice(option: str, value: object, choices: Any) -> None:
+    """Raise InvalidCaseError unless a value is one of those of a ``Literal`` type."""
+    if value not in get_args(choices):
+        raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(get_args(choices))}")
 
 
 class ConversionError(M2BridgeError):

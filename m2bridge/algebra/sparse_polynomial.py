@@ -44,11 +44,6 @@ def monomial_of(exponents: Exponents) -> Monomial:
     return tuple(j for j, exponent in enumerate(exponents) for _ in range(exponent))
 
 
-def value_at(polynomial: Polynomial, point: Sequence[int]) -> int:
-    """The value at an integer point."""
-    return sum(c * prod(x**e for x, e in zip(point, exponents, strict=True)) for exponents, c in polynomial.items())
-
-
 def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: int = 0) -> Iterator[dict[int, Any]]:
     """The partial derivatives of polynomials at a point, by variable; missing ones are zero.
 

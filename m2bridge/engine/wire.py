@@ -32,7 +32,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import from_macaulay2
 from m2bridge.engine.script import Engine, Script
-from m2bridge.errors import M2BridgeError, ParseError
+from m2bridge.errors import M2BridgeError, MemoryLimitError, ParseError, TimeLimitError
 from m2bridge.limits import clock
 from m2bridge.system import integer
 
@@ -309,3 +309,11 @@ def answer_to(script: Script, *, engine: Engine) -> Answer:
         If it did not run to its end, or its records do not follow the wire format.
     """
     return parse(engine.run(script, timeout=clock().remaining).records)
+
+
+def answer_until_limit(script: Script, *, engine: Engine) -> tuple[Answer, str]:
+    """Return what a script emitted before it ended or reached a limit, and that limit in words, or empty text."""
+    try:
+        return answer_to(script, engine=engine), ""
+    except (TimeLimitError, MemoryLimitError) as limit:
+        return parse(limit.records), str(limit)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar, get_args
+from typing import Any, Generic, Literal, TypeVar
 
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.modules import HilbertPolynomial
@@ -16,8 +16,8 @@ from m2bridge.convert.notation import (
     polynomial_text,
 )
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
-from m2bridge.engine.wire import Answer, answer_to, parse
-from m2bridge.errors import InvalidCaseError, MemoryLimitError, MethodUnavailableError, TimeLimitError
+from m2bridge.engine.wire import Answer, answer_until_limit
+from m2bridge.errors import MethodUnavailableError, check_choice
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, question, tidy
 from m2bridge.limits import clock, limited
 from m2bridge.results.base import Result, result_json
@@ -182,11 +182,7 @@ def singular_locus(
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
-        late = ""
-        try:
-            answer = answer_to(script, engine=engine)
-        except (TimeLimitError, MemoryLimitError) as limit:
-            answer, late = parse(limit.records), str(limit)
+        answer, late = answer_until_limit(script, engine=engine)
         proved, rest = proved_until(answer) if late else ((), None)
         return IdealSingularLocus(
             ideal,
@@ -204,8 +200,7 @@ def singular_locus(
 
 def most_minors(minors: Minors) -> str:
     """The number up to which all minors of a component are taken at once, for Macaulay2."""
-    if minors not in get_args(Minors):
-        raise InvalidCaseError("minors", f"unknown choice '{minors}': use {', '.join(get_args(Minors))}")
+    check_choice("minors", minors, Minors)
     return {"auto": str(FEW_MINORS), "selected": "0", "all": "infinity"}[minors]
 
 

@@ -1,19 +1,17 @@
 """The ideal of the Zariski closure of the image of a polynomial map."""
 
-from typing import get_args
+from math import prod
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
-from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.schur import Representation
-from m2bridge.algebra.sparse_polynomial import gradient_of_terms, value_at
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, parse
+from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
@@ -134,20 +132,15 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
 
 def _by_macaulay2(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
-    reduction, running, unfinished = reduce_linearly(model.polynomial_map, field=field), clock(), ""
     if strategy == "lattice":
-        script, reason = lattice.lattice_script(reduction.reduced, field=field, title=model.title)
+        independent = completeness.linear_reduction(model, field).reduced
+        script, reason = lattice.lattice_script(independent, field=field, title=model.title)
     else:
-        script, reason = closure_script(model, field=field, strategy=strategy, reduction=reduction), BY_ELIMINATION
-    try:
-        transcript = engine.run(script, timeout=running.remaining)
-        records, version = transcript.records, transcript.version
-    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        records, version, unfinished = limit.records, engine.version, str(limit)
-    answer = parse(records)
+        script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
+    answer, late = answer_until_limit(script, engine=engine)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise completeness.empty_source()
-    return read_closure(answer, model, reduction, field, strategy, version, running.seconds, unfinished, bound, reason)
+    return read_closure(answer, model, field, strategy, engine.version, bound, late, reason)
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
@@ -188,24 +181,11 @@ def _multigraded(
         equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
         if engine is not None:
             equations = completeness.prove_complete(equations, model, engine=engine, rank=bound[0])
-    series = equations.series
-    dimension, status = _multigraded_dimension(equations, bound)
-    return Closure(
-        model,
-        QQ,
-        "multigraded",
-        equations.implicitization,
-        dimension,
-        status,
-        None if series is None else series.degree,
-        series,
-        equations.engine_version,
-        clock().seconds,
-        equations.unfinished,
-        equations.remark,
-        equations.all_generators,
-        _representations(equations, model),
-    )
+    series, found = equations.series, equations.implicitization
+    degree = None if series is None else series.degree
+    end = clock().seconds, equations.unfinished, equations.remark, equations.all_generators
+    known = *_multigraded_dimension(equations, bound), degree, series, equations.engine_version, *end
+    return Closure(model, QQ, "multigraded", found, *known, _representations(equations, model))
 
 
 def _representations(equations: completeness.Equations, model: Model) -> tuple[Representation, ...] | None:
@@ -251,22 +231,20 @@ def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> B
 def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
     """The number of coordinates less the rank of the equations at a random point of the image."""
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
-    point = [value_at(image, parameters) for image in implicitization.source.integral_images]
+    images = implicitization.source.integral_images
+    point = [sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items()) for image in images]
     return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(implicitization.sparse_generators()))
 
 
 def resolve(strategy: Strategy) -> Strategy:
     """The strategy of elimination that ``auto`` stands for, and all others unchanged."""
-    if strategy not in get_args(Strategy):
-        raise errors.InvalidCaseError("strategy", f"unknown strategy '{strategy}': use {', '.join(get_args(Strategy))}")
+    errors.check_choice("strategy", strategy, Strategy)
     return "elimination" if strategy == "auto" else strategy
 
 
-def closure_script(
-    model: Model, *, field: CoefficientField, strategy: Strategy = "auto", reduction: LinearReduction | None = None
-) -> Script:
+def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
-    independent = (reduction or reduce_linearly(model.polynomial_map, field=field)).reduced
+    independent = completeness.linear_reduction(model, field).reduced
     values = completeness.elimination_values(independent, field=field, graded=resolve(strategy) == "elimination")
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
@@ -274,47 +252,27 @@ def closure_script(
 def read_closure(
     answer: Answer,
     model: Model,
-    reduction: LinearReduction,
     field: CoefficientField,
     strategy: Strategy,
     version: str,
-    seconds: float,
-    unfinished: str = "",
     bound: Bound = (None, "unfinished"),
+    unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
     """The closure from what Macaulay2 said, possibly only the first part of it.
 
-    Parameters
-    ----------
-    bound : (int or None, status)
-        What is known of the dimension where Macaulay2 did not come so far.
-    reason : str
-        How it is known that the generators are all.
+    The ideal is carried from the independent coordinates to all of them, and the linear relations are added.
     """
-    dimension, status = (answer.integer("dimension"), "proved") if "dimension" in answer else bound
-    series = None
+    reduction, ideal, series = completeness.linear_reduction(model, field), None, None
+    if "generators" in answer:
+        target = model.polynomial_map.target(field=field)
+        carried = (generator.set_ring(target.sympy_ring) for generator in answer.ideal("generators").generators)
+        linear = reduction.linear_forms(model.polynomial_map, field=field)
+        ideal = Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))
+    if "dimension" in answer:
+        bound = answer.integer("dimension"), "proved"
+    degree = answer.integer("degree") if "degree" in answer else None
     if "hilbert_numerator" in answer:
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(reduction.basis))
-    return Closure(
-        model,
-        field,
-        strategy,
-        _lift(answer.ideal("generators"), model, reduction, field) if "generators" in answer else None,
-        dimension,
-        status,
-        answer.integer("degree") if "degree" in answer else None,
-        series,
-        version,
-        seconds,
-        unfinished,
-        reason if "generators" in answer else "",
-    )
-
-
-def _lift(part: GeneratingSet, model: Model, reduction: LinearReduction, field: CoefficientField) -> Ideal:
-    """Carry the ideal from the independent coordinates to all of them, and add the linear relations."""
-    target = model.polynomial_map.target(field=field)
-    carried = [generator.set_ring(target.sympy_ring) for generator in part.generators]
-    linear = reduction.linear_forms(model.polynomial_map, field=field)
-    return Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))
+    known = *bound, degree, series, version, clock().seconds, unfinished, reason if ideal else ""
+    return Closure(model, field, strategy, ideal, *known)

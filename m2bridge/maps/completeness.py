@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -11,10 +12,10 @@ from typing import Any
 
 from m2bridge import errors
 from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.numbers import primes_from
-from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, reduce_linearly
+from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap, in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.schur import Representation
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
@@ -30,6 +31,12 @@ from m2bridge.maps.model import Core, Model
 
 LARGEST_FACTORED = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
+
+
+@lru_cache(maxsize=4)
+def linear_reduction(model: Model, field: CoefficientField = QQ) -> LinearReduction:
+    """The map of a model in linearly independent coordinates over a field."""
+    return reduce_linearly(model.polynomial_map, field=field)
 
 
 def empty_source() -> errors.InvalidCaseError:
@@ -118,7 +125,7 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: 
 
 def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equations:
     equations = replace(equations, engine_version=engine.version)
-    independent = len(reduce_linearly(model.polynomial_map).basis)
+    independent = len(linear_reduction(model).basis)
     unlucky = []
     for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
         try:
@@ -130,7 +137,7 @@ def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equat
         if largest > equations.implicitization.max_degree and _continues(series, equations):
             equations = up_to(largest, equations)
             if largest > equations.implicitization.max_degree:
-                return replace(equations, unfinished=f"generators of degree {largest} may exist; {clock().more}")
+                return equations
         if _continues(series, equations):
             besides = ", besides the linear ones," if independent < len(model.polynomial_map.coordinates) else ""
             generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
@@ -164,7 +171,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None, engine: Engine) ->
     largest = answer.integer("largest_degree")
     equations = up_to(largest, equations)
     if largest > equations.implicitization.max_degree:
-        return replace(equations, unfinished=f"generators of degree {largest} exist; {clock().more}")
+        return equations
     if not _continues(series, equations):
         raise errors.ContradictionError("the minimal prime of the equations is not their ideal in the known degrees")
     remark = (
@@ -193,7 +200,7 @@ def completeness_script(model: Model, *, field: CoefficientField) -> Script:
 @lru_cache(maxsize=4)
 def _eliminated_map(model: Model) -> PolynomialMap:
     """The map as it is eliminated: independent coordinates, with few terms."""
-    return in_sparse_coordinates(reduce_linearly(model.polynomial_map).reduced)
+    return in_sparse_coordinates(linear_reduction(model).reduced)
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:
@@ -370,16 +377,14 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
 
 
 def up_to(degree: int, equations: Equations) -> Equations:
-    """The generators up to a higher degree, or to the last one that is completed in time; no fewer than are known."""
-    if degree <= equations.implicitization.max_degree:
+    """The generators up to a higher degree, or as far as time suffices, with the limit; no fewer than are known."""
+    found = equations.implicitization
+    if degree <= found.max_degree:
         return equations
-    try:
-        implicitization = implicitize(equations.implicitization.source, degree)
-    except errors.TimeLimitError:
-        return equations
-    if implicitization.max_degree <= equations.implicitization.max_degree:
-        return equations
-    return replace(equations, implicitization=implicitization, remark=scope(implicitization))
+    with suppress(errors.TimeLimitError):
+        found = max(found, implicitize(found.source, degree), key=lambda one: one.max_degree)
+    late = "" if found.max_degree == degree else f"generators of degree {degree} may exist; {clock().more}"
+    return replace(equations, implicitization=found, remark=scope(found), unfinished=late)
 
 
 def scope(implicitization: Implicitization) -> str:

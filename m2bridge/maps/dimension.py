@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.engine import Engine, engine_or_own
-from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
+from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_choice
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
@@ -158,8 +158,7 @@ def dimension(
     >>> result.dimension, result.status
     (3, 'proved')
     """
-    if method not in get_args(Method):
-        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    check_choice("method", method, Method)
     eliminates = method in ("elimination", "all")
     model = case.in_coordinates(coordinates, None) if isinstance(case, Model) else as_model(case, coordinates)
     findings: list[MethodValue] = []

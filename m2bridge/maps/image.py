@@ -7,8 +7,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to, parse
-from m2bridge.errors import MemoryLimitError, TimeLimitError
+from m2bridge.engine.wire import answer_until_limit
 from m2bridge.limits import limited, share
 from m2bridge.maps.closure import check_options, closure
 from m2bridge.maps.closure_result import Closure, Strategy
@@ -142,11 +141,7 @@ def image(
         polynomial_map.check_field(field)
         with share(CLOSURE_PART):
             result = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
-        late = ""
-        try:
-            answer = answer_to(base_locus_script(polynomial_map, field=field, title=title), engine=engine)
-        except (TimeLimitError, MemoryLimitError) as limit:
-            answer, late = parse(limit.records), f"base locus: {limit}"
+        answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title), engine=engine)
         dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
         if dimension == -1:
             raise empty_source()
@@ -159,7 +154,7 @@ def image(
             dimension,
             answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
             irreducible,
-            "; ".join(filter(None, (result.unfinished, late))),
+            "; ".join(filter(None, (result.unfinished, late and f"base locus: {late}"))),
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import comb, log10
 from random import Random
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import flint
 
@@ -18,8 +18,8 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import macaulay2
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to, parse
-from m2bridge.errors import InvalidCaseError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.engine.wire import Answer, answer_to, answer_until_limit
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError, check_choice
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock, limited
@@ -216,8 +216,7 @@ def polar_degrees(
     >>> polar_degrees(cubic).degrees
     (3, 4)
     """
-    if method not in get_args(Method):
-        raise InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    check_choice("method", method, Method)
     with limited(timeout):
         if isinstance(case, Ideal):
             if method not in ("auto", "conormal"):
@@ -284,12 +283,8 @@ def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:
     last = len(kept)
     if (minors := max(comb(last + 1, cut + 2) for cut in range(last + 1))) > MOST_MINORS:
         raise TooLargeError(f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}")
-    late = ""
     with engine_or_own(engine) as engine:
-        try:
-            answer = answer_to(slices_script(forms, kept, point, model.title), engine=engine)
-        except (TimeLimitError, MemoryLimitError) as limit:
-            answer, late = parse(limit.records), str(limit)
+        answer, late = answer_until_limit(slices_script(forms, kept, point, model.title), engine=engine)
         version = engine.version
     theorem = PolarTheorem(_counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ())
     numbers = len(forms.coordinates) - 1, last

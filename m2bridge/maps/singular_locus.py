@@ -4,21 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, inf
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to, parse
+from m2bridge.engine.wire import answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.varieties import Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure
-from m2bridge.maps.completeness import elimination_values
+from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
@@ -263,8 +262,7 @@ def singular_locus(
     >>> singular_locus(cusp).components[0].ideal.generators
     (y, x)
     """
-    if method not in get_args(Method):
-        raise errors.InvalidCaseError("method", f"unknown method '{method}': use {', '.join(get_args(Method))}")
+    errors.check_choice("method", method, Method)
     model = as_model(case, coordinates)
     model.check_field(field)
     plan = _plan(method, model, field)
@@ -354,16 +352,20 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, (), ())
     try:
-        if model.polynomial_map.maybe_reducible and not ideal.is_prime(engine=engine):
-            raise errors.MethodUnavailableError(
-                "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
-                "the components of the source one by one"
-            )
-        answer = answer_to(_criterion_script(ideal, model.title), engine=engine)
+        prime = not model.polynomial_map.maybe_reducible or ideal.is_prime(engine=engine)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        primes, rest = proved_until(parse(limit.records))
+        return LocusFindings("jacobian", dimension, (), None, str(limit))
+    if not prime:
+        raise errors.MethodUnavailableError(
+            "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
+            "the components of the source one by one"
+        )
+    values = {"title": model.title, "most_minors": most_minors("auto")} | macaulay2.ring_values(ideal)
+    answer, late = answer_until_limit(render("jacobian_criterion", values=values), engine=engine)
+    if late:
+        primes, rest = proved_until(answer)
         proved = _components(model, primes)
-        return LocusFindings("jacobian", dimension, (), None, str(limit), proved=proved, rest_dimension=rest)
+        return LocusFindings("jacobian", dimension, (), None, late, proved=proved, rest_dimension=rest)
     found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
     return LocusFindings("jacobian", dimension, (), found)
 
@@ -375,14 +377,11 @@ def _components(model: Model, primes: Iterable[Measured]) -> tuple[Component, ..
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
     """Return the complete Macaulay2 program, elimination included."""
-    independent = reduce_linearly(model.polynomial_map, field=field).reduced
-    values = elimination_values(independent, field=field) | {"title": model.title, "most_minors": most_minors("auto")}
+    values = elimination_values(linear_reduction(model, field).reduced, field=field) | {
+        "title": model.title,
+        "most_minors": most_minors("auto"),
+    }
     return render("jacobian_criterion", values=values)
-
-
-def _criterion_script(ideal: Ideal, title: str) -> Script:
-    values = {"title": title, "most_minors": most_minors("auto")}
-    return render("jacobian_criterion", values=values | macaulay2.ring_values(ideal))
 
 
 def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:

@@ -8,13 +8,12 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import tangent_dimension
-from m2bridge.algebra.polynomial_map import reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
+from m2bridge.engine.wire import answer_to
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.fibres import fibres_script
@@ -98,12 +97,10 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
     """
     if engine is None:
         raise MethodUnavailableError("elimination needs Macaulay2")
-    with limited(None) as running:
+    with limited(None):
         chosen = as_model(model)
-        reduction = reduce_linearly(chosen.polynomial_map)
-        transcript = engine.run(closure_script(chosen, field=QQ, reduction=reduction), timeout=running.remaining)
-        answer = parse(transcript.records)
-        return read_closure(answer, chosen, reduction, QQ, "elimination", transcript.version, running.seconds)
+        answer = answer_to(closure_script(chosen, field=QQ), engine=engine)
+        return read_closure(answer, chosen, QQ, "elimination", engine.version)
 
 
 def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
