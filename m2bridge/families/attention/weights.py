@@ -30,6 +30,7 @@ MOST_ROWS = 24
 
 YES = {True: "yes", False: "no", None: "–"}
 _NEAR = ("to singular", "to boundary")
+_DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,25 +220,30 @@ def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[
 
 
 def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
-    """The singular values over the largest one, the distances, and a table beside them."""
-    wide, beside = min(4.5 + 0.12 * len(heads), 9.0), 5.2
+    """The singular values over the largest one, the distances, and a table beside them; A beside V for one head."""
+    wide, beside, one = min(4.5 + 0.12 * len(heads), 9.0), 5.2, len(heads) == 1
     with styled():
         page = new_figure(wide + beside, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}")
-        grid = page.add_gridspec(2, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.08)
-        upper = page.add_subplot(grid[0, 0])
-        lower = page.add_subplot(grid[1, 0], sharex=upper)
+        grid = page.add_gridspec(2 - one, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.22 if one else 0.08)
+        first = page.add_subplot(grid[0, 0])
+        second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
         marks: dict[str, Any] = {}
-        for axes, letter, color in ((upper, "A", picture.BLUE), (lower, "V", picture.GREEN)):
-            (_one_head if len(heads) == 1 else _many_heads)(axes, heads, letter, color)
+        for axes, letter, color in ((first, "A", picture.BLUE), (second, "V", picture.GREEN)):
+            (_one_head if one else _many_heads)(axes, heads, letter, color)
             _scale(axes, heads, letter)
             handles, labels = axes.get_legend_handles_labels()
             marks |= zip(labels, handles, strict=True)
-        upper.tick_params(labelbottom=False)
-        lower.set_xlabel("i" if len(heads) == 1 else "layer.head")
+        first.tick_params(labelbottom=one)
+        second.set_xlabel("i" if one else "layer.head")
         page.legend(marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
+        page.subplots_adjust(left=0.9 / (wide + beside), right=0.985, top=0.86 if one else 0.9, bottom=0.25)
+        if one:
+            first.set_xlabel("i")
+            pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
+            size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
+        else:
+            _table(page.add_subplot(grid[:, 1]), heads)
         page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
-        page.subplots_adjust(left=0.9 / (wide + beside), right=0.985, top=0.9, bottom=0.25)
-        _table(page.add_subplot(grid[:, 1]), heads)
         return page
 
 
@@ -292,17 +298,19 @@ def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str
     axes.set_xticks(range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90)
 
 
+def _row(head: HeadWeights) -> tuple[str, ...]:
+    return f"{head.layer}.{head.head}", str(head.ranks.numbers), head.point, *map(_text, _near(head))
+
+
 def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     """The heads, or those nearest to the singular locus."""
     axes.axis("off")
     near = sorted(heads, key=lambda head: 2.0 if (distance := _near(head)[0]) is None else distance)
     chosen = heads if len(heads) <= MOST_ROWS else near[:MOST_ROWS]
-    header = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
-    rows = [(f"{h.layer}.{h.head}", str(h.ranks.numbers), h.point, *map(_text, _near(h))) for h in chosen]
-    table = axes.table([header, *rows], loc="upper center", cellLoc="center", edges="horizontal")
+    table = axes.table([_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal")
     table.auto_set_font_size(False)
     table.set_fontsize(8.5)
-    table.auto_set_column_width(range(len(header)))
+    table.auto_set_column_width(range(len(_DRAWN)))
     for cell in table.get_celld().values():
         cell.set_edgecolor(picture.FAINT)
     if len(chosen) < len(heads):
