@@ -32,7 +32,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
 from m2bridge.families.attention.shape import dimension_formula, product_degree
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import closure_dimension, tangent_lower_bounds
+from m2bridge.families.attention.tangents import orbit_tangents
 from m2bridge.maps.statement import OrbitStatement, Statement
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.changing import recheck
@@ -197,8 +197,9 @@ def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
         if point(model) not in birational:
             assert (model.d_out, model.a) == (1, 1)
             continue
-        dimension = closure_dimension(model)
-        found = {orbit for orbit, (bound, _) in tangent_lower_bounds(model).items() if bound > dimension}
+        tangents = orbit_tangents(model, equations=False)
+        dimension = tangents[generic_orbit(model)].dimension
+        found = {orbit for orbit, tangent in tangents.items() if tangent.lower > dimension}
         assert found == {orbit for orbit in orbits(model) if point(model, orbit) in singular}
 
 

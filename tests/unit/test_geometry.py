@@ -368,16 +368,18 @@ def test_what_two_bounds_decide() -> None:
             singular_by_bounds(lower, upper, 5)
 
 
-@pytest.mark.parametrize(("planted", "value"), [("tangent_lower_bounds", (15, Orbit(3, 2, 2))), ("equations", 13)])
-def test_bounds_that_contradict_each_other_stop_the_run(
-    monkeypatch: pytest.MonkeyPatch, planted: str, value: object
-) -> None:
+@pytest.mark.parametrize("planted", ["tangent vectors", "equations"])
+def test_bounds_that_contradict_each_other_stop_the_run(monkeypatch: pytest.MonkeyPatch, planted: str) -> None:
     """One tangent vector too many, or one equation too many, at a smooth orbit of (3, 2, 3)."""
-    name = "tangent_upper_bounds" if planted == "equations" else planted
-    real = getattr(bound_criterion, name)
-    monkeypatch.setattr(bound_criterion, name, lambda *args, **options: real(*args, **options) | {SMOOTH: value})
+    model = SingleLayerAttention(3, 2)
+    if planted == "equations":
+        monkeypatch.setattr(bound_criterion, "tangent_upper_bounds", lambda *_: {SMOOTH: 13})
+    else:
+        real = bound_criterion.orbit_tangents(model, equations=False)
+        wrong = real | {SMOOTH: replace(real[SMOOTH], lower=15)}
+        monkeypatch.setattr(bound_criterion, "orbit_tangents", lambda *_, **options: wrong)
     with pytest.raises(ContradictionError, match="on a variety of dimension 14"):
-        by_bounds(SingleLayerAttention(3, 2))
+        by_bounds(model)
 
 
 def test_the_degree_rises_while_orbits_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

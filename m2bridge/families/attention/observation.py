@@ -28,14 +28,7 @@ from m2bridge.families.attention.fibres import (
     products_determine_functions,
 )
 from m2bridge.families.attention.observed import Observations, OrbitFacts
-from m2bridge.families.attention.orbits import (
-    Orbit,
-    generic_orbit,
-    orbit_components,
-    orbit_count,
-    orbits,
-    undecided_orbits,
-)
+from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbit_findings, orbits
 from m2bridge.families.attention.parametrization import Index, coordinate, parametrization, reduced_indices as indices
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
@@ -372,11 +365,7 @@ def by_fibres(shape: Shape, *, engine: Engine) -> LocusFindings:
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
-    if unfinished := observations.unfinished or undecided_orbits(statuses, shape):
-        return LocusFindings("fibres", observations.dimension, statuses, None, unfinished)
-    # The reduced coordinates are linearly independent, so the closure is a linear space only if it is all of it.
-    linear = observations.dimension == shape.independent_count
-    return LocusFindings("fibres", observations.dimension, statuses, orbit_components(statuses, linear, shape, QQ))
+    return orbit_findings("fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished)
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:

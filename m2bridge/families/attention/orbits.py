@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.shape import Shape
 from m2bridge.limits import watched
-from m2bridge.maps.statement import ZERO, Component, IntegerMatrix, OrbitStatus
+from m2bridge.maps.statement import ZERO, Component, IntegerMatrix, LocusFindings, OrbitStatus
 from m2bridge.results.sheet import plural
 
 WeightPair = tuple[IntegerMatrix, IntegerMatrix]
@@ -152,32 +152,37 @@ def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
     return tuple(entry for row in A + V for entry in row)
 
 
-def orbit_components(
-    statuses: tuple[OrbitStatus, ...], linear: bool, shape: Shape, field: CoefficientField
-) -> tuple[Component, ...]:
-    """The closures of the maximal singular orbits, or the zero function alone, or nothing.
+def orbit_findings(
+    method: str,
+    dimension: int,
+    statuses: tuple[OrbitStatus, ...],
+    shape: Shape,
+    *,
+    field: CoefficientField = QQ,
+    unfinished: str = "",
+    uses_engine: bool = True,
+) -> LocusFindings:
+    """The findings of a method about orbits; where none is undecided, with the components of the singular locus.
 
-    Parameters
-    ----------
-    statuses : tuple of OrbitStatus
-    linear : bool
-        Whether the variety is a linear space. Zero is a singular point of every other cone.
-    field : CoefficientField
-        Degrees, by a closed formula, are over QQ only.
+    They are the closures of the maximal singular orbits, or the zero function alone, or nothing for a linear space,
+    which the closure is only if it is the space of all reduced coordinates. Degrees, by a closed formula, are over QQ.
     """
+    unfinished = unfinished or undecided_orbits(statuses, shape)
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
-    if not dimensions:
-        return () if linear else (Component(ZERO, None, 0, 1),)
-    components = (
+    components = [
         Component(
             f"closure of the orbit {orbit}",
             orbit,
             dimensions[orbit],
             orbit_closure_degree(orbit, shape) if field == QQ else None,
         )
-        for orbit in maximal_orbits(tuple(dimensions))
-    )
-    return tuple(sorted(components, key=lambda component: (-component.dimension, component.description)))
+        for orbit in (() if unfinished else maximal_orbits(tuple(dimensions)))
+    ]
+    if not dimensions and dimension < shape.independent_count:
+        components = [Component(ZERO, None, 0, 1)]
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    found = None if unfinished else tuple(components)
+    return LocusFindings(method, dimension, statuses, found, unfinished, uses_engine)
 
 
 def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement, product
 from math import prod
 
 from m2bridge.algebra.determinantal import matrices_of_rank
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
@@ -24,7 +24,7 @@ from m2bridge.families.attention.orbits import (
     dense_first,
     flatten,
     generic_orbit,
-    orbit_components,
+    orbit_findings,
     orbits,
     representative,
     undecided_orbits,
@@ -44,9 +44,6 @@ from m2bridge.maps.completeness import LARGEST_DEGREE, default_max_degree, elimi
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
 
-LowerBounds = dict[Orbit, tuple[int, Orbit]]
-"""A lower bound for the tangent dimension at each orbit, and the orbit where the tangent vectors are."""
-
 
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
     """The dimension of the orbit in function space (affine): rank of the tangent map of the group action.
@@ -56,11 +53,6 @@ def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
     """
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_action(A, V, shape))
-
-
-def closure_dimension(shape: Shape) -> int:
-    """Affine dimension of the closure: that of the dense orbit, of A and V of the largest rank in general position."""
-    return orbit_dimension(generic_orbit(shape), shape)
 
 
 def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
@@ -154,31 +146,6 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     if orbit == Orbit(1, 1, 1):
         vectors += _limits(shape)
     return sparse_rank(vectors)
-
-
-def tangent_lower_bounds(shape: Shape) -> LowerBounds:
-    """The best lower bound for each orbit's tangent dimension, and the orbit where the vectors are.
-
-    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
-    it. Within a limit of :mod:`m2bridge.limits`, for the orbits that three quarters of the time suffice for, the dense
-    one first.
-    """
-    own: dict[Orbit, int] = {}
-    with share(0.75), suppress(TimeLimitError):
-        for orbit in dense_first(shape):
-            own[orbit] = tangent_lower_bound(orbit, shape)
-    return best_bounds(own)
-
-
-def best_bounds(own: Mapping[Orbit, int]) -> LowerBounds:
-    """The best for each orbit of the lower bounds of orbits whose closure contains it."""
-    return {
-        orbit: max(
-            ((bound, larger) for larger, bound in own.items() if orbit.in_closure_of(larger)),
-            key=lambda pair: (pair[0], pair[1] == orbit, pair[1]),
-        )
-        for orbit in watched(own)
-    }
 
 
 Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
@@ -306,10 +273,16 @@ class OrbitTangents:
     upper: int | None
 
 
-def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
+def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
     """The tangent spaces at all orbits; within a limit of :mod:`m2bridge.limits` at those that the time suffices for.
 
-    Hypothesis: t ≥ 2.
+    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
+    it. Hypothesis: t ≥ 2.
+
+    Parameters
+    ----------
+    equations : bool
+        Whether upper bounds are computed, by equations.
 
     Raises
     ------
@@ -323,9 +296,13 @@ def orbit_tangents(shape: Shape) -> dict[Orbit, OrbitTangents]:
             own[orbit] = _own(orbit, shape)
     upper: dict[Orbit, int] = {}
     with share(0.75), suppress(TimeLimitError):
-        upper = tangent_upper_bounds(shape)
-    lower = best_bounds({orbit: bound for orbit, (_, _, bound) in own.items()})
-    return {orbit: OrbitTangents(*own[orbit][:2], *lower[orbit], upper.get(orbit)) for orbit in own}
+        upper = tangent_upper_bounds(shape) if equations else {}
+    tangents = {}
+    for orbit, (dimension, critical, _) in watched(own.items()):
+        bounds = ((b, o == orbit, o) for o, (_, _, b) in own.items() if orbit.in_closure_of(o))
+        lower, _, witness = max(bounds)
+        tangents[orbit] = OrbitTangents(dimension, critical, lower, witness, upper.get(orbit))
+    return tangents
 
 
 def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
@@ -352,9 +329,7 @@ def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrizatio
         if tangent < dimension:
             raise ContradictionError(f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}")
         statuses.append(OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension))
-    linear = all(degree == 1 for degree in ideal.generator_degrees)
-    components = orbit_components(tuple(statuses), linear, shape, ideal.ring.field)
-    return LocusFindings("orbits", dimension, tuple(statuses), components)
+    return orbit_findings("orbits", dimension, tuple(statuses), shape, field=ideal.ring.field)
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
@@ -387,29 +362,22 @@ def by_bounds(shape: Shape) -> LocusFindings:
         If the bounds contradict each other or the dimension.
     """
     try:
-        dimension = closure_dimension(shape)
-        lower = tangent_lower_bounds(shape)
+        tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
-    bounds: dict[Orbit, tuple[int, int]] = {}
-    with share(0.5), suppress(TimeLimitError):
-        for orbit, (bound, _) in lower.items():
-            bounds[orbit] = orbit_dimension(orbit, shape), max(bound, dimension)
     with share(1.0, otherwise=BOUND_SECONDS):
-        return _by_equations(shape, dimension, bounds)
+        return _by_equations(shape, tangents)
 
 
-def _by_equations(shape: Shape, dimension: int, bounds: Mapping[Orbit, tuple[int, int]]) -> LocusFindings:
-    """The findings with equations of higher and higher degree; of each orbit its dimension and lower bound are known.
-
-    What the limit leaves no time for is undecided.
-    """
-    statuses = _statuses(shape, dimension, bounds, {})
+def _by_equations(shape: Shape, tangents: Mapping[Orbit, OrbitTangents]) -> LocusFindings:
+    """The findings with equations of higher and higher degree; what the limit leaves no time for is undecided."""
+    dimension = tangents[generic_orbit(shape)].dimension
+    statuses = _statuses(dimension, tangents, {})
     method, late = "tangent bounds", ""
     first = default_degree(shape)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         try:
-            statuses = _statuses(shape, dimension, bounds, tangent_upper_bounds(shape, degree))
+            statuses = _statuses(dimension, tangents, tangent_upper_bounds(shape, degree))
             method = f"tangent bounds (degree ≤ {degree})"
             clock().check()
         except TimeLimitError:
@@ -417,21 +385,20 @@ def _by_equations(shape: Shape, dimension: int, bounds: Mapping[Orbit, tuple[int
             break
         if not undecided_orbits(statuses, shape):
             break
-    if undecided := undecided_orbits(statuses, shape):
-        return LocusFindings(method, dimension, statuses, None, f"{undecided}{late}", uses_engine=False)
-    linear = dimension == shape.independent_count
-    components = orbit_components(tuple(statuses), linear, shape, QQ)
-    return LocusFindings(method, dimension, statuses, components, uses_engine=False)
+    unfinished = f"{undecided}{late}" if (undecided := undecided_orbits(statuses, shape)) else ""
+    return orbit_findings(method, dimension, statuses, shape, unfinished=unfinished, uses_engine=False)
 
 
 def _statuses(
-    shape: Shape, dimension: int, bounds: Mapping[Orbit, tuple[int, int]], upper: Mapping[Orbit, int]
+    dimension: int, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int]
 ) -> tuple[OrbitStatus, ...]:
-    dense = generic_orbit(shape)
-    upper = {**upper, dense: min(upper.get(dense, dimension), dimension)}
+    """The orbits with both bounds; the dense one is smooth."""
     statuses = []
-    for orbit, (own, lower) in sorted(bounds.items()):
-        bound = upper.get(orbit)
+    for orbit, tangent in sorted(tangents.items()):
+        lower, bound = max(tangent.lower, dimension), upper.get(orbit)
+        if tangent.dimension == dimension:
+            bound = min(upper.get(orbit, dimension), dimension)
         singular = singular_by_bounds(lower, bound, dimension)
-        statuses.append(OrbitStatus(orbit, own, lower if lower == bound else None, singular, lower, bound))
+        known = lower if lower == bound else None
+        statuses.append(OrbitStatus(orbit, tangent.dimension, known, singular, lower, bound))
     return tuple(statuses)

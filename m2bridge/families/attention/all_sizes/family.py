@@ -35,9 +35,9 @@ from m2bridge.families.attention.all_sizes.sizes import (
     words,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, orbits, representative
+from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import closure_dimension, orbit_dimension, tangent_lower_bounds
+from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.definition import Row
 from m2bridge.limits import each, limited
 from m2bridge.maps.statement import IntegerMatrix, Statement
@@ -360,8 +360,9 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
     numbers = {}
     if prediction.observable == "singular":
-        bound, _ = tangent_lower_bounds(model)[orbit]
-        numbers = {"dimension": closure_dimension(model), "tangent_dimension_at_least": bound}
+        tangents = orbit_tangents(model, equations=False)
+        dimension = tangents[generic_orbit(model)].dimension
+        numbers = {"dimension": dimension, "tangent_dimension_at_least": tangents[orbit].lower}
     return Counterexample(model, orbit, *representative(orbit, model), numbers)
 
 
