@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from math import gcd, lcm
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -14,8 +15,8 @@ from m2bridge.algebra.sparse_polynomial import Terms as Terms_leading
 from m2bridge.checker.algebra import Exponents, groebner_basis, hilbert_series, minimal, ring
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals
-from m2bridge.families.attention.all_sizes.sizes import Generators, Monomial, order, primitive
 from m2bridge.families.attention.orbits import representative
+from m2bridge.ideals.program import Basis
 
 # What ``all_sizes/base_ideals.py`` asks of Macaulay2, by linear algebra: other equations, another method. With x_q =
 # V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p) − V_k1 (A_qi x_p + A_pi x_q) − 2
@@ -25,7 +26,21 @@ from m2bridge.families.attention.orbits import representative
 DEGREE = 3
 """Of the multiples of equations that are used."""
 
+Monomial = tuple[int, ...]
 Terms = dict[Monomial, Fraction]
+
+
+def order(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
+    """Larger for larger monomials: graded reverse lexicographic, the first unknown largest."""
+    return sum(monomial), tuple(-e for e in reversed(monomial))
+
+
+def primitive(terms: Terms) -> tuple[tuple[Monomial, int], ...]:
+    """The multiple with coprime integer coefficients, the leading one positive; the largest monomial first."""
+    monomials = sorted(terms, key=order, reverse=True)
+    scale = Fraction(lcm(*(c.denominator for c in terms.values())), gcd(*(c.numerator for c in terms.values())))
+    scale *= 1 if terms[monomials[0]] > 0 else -1
+    return tuple((monomial, int(terms[monomial] * scale)) for monomial in monomials)
 
 
 def exact_ideals() -> BaseIdeals:
@@ -33,7 +48,7 @@ def exact_ideals() -> BaseIdeals:
     return {base: exact_ideal(base) for base in BASE_CASES}
 
 
-def exact_ideal(base: BaseCase) -> Generators:
+def exact_ideal(base: BaseCase) -> Basis:
     """The reduced Gröbner basis of the fibre ideal of a base case.
 
     Raises

@@ -23,7 +23,6 @@ from m2bridge.families.attention.all_sizes.sizes import (
     ambient_exceeds_dimension,
     entry_of_a,
     entry_of_v,
-    primitive,
     tangents_exceed_dimension,
     words,
 )
@@ -36,7 +35,7 @@ from m2bridge.families.attention.tangents import orbit_tangents
 from m2bridge.maps.statement import OrbitStatement, Statement
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.changing import recheck
-from tests.exact_ideals import exact_ideal
+from tests.exact_ideals import exact_ideal, primitive
 from tests.fibre_scheme import fibre_equations, fibre_scheme, quadratic_monomials, scheme
 
 SMALL = models(4)

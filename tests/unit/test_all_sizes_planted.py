@@ -38,8 +38,8 @@ def test_without_a_base_case_that_is_used_nothing_is_proved(base: BaseCase) -> N
 def test_a_base_ideal_with_one_generator_less_or_changed_is_not_enough(base: BaseCase) -> None:
     ideal = basis().ideals[base]
     changed = next(iter(ideal))
-    other = frozenset((monomial, 2 * c if any(monomial) else c + 1) for monomial, c in changed)
-    for wrong in (ideal - {changed}, ideal - {changed} | {other}, frozenset({frozenset({((0,) * (base.d - 1), 1)})})):
+    other = tuple((monomial, 2 * c if any(monomial) else c + 1) for monomial, c in changed)
+    for wrong in (ideal - {changed}, ideal - {changed} | {other}, frozenset({(((0,) * (base.d - 1), 1),)})):
         with pytest.raises(ContradictionError, match="no base case"):
             fibre_theorem.fibre_theorem({**basis().ideals, base: wrong})
 

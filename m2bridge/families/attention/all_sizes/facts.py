@@ -9,19 +9,16 @@ from typing import Any
 
 import islpy as isl
 
-from m2bridge.algebra.numbers import fraction
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ParseError
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
 from m2bridge.families.attention.all_sizes.sizes import (
-    Generators,
     ambient_exceeds_dimension,
     codimensions_exceed_kernels,
     orbits,
     over,
-    primitive,
     sizes,
     source_dimension,
     tangents_exceed_dimension,
@@ -30,6 +27,7 @@ from m2bridge.families.attention.all_sizes.sizes import (
 )
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits import Orbit
+from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def base_ideals(*, engine: Engine) -> Basis:
     """
     answer = answer_to(base_ideals_script(), engine=engine)
     return Basis(
-        {base: _generators(answer, base) for base in BASE_CASES},
+        {base: _basis(answer, base) for base in BASE_CASES},
         answer.boolean("base_locus_empty"),
         answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
     )
@@ -92,11 +90,13 @@ def _unknowns(base: BaseCase) -> str:
     return ", ".join(f"z_{q}" for q in range(2, base.d + 1))
 
 
-def _generators(answer: Answer, base: BaseCase) -> Generators:
+def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != tuple(f"z_{q}" for q in range(2, base.d + 1)):
         raise ParseError(f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}")
-    return frozenset(primitive({monomial: fraction(c) for monomial, c in f.terms()}) for f in ideal.generators)
+    basis = small_basis(ideal)
+    assert basis is not None, "three unknowns"
+    return basis
 
 
 GENERIC = (

@@ -24,11 +24,9 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_t
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.all_sizes.sizes import (
     WORDS,
-    Generators,
     canonical,
     contains,
     first_point,
-    order,
     phrase,
     sizes,
     text,
@@ -45,6 +43,7 @@ from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Table, matrix_text, name_with_part
 
 Json = dict[str, Any]
+Terms = tuple[tuple[tuple[int, ...], int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,15 +276,23 @@ def stratum_json(stratum: Stratum) -> Json:
 def ideals_json(basis: Basis) -> list[Json]:
     """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest first."""
     return [
-        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _generators(ideal)}
+        {
+            **base.orbit.to_json(),
+            "d": base.d,
+            "groebner_basis": [_terms(f) for f in sorted(ideal, key=_order, reverse=True)],
+        }
         for base, ideal in sorted(basis.ideals.items())
     ]
 
 
-def _generators(ideal: Generators) -> list[list[list[Any]]]:
-    listed = [sorted(polynomial, key=lambda term: order(term[0]), reverse=True) for polynomial in ideal]
-    listed.sort(key=lambda terms: order(terms[0][0]), reverse=True)
-    return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
+def _terms(polynomial: Terms) -> list[list[Any]]:
+    return [[list(monomial), str(c)] for monomial, c in polynomial]
+
+
+def _order(polynomial: Terms) -> tuple[int, list[int]]:
+    """Larger for larger leading monomials: graded reverse lexicographic, the first unknown largest."""
+    leading, _ = polynomial[0]
+    return sum(leading), [-e for e in reversed(leading)]
 
 
 def _signs(condition: str) -> str:

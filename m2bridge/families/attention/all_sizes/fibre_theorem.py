@@ -12,19 +12,10 @@ from dataclasses import dataclass
 import islpy as isl
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes.sizes import (
-    IS_ORBIT,
-    ORBIT,
-    Generators,
-    Monomial,
-    Pattern,
-    Selection,
-    entry_of_v,
-    orbits,
-    union,
-)
+from m2bridge.families.attention.all_sizes.sizes import IS_ORBIT, ORBIT, Pattern, Selection, entry_of_v, orbits, union
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, representative
+from m2bridge.ideals.program import Basis
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,7 +53,7 @@ BASE_CASES = tuple(
     for d in sizes
 )
 
-BaseIdeals = Mapping[BaseCase, Generators]
+BaseIdeals = Mapping[BaseCase, Basis]
 """For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse lexicographic, z_2 first;
 coefficients cleared of denominators and coprime, the leading one positive."""
 
@@ -115,97 +106,79 @@ DIFFERENT = "r = 1 and s = 1 and m = 0"
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
 
+    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has all monomials of
+    degree 2 in each pair of unknowns, so it is the square of the maximal ideal. Over (1, 1, 0), with the place where
+    V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs add nothing: two points.
+
     Raises
     ------
     ContradictionError
         If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place is left out.
     """
-    determined = (_determined(condition, selections, ideals) for condition, selections in DETERMINED.items())
-    return (*determined, _alike(ideals), _different(ideals))
-
-
-def _determined(condition: str, selections: tuple[Selection, ...], ideals: BaseIdeals) -> Stratum:
-    """The sizes whose places all belong to base cases with the ideal of one point: one reduced point."""
-    _check_places(condition, selections)
-    patterns = set().union(*(selection.patterns() for selection in selections))
-    return _stratum(condition, "1", 1, [_with_ideal(pattern, ideals, one_point) for pattern in _sorted(patterns)])
-
-
-def _check_places(condition: str, selections: tuple[Selection, ...]) -> None:
-    every = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
-    missing = every.subtract(union([selection.last_places() for selection in selections]))
-    if not missing.is_empty():
-        raise ContradictionError(f"no selection has the last place x for {missing}")
-
-
-def _alike(ideals: BaseIdeals) -> Stratum:
-    """(1, 1, 1): all monomials of degree 2 in each pair of unknowns, so the square of the maximal ideal: length d."""
-    return _stratum(ALIKE, "d", 1, [_with_ideal(pattern, ideals, squares) for pattern in _pairs(ALIKE)])
-
-
-def _different(ideals: BaseIdeals) -> Stratum:
-    """(1, 1, 0): with the place where V_1q = 1 the ideal (z_2² − z_2, z_q); other pairs add nothing: two points."""
+    for condition, selections in DETERMINED.items():
+        every = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
+        _check_empty(every.subtract(union([selection.last_places() for selection in selections])))
     entry = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
-    missing = orbits(DIFFERENT).subtract(orbits(entry))
+    _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
+    determined = (_stratum(condition, "1", 1, selections, ideals) for condition, selections in DETERMINED.items())
+    alike, different = (_stratum(c, n, p, _pairs(c), ideals) for c, n, p in ((ALIKE, "d", 1), (DIFFERENT, "2", 2)))
+    return (*determined, alike, different)
+
+
+def _check_empty(missing: isl.Set) -> None:
     if not missing.is_empty():
-        raise ContradictionError(f"no place q ≥ 2 with V_1q = 1 for {missing}")
-    bases = [
-        _with_ideal(pattern, ideals, two_points if 1 in pattern.V[0][1:] else squares) for pattern in _pairs(DIFFERENT)
-    ]
-    return _stratum(DIFFERENT, "2", 2, bases)
+        raise ContradictionError(f"no selection has the last place, or there is no place with V_1q = 1, for {missing}")
 
 
-def _pairs(condition: str) -> list[Pattern]:
-    """The patterns of one place, and of two places, besides the first."""
+def _pairs(condition: str) -> tuple[Selection, ...]:
+    """One place, and two places, besides the first."""
     one = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
-    two = Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
-    return _sorted(one.patterns() | two.patterns())
+    return one, Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
 
 
-def _sorted(patterns: set[Pattern]) -> list[Pattern]:
-    return sorted(patterns, key=str)
-
-
-def _stratum(condition: str, length: str, points: int, bases: list[BaseCase]) -> Stratum:
+def _stratum(
+    condition: str, length: str, points: int, selections: tuple[Selection, ...], ideals: BaseIdeals
+) -> Stratum:
+    """The orbits with a condition, if all patterns have the ideals that the theorem needs."""
+    bases = []
+    for pattern in set().union(*(selection.patterns() for selection in selections)):
+        wanted = one_point if length == "1" else two_points if length == "2" and 1 in pattern.V[0][1:] else squares
+        bases.append(_with_ideal(pattern, ideals, wanted))
     return Stratum(condition, length, points, len(bases), tuple(sorted(set(bases))))
 
 
-def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Callable[[BaseCase], Generators]) -> BaseCase:
+def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Callable[[BaseCase], Basis]) -> BaseCase:
     """The base case with this pattern, up to the order of places, if its ideal is the wanted one."""
+    orders = set(pattern.reordered())
     for base, ideal in ideals.items():
-        if ideal == wanted(base) and _matches(pattern, base.pattern):
+        if ideal == wanted(base) and base.pattern in orders:
             return base
     raise ContradictionError(f"no base case has the pattern {pattern} and the ideal that the theorem needs")
 
 
-def _matches(pattern: Pattern, wanted: Pattern) -> bool:
-    same = len(pattern.A) == len(wanted.A)
-    return same and any(pattern.renamed(order) == wanted for order in pattern.orders())
-
-
-def one_point(base: BaseCase) -> Generators:
+def one_point(base: BaseCase) -> Basis:
     """z_q − V_1q for all q."""
     number = base.pattern.V[0]
     constant = (0,) * (base.d - 1)
     return frozenset(
-        frozenset({(unit, 1)} | ({(constant, -number[q + 1])} if number[q + 1] else set()))
-        for q, unit in enumerate(_unknowns(base))
+        ((unit, 1), *[(constant, -value)] * bool(value))
+        for unit, value in zip(_unknowns(base), number[1:], strict=True)
     )
 
 
-def squares(base: BaseCase) -> Generators:
+def squares(base: BaseCase) -> Basis:
     """All monomials of degree 2."""
     unknowns = _unknowns(base)
     pairs = {tuple(x + y for x, y in zip(p, q, strict=True)) for p in unknowns for q in unknowns}
-    return frozenset(frozenset({(pair, 1)}) for pair in pairs)
+    return frozenset(((pair, 1),) for pair in pairs)
 
 
-def two_points(base: BaseCase) -> Generators:
+def two_points(base: BaseCase) -> Basis:
     """z_2² − z_2, and the other unknowns."""
     first, *others = _unknowns(base)
     square = tuple(2 * e for e in first)
-    return frozenset({frozenset({(square, 1), (first, -1)}), *(frozenset({(e, 1)}) for e in others)})
+    return frozenset({((square, 1), (first, -1)), *(((e, 1),) for e in others)})
 
 
-def _unknowns(base: BaseCase) -> list[Monomial]:
+def _unknowns(base: BaseCase) -> list[tuple[int, ...]]:
     return [tuple(int(j == q) for j in range(base.d - 1)) for q in range(base.d - 1)]

@@ -1,18 +1,14 @@
-"""Sets of sizes and orbits, as integer sets; polynomials as sets of terms; patterns of entries.
-
-A polynomial has one form up to a factor. Sets are those of isl, the integer set library.
-"""
+"""Sets of sizes and orbits, as sets of isl, the integer set library; identities of polynomials; patterns of entries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, reduce
 from itertools import permutations
-from math import gcd, lcm
+from math import lcm
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import islpy as isl
@@ -20,27 +16,6 @@ import islpy as isl
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.maps.statement import IntegerMatrix
-
-Monomial = tuple[int, ...]
-Polynomial = frozenset[tuple[Monomial, int]]
-"""Exponents of z_2, z_3, … and integer coefficients."""
-
-Generators = frozenset[Polynomial]
-
-
-def order(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
-    """Larger for larger monomials: graded reverse lexicographic, the first unknown largest."""
-    return sum(monomial), tuple(-e for e in reversed(monomial))
-
-
-def primitive(terms: Mapping[Monomial, Fraction]) -> Polynomial:
-    """The multiple of a polynomial ≠ 0 with coprime integer coefficients, the leading one positive."""
-    leading = terms[max(terms, key=order)]
-    denominators = lcm(*(c.denominator for c in terms.values()))
-    integers = {monomial: int(c * denominators) for monomial, c in terms.items()}
-    content = gcd(*integers.values()) * (1 if leading > 0 else -1)
-    return frozenset((monomial, c // content) for monomial, c in integers.items())
-
 
 SIZE = "d, dp, a"
 POSITIVE = "1 <= d and 1 <= dp and 1 <= a"
@@ -184,8 +159,7 @@ def _ambient_excess(d: Any, dp: Any) -> Any:
     return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """Entries of the representative in some places.
 
     Parameters
@@ -199,13 +173,11 @@ class Pattern:
     A: IntegerMatrix
     V: IntegerMatrix
 
-    def renamed(self, order: tuple[int, ...]) -> Pattern:
-        """The pattern with its places in another order."""
-        return Pattern(tuple(self.A[p] for p in order), tuple(tuple(row[p] for p in order) for row in self.V))
-
-    def orders(self) -> list[tuple[int, ...]]:
-        """All orders of the places that keep the first one."""
-        return [(0, *rest) for rest in permutations(range(1, len(self.A)))]
+    def reordered(self) -> Iterator[Pattern]:
+        """The pattern with its places in all orders that keep the first one."""
+        for rest in permutations(range(1, len(self.A))):
+            order = (0, *rest)
+            yield Pattern(tuple(self.A[p] for p in order), tuple(tuple(row[p] for p in order) for row in self.V))
 
 
 @dataclass(frozen=True, slots=True)
