@@ -27,7 +27,7 @@ PRODUCT = (
     rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[ᵀ²³])(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
 )
 """Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
-PLAIN = rf"\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
+PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
 LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
 NUMBER = r"(?<![A-Za-z\d.])\d+(?:\^\d+)?(?![A-Za-z\d]|\.\d)"
 OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
@@ -60,15 +60,11 @@ PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 
 
 def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
-    """Write a formula, with its number if it has one; a line does not end between it and a comma."""
+    """Write a formula, with its number if it has one."""
     block = isinstance(node, nodes.math_block)
     mathml = convert(node.astext(), display="block" if block else "inline")
     for mistake, right in SPACING:
         mathml = re.sub(mistake, right, mathml)
-    after = node.next_node(descend=False, siblings=True)
-    if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
-        mathml = f'<span class="unbroken">{mathml}{mark[0]}</span>'
-        after.parent.replace(after, nodes.Text(after[mark.end() :]))
     if block:
         number = f'<span class="eqno">({node["number"]})</span>' if node.get("number") else ""
         name = f' id="{node["ids"][0]}"' if node.get("ids") else ""
@@ -78,12 +74,20 @@ def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) ->
 
 
 def typeset(app: Sphinx, document: nodes.document) -> None:
-    """Replace letters with subscripts or exponents, and sums and comparisons, in running text by formulas."""
+    """Replace letters with subscripts or exponents, and sums and comparisons, in running text by formulas.
+
+    A line does not end between a formula and a comma.
+    """
     for text in list(document.findall(nodes.Text)):
         if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
             continue
         if SCRIPTED.search(text) or FORMULA.search(text):
             text.parent.replace(text, list(pieces(str(text))))
+    for node in list(document.findall(nodes.math)):
+        after = node.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
+            after.parent.replace(after, nodes.Text(after[mark.end() :]))
+            node.replace_self(nodes.inline("", "", node.deepcopy(), nodes.Text(mark[0]), classes=["unbroken"]))
 
 
 def ancestors(node: nodes.Node) -> list[nodes.Node]:
