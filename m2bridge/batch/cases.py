@@ -188,11 +188,9 @@ def _csv(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:
     items = value if isinstance(value, list) else [value]
-    if option.flag:
-        if not items or not all(isinstance(item, bool | str) for item in items):
-            raise InvalidCaseError("cases", f"{where}: '{option.name}' is not true, false or a list of these")
-        texts = [str(item).lower() if isinstance(item, bool) else item for item in items]
-        return _named(where, lambda: tuple(item for text in texts for item in option.values(text)))
-    if not items or any(isinstance(item, bool) or not isinstance(item, int | str) for item in items):
-        raise InvalidCaseError("cases", f"{where}: '{option.name}' is not a number, a list of numbers or a range")
-    return _named(where, lambda: tuple(option.values(",".join(map(str, items)))))
+    kinds = {bool, str} if option.flag else {int, str}
+    if not items or not {type(item) for item in items} <= kinds:
+        usual = "true, false or a list of these" if option.flag else "a number, a list of numbers or a range"
+        raise InvalidCaseError("cases", f"{where}: '{option.name}' is not {usual}")
+    texts = list(map(str.lower, map(str, items))) if option.flag else [",".join(map(str, items))]
+    return _named(where, lambda: tuple(value for text in texts for value in option.values(text)))

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch.store import KINDS, Report, Store, Task, counted
@@ -60,8 +60,7 @@ class Plan:
         questions = sum(len(task.questions) for task in self.tasks)
         return f"cases: {len(self.tasks)} ({questions} questions), done: {self.done}, to do: {len(self.left)}"
 
-    def __str__(self) -> str:
-        return self.to_text()
+    __str__ = to_text
 
 
 def plan(tasks: Sequence[Task], store: Store) -> Plan:
@@ -222,20 +221,14 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return {
-            "cases": self.cases,
-            "done_before": self.done_before,
-            "answers": dict(sorted(self.answers.items())),
-            "seconds": round(self.seconds, 3),
-        }
+        return asdict(self) | {"answers": dict(sorted(self.answers.items())), "seconds": round(self.seconds, 3)}
 
     def to_text(self) -> str:
         """A line in words."""
         ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
         return f"cases: {self.cases}{ran}: {_counted(self.answers) or 'no answers'}"
 
-    def __str__(self) -> str:
-        return self.to_text()
+    __str__ = to_text
 
 
 def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:

@@ -154,8 +154,7 @@ class Certificate:
         """The content of a certificate's file; equal certificates have equal files."""
         return json.dumps(self._fields(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def __str__(self) -> str:
-        return self.to_text()
+    __str__ = to_text
 
 
 def file_name(name: str, question: str) -> str:

@@ -17,7 +17,7 @@ from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
 from m2bridge.engine.script import Engine, Script, Transcript
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
-from m2bridge.limits import Clock, Limits, check_timeout, clock, limit_of
+from m2bridge.limits import Limits, check_timeout, clock, limited
 from m2bridge.system import m2script
 
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
@@ -232,13 +232,13 @@ class Conversation:
 
         What was printed until then, and the nonce of the request that began last.
         """
-        limit, seconds = _earlier(timeout, clock())
         try:
-            return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), seconds)
+            with limited(timeout) as running:
+                return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), running.remaining)
         except Overdue as reason:
-            message = f"{late} within {limit} and was killed"
+            message = f"{late} within {running.limit} and was killed"
             self._end(message)
-            message += f"; {clock().more}"
+            message += f"; {running.more}"
             raise TimeLimitError(message, records=_answers_so_far(answers), output=str(reason)) from None
         except Ended as reason:
             self.process = None
@@ -258,14 +258,6 @@ class Conversation:
             self._scratch.disown()
         self.process = self._scratch = None
         self._turn = threading.Lock()
-
-
-def _earlier(timeout: float | None, running: Clock) -> tuple[str, float | None]:
-    """The limit that ends first, of a run or of the computation that it belongs to: in words, and what is left."""
-    remaining = running.remaining
-    if remaining is None or (timeout is not None and timeout < remaining):
-        return limit_of(timeout) if timeout is not None else "", timeout
-    return running.limit, remaining
 
 
 def quoted(text: str | Path) -> str:

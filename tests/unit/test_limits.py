@@ -20,7 +20,6 @@ from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dime
 from m2bridge.crosscheck import Decision, cross_check
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.engine.session import _earlier
 from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.fibres import MOST_ORBITS, fibres_script
@@ -469,6 +468,6 @@ def test_a_run_that_is_given_what_is_left_names_the_limit_of_the_user(left: floa
     now = 10.0
     with limited(7, now=lambda: now) as running:
         now += 7 - left
-        said, seconds = _earlier(running.remaining, running)
-    assert said == "the limit of 7 seconds"
-    assert seconds == pytest.approx(max(left, 0.01))
+        with limited(running.remaining) as run:
+            assert run.limit == "the limit of 7 seconds"
+            assert run.remaining == pytest.approx(max(left, 0.01))
