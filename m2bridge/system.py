@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Lock
 from types import ModuleType
 
-from m2bridge.errors import ResourceError, UnsupportedSystemError
+from m2bridge.errors import MethodUnavailableError, ResourceError, UnsupportedSystemError
 from m2bridge.limits import clock
 
 POSIX = ("fcntl", "resource", "termios")
@@ -87,6 +87,20 @@ def imported(name: str) -> ModuleType:
         with importing():
             import_module(name)
     return sys.modules[name]
+
+
+def library(name: str, need: str) -> ModuleType:
+    """A module of a package that is not installed with m2bridge.
+
+    Raises
+    ------
+    MethodUnavailableError
+        With the words on what needs it, if it is missing.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MethodUnavailableError(need) from None
 
 
 @contextmanager

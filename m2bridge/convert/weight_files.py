@@ -19,7 +19,8 @@ import numpy
 
 from m2bridge.algebra.numbers import fraction
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
-from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.system import library
 
 MOST_ENTRIES = 2**28
 """Of one array: 2 GB of double precision."""
@@ -210,32 +211,25 @@ def _header(stream: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _safetensors(path: Path) -> Iterator[Tensor]:
-    try:
-        import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        message = "this file needs the packages safetensors and ml_dtypes: pip install 'm2bridge[weights]'"
-        raise MethodUnavailableError(message) from None
+    need = "this file needs the packages safetensors and ml_dtypes: pip install 'm2bridge[weights]'"
+    library("ml_dtypes", need)  # NumPy knows bfloat16 then
+    safetensors = library("safetensors", need)
 
     def load(name: str) -> Any:
-        with safe_open(path, framework="numpy") as file:
+        with safetensors.safe_open(path, framework="numpy") as file:
             return file.get_tensor(name)
 
     try:
-        with safe_open(path, framework="numpy") as file:
+        with safetensors.safe_open(path, framework="numpy") as file:
             for name, part in ((name, file.get_slice(name)) for name in file.keys()):  # noqa: SIM118  (no mapping)
                 kind = part.get_dtype().replace("BF", "bfloat").replace("F", "float")
                 yield Tensor(name, tuple(part.get_shape()), kind, partial(load, name))
-    except SafetensorError as reason:
+    except safetensors.SafetensorError as reason:
         raise ConversionError(str(reason)) from None
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
-    try:
-        import torch
-    except ImportError:
-        message = "files of PyTorch need the package torch; or save as .safetensors or .npz"
-        raise MethodUnavailableError(message) from None
+    torch = library("torch", "files of PyTorch need the package torch; or save as .safetensors or .npz")
     with path.open("rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):

@@ -5,13 +5,13 @@ Colours are those of Okabe and Ito, *Color Universal Design* (2008).
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.results.base import Result
+from m2bridge.system import library
 
 INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7"
@@ -41,10 +41,7 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MethodUnavailableError("pictures need the package matplotlib: pip install 'm2bridge[plot]'") from None
+    return library(name, "pictures need the package matplotlib: pip install 'm2bridge[plot]'")
 
 
 def styled() -> Any:

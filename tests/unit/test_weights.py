@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import csv
 import json
 import sys
@@ -677,16 +676,9 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     assert "at most" in refused("large.npy", None, TooLargeError)
 
 
-def test_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name == "numpy":
-            raise ImportError
-        return own(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(MethodUnavailableError, match=r"pip install 'm2bridge\[weights\]'"):
+def test_without_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    with pytest.raises(MethodUnavailableError, match=r"threadpoolctl: pip install 'm2bridge\[weights\]'"):
         m2bridge.weights(A=[[1]], V=[[1]])
 
 

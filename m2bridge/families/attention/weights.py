@@ -8,20 +8,18 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from math import pi
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.convert.weight_files import Tensor, tensors
+from m2bridge.errors import InvalidCaseError
+from m2bridge.families.attention.head_weights import HeadWeights, find_heads, find_network, find_remarks
+from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
 from m2bridge.limits import limited
 from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural
-
-if TYPE_CHECKING:
-    from m2bridge.convert.weight_files import Tensor
-    from m2bridge.families.attention.head_weights import HeadWeights
-
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""
@@ -319,10 +317,6 @@ def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
 
 def contents(source: Any) -> Contents | None:
     """The arrays in a file whose names are not usual ones; ``None`` where layers are recognized."""
-    _check_available()
-    from m2bridge.convert.weight_files import tensors
-    from m2bridge.families.attention.weight_names import usual_layers
-
     available = tensors(source)
     return None if usual_layers(available) else Contents(str(source), tuple(available.values()))
 
@@ -389,10 +383,6 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    _check_available()
-    from m2bridge.families.attention.head_weights import find_heads, find_network, find_remarks
-    from m2bridge.families.attention.weight_names import find_layers, left_out
-
     if normalization not in ("none", "softmax"):
         raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
     if tolerance is not None and not 0 <= tolerance < 1:
@@ -407,12 +397,3 @@ def weights(
         remarks = find_remarks(layers, found, heads, whole and network is None)
         others, name = left_out(available, layers), str(source) if isinstance(source, str | Path) else ""
         return Weights(name, tuple(found), network, others, remarks, running.seconds, unfinished)
-
-
-def _check_available() -> None:
-    try:
-        import numpy  # noqa: F401
-        import threadpoolctl  # noqa: F401
-    except ImportError as missing:
-        message = f"weights need the package {missing.name or 'numpy'}: pip install 'm2bridge[weights]'"
-        raise MethodUnavailableError(message) from None
