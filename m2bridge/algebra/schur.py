@@ -32,6 +32,7 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
             yield from ((first, *rest) for rest in partitions(n - first, rows - 1, first))
 
 
+@lru_cache(maxsize=100_000)
 def columns(shape: Partition) -> Partition:
     """The conjugate partition: the lengths of the columns."""
     return tuple(sum(part > j for part in shape) for j in range(shape[0])) if shape else ()

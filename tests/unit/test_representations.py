@@ -276,11 +276,9 @@ def test_a_wrong_product_of_representations_is_an_error(rule: str, monkeypatch: 
         degrees(CoreSize(3, 2, 2))
 
 
-def degrees(size: CoreSize) -> MultiplicitySpaces:
-    spaces = MultiplicitySpaces.of(size, 4)
-    for _ in range(4):
-        spaces.next_degree()
-    return spaces
+def degrees(size: CoreSize) -> list[object]:
+    spaces = MultiplicitySpaces.of(size)
+    return [spaces.generators(n) for n in range(1, 5)]
 
 
 def test_columns() -> None:

@@ -19,6 +19,7 @@ dimensions. There a bound on the degrees follows from the sections. Proofs are i
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from itertools import product
 from math import comb
@@ -118,6 +119,15 @@ class CoreSize:
         """The size of the core of a model with t ≥ 2."""
         columns, rows = shape.alpha, min(shape.d_out, shape.d)
         return cls(min(shape.d, columns + rows), columns, rows)
+
+    @property
+    def dimensions(self) -> tuple[int, int, int]:
+        """The dimensions of X, H, Y."""
+        return self.columns, self.rows, self.variables
+
+    def lacks_rows(self, shapes: tuple[tuple[int, ...], ...]) -> bool:
+        """Whether a type for X, H, Y has more rows than there are dimensions, so that it is zero in the core."""
+        return any(map(operator.gt, map(len, shapes), self.dimensions))
 
     @property
     def decisive_degree(self) -> int:

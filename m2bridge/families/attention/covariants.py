@@ -90,6 +90,11 @@ class Points:
         """The largest absolute value of a determinant, for each r."""
         return [int(abs(table).max()) for table in self.tables]
 
+    @cached_property
+    def largest_scalar(self) -> int:
+        """The largest absolute value of an x_i h_k."""
+        return int(abs(self.scalars).max())
+
 
 @dataclass(frozen=True, eq=False)
 class Covariant:
@@ -172,7 +177,7 @@ class Covariant:
         i, k, signs = self._terms
         orders = self._orders if symmetric else self._orders[:1]
         lengths = columns(self.shapes[2])
-        bound = len(signs) * len(orders) * prod(points.bounds[r] for r in lengths) * int(abs(points.scalars).max()) ** 2
+        bound = len(signs) * len(orders) * prod(points.bounds[r] for r in lengths) * points.largest_scalar**2
         if bound >= SMALL or len(signs) * len(orders) * points.vectors.shape[1] > MOST_TERMS * 64:
             raise TooLargeError(f"a covariant of degree {self.degree} has too many terms")
         check()

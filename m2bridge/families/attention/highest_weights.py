@@ -7,11 +7,10 @@ weights to the others.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations_with_replacement, permutations, product
 from math import gcd, prod
 from random import Random
@@ -25,10 +24,10 @@ from m2bridge.algebra.schur import Representation, partitions, tableaux
 from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.completeness import CoreSize
-from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Shapes, words
+from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.parametrization import reduced_name
-from m2bridge.families.attention.representations import SPACES, Type, generators as core_generators
+from m2bridge.families.attention.representations import SPACES, Type, generators as core_generators, multiplicity_spaces
 from m2bridge.families.attention.shape import Shape
 from m2bridge.limits import check
 
@@ -95,16 +94,15 @@ def highest_weight_vectors(
     MethodUnavailableError
         If they were not found.
     """
-    random, number = Random(seed), spaces.generators[n][shapes]
-    rank, known = spaces.multiplicities[n].get(shapes, 0), spaces.boundaries[n].get(shapes)
-    rows = [] if known is None else list(known)
+    random, number, points = Random(seed), spaces.generators(n)[shapes], spaces.points(n)
+    rank, rows = spaces.ring(n).get(shapes, 0), list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(TRIES):
         chosen = [T for T in (Covariant.random(shapes, random) for _ in range(rank + 1)) if T is not None]
-        relation = _relation([T.values(spaces.points) for T in chosen])
+        relation = _relation([T.values(points) for T in chosen])
         if relation is None:
             continue
-        lift = sum(c * _derivative(T, spaces) for c, T in zip(relation, chosen, strict=True)) % LARGE_PRIME
+        lift = sum(c * _derivative(T, points) for c, T in zip(relation, chosen, strict=True)) % LARGE_PRIME
         if _rank([*rows, lift]) > len(rows):
             rows.append(lift)
             found.append(HighestWeightVector(tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)))
@@ -126,10 +124,10 @@ def _relation(values: list[Any]) -> list[int] | None:
     return [entry // divisor for entry in entries]
 
 
-def _derivative(covariant: Covariant, spaces: MultiplicitySpaces) -> Any:
+def _derivative(covariant: Covariant, points: Points) -> Any:
     """The polarization Σ T(c, …, w, …, c): an element of W ⊗ C_{n−1} over the polynomial."""
     places = range(covariant.degree)
-    return sum(covariant.values(spaces.points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME for s in places)
+    return sum(covariant.values(points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME for s in places)
 
 
 def _rank(rows: list[Any]) -> int:
@@ -250,12 +248,9 @@ def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[
     MethodUnavailableError, TimeLimitError
         As there.
     """
-    least = size.columns, size.rows, size.variables
-    last = max((n for n, shapes, _ in types if all(map(operator.le, map(len, shapes), least))), default=0)
     for n, shapes, number in types:
-        x, h, y = (max(len(part), most) for part, most in zip(shapes, least, strict=True))
-        spaces = multiplicity_spaces(size, (x, h, y), last if (x, h, y) == least else n)
-        yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
+        x, h, y = map(max, map(len, shapes), size.dimensions)
+        yield (n, shapes, number), highest_weight_vectors(multiplicity_spaces(size, (x, h, y)), n, shapes)
 
 
 def written(vector: HighestWeightVector, shapes: Shapes) -> str:
@@ -283,12 +278,3 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
             yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
-
-
-@lru_cache(maxsize=16)
-def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int], last: int) -> MultiplicitySpaces:
-    """The multiplicity spaces of a core up to a degree, with spaces of these dimensions."""
-    spaces = MultiplicitySpaces.of(size, last, sizes)
-    while len(spaces.multiplicities) <= last:
-        spaces.next_degree()
-    return spaces

@@ -18,8 +18,8 @@ from random import Random
 from typing import Any
 
 import flint
-import numpy
 
+from m2bridge.algebra.linear_algebra import reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.schur import Shapes as AnyShapes, dimension, littlewood_richardson, partitions, strips_added
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -112,46 +112,42 @@ def _check_dimension(
 
 @dataclass(eq=False)
 class MultiplicitySpaces:
-    """The multiplicity spaces of the coordinate ring of a core, degree by degree.
+    """The multiplicity spaces of the coordinate ring of a core, computed degree by degree as they are asked for.
 
     Parameters
     ----------
     size : CoreSize
-    last : int
-        The degree up to which there are enough points for generators.
     sizes : tuple of int
-        Dimensions of X, H, Y; at least those of the core, and more where minors are looked for.
-    points : Points
+        Dimensions of X, H, Y: those of the core, or larger ones where minors are looked for.
     random : Random
     multiplicities : list of dict
-        Of the types of C_0, C_1, …, exact.
-    boundaries : list of dict
+        Of the types of C_0, C_1, …, as far as they were computed. They do not depend on the dimensions.
+    boundaries : dict
         For each degree the types in the image of Λ²W ⊗ C_{n−2}, with bases of its values at the points, modulo a prime.
-    generators : list of dict
-        For each degree the types of minimal generators, with their multiplicities.
     """
 
     size: CoreSize
-    last: int
     sizes: tuple[int, int, int]
-    points: Points
-    random: Random
+    random: Random = field(default_factory=lambda: Random(0))
     multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{((), (), ()): 1}])
-    boundaries: list[dict[Shapes, Any]] = field(default_factory=lambda: [{}])
-    generators: list[dict[Shapes, int]] = field(default_factory=lambda: [{}])
+    boundaries: dict[int, dict[Shapes, Any]] = field(default_factory=dict)
+    _points: dict[int, Points] = field(default_factory=dict)
+    _generators: dict[int, dict[Shapes, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, size: CoreSize, last: int, sizes: tuple[int, int, int] | None = None, *, seed: int = 0
-    ) -> MultiplicitySpaces:
-        """The beginning, for what has at most this degree."""
-        sizes, random = sizes or (size.columns, size.rows, size.variables), Random(seed)
-        count = max(max(pieri(section_multiplicities(size, n - 1), sizes).values()) for n in range(1, last + 1))
-        points = Points.random(sizes, size.columns, 2 * count + SPARE_POINTS, random)
-        return cls(size, last, sizes, points, random)
+    def of(cls, size: CoreSize) -> MultiplicitySpaces:
+        """Nothing is computed yet."""
+        return cls(size, size.dimensions)
 
-    def next_degree(self) -> None:
-        """Compute the coordinate ring and the generators in the next degree.
+    def points(self, n: int) -> Points:
+        """Points that are enough for all types in W ⊗ C_{n−1}."""
+        if n not in self._points:
+            most = max(pieri(section_multiplicities(self.size, n - 1), self.sizes).values())
+            self._points[n] = Points.random(self.sizes, self.size.columns, 2 * most + SPARE_POINTS, self.random)
+        return self._points[n]
+
+    def ring(self, n: int) -> dict[Shapes, int]:
+        """The multiplicities of the types of C_n, exact.
 
         Raises
         ------
@@ -160,38 +156,49 @@ class MultiplicitySpaces:
         TimeLimitError
             If the limit was reached.
         """
-        self.next_part_of_ring()
-        self._next_generators()
-
-    def next_part_of_ring(self) -> None:
-        """Compute the coordinate ring in the next degree."""
-        spaces, exact = pieri(self.multiplicities[-1], self.sizes), dict[Shapes, int]()
-        for shapes, bound in watched(section_multiplicities(self.size, len(self.multiplicities)).items()):
-            number = len(_independent(self._values(shapes, lambda T: T.values(self.points)), bound))
-            if number < bound:
-                number = self._multiplicity(shapes, spaces[shapes], bound)
-            if number:
+        while n >= (degree := len(self.multiplicities)):
+            spaces, exact = pieri(self.multiplicities[-1], self.sizes), dict[Shapes, int]()
+            for shapes, bound in watched(section_multiplicities(self.size, degree).items()):
+                if (number := exact.get(self._mirrored(shapes))) is not None:
+                    exact[shapes] = number
+                    continue
+                number = len(_independent(self._values(shapes, lambda T: T.values(self.points(T.degree))), bound))
+                if number < bound:
+                    number = self._multiplicity(shapes, spaces[shapes], bound)
                 exact[shapes] = number
-        self.multiplicities.append(exact)
+            self.multiplicities.append({shapes: number for shapes, number in exact.items() if number})
+        return self.multiplicities[n]
 
-    def _next_generators(self) -> None:
-        """Compute the minimal generators of the degree of the last part of the ring."""
-        n = len(self.multiplicities) - 1
-        below, now = self.multiplicities[n - 1], self.multiplicities[n]
-        squares = times(EXTERIOR_SQUARE, self.multiplicities[n - 2], self.sizes) if n > 1 else Counter[Shapes]()
-        self.boundaries.append({})
-        self.generators.append({})
-        for shapes, number in watched(sorted(pieri(below, self.sizes).items())):
-            kernel = number - now.get(shapes, 0)
-            if not kernel:
-                continue
-            basis = _independent(self._values(shapes, lambda T: boundary(T, self.points)), kernel)
-            if len(basis) < kernel:
-                basis = self._cycles(shapes, number, kernel, squares[shapes], basis)
-            if len(basis):
-                self.boundaries[n][shapes] = basis
-            if len(basis) < kernel:
-                self.generators[n][shapes] = kernel - len(basis)
+    def generators(self, n: int) -> dict[Shapes, int]:
+        """The types of minimal generators of degree n, with their multiplicities; raises as :meth:`ring`.
+
+        In larger spaces than those of the core, only types with more rows than the core has.
+        """
+        if n not in self._generators:
+            now, below = self.ring(n), self.ring(n - 1)
+            squares = times(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes) if n > 1 else Counter[Shapes]()
+            boundaries, found = dict[Shapes, Any](), dict[Shapes, int]()
+            for shapes, number in watched(sorted(pieri(below, self.sizes).items())):
+                kernel = number - now.get(shapes, 0)
+                if not kernel or (self.sizes != self.size.dimensions and not self.size.lacks_rows(shapes)):
+                    continue
+                if len(boundaries.get(self._mirrored(shapes), ())) == kernel:
+                    continue
+                basis = _independent(self._values(shapes, lambda T: boundary(T, self.points(T.degree))), kernel)
+                if len(basis) < kernel:
+                    basis = self._cycles(shapes, number, kernel, squares[shapes], basis)
+                if len(basis):
+                    boundaries[shapes] = basis
+                if len(basis) < kernel:
+                    found[shapes] = kernel - len(basis)
+            self.boundaries[n], self._generators[n] = boundaries, found
+        return self._generators[n]
+
+    def _mirrored(self, shapes: Shapes) -> Shapes:
+        """The type with X and H exchanged, where these have the same role: l_i·v_k does not know which is which."""
+        first, second, third = shapes
+        same = self.size.columns == self.size.rows and self.sizes == self.size.dimensions
+        return (second, first, third) if same else shapes
 
     def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Any]:
         """The values of covariants at random, until the consumer has enough."""
@@ -200,12 +207,13 @@ class MultiplicitySpaces:
 
     def _multiplicity(self, shapes: Shapes, space: int, bound: int) -> int:
         """The multiplicity in C_n over QQ, by covariants that span all functionals on W ⊗ C_{n−1}."""
-        spanning = self._spanning(shapes, space, lambda T: T.values(self.points, (FIRST,)))
+        points = self.points(sum(shapes[0]))
+        spanning = self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
         if not spanning:
             return 0
         source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
-        self._spanning(shapes, source, lambda T: T.values(self.points, symmetric=False))
-        rank = _rational_rank([T.values(self.points) for T in spanning])
+        self._spanning(shapes, source, lambda T: T.values(points, symmetric=False))
+        rank = _rational_rank([T.values(points) for T in spanning])
         if rank > bound:
             raise ContradictionError(f"the multiplicity of {shapes} is {rank}, more than that in the sections, {bound}")
         return rank
@@ -216,7 +224,7 @@ class MultiplicitySpaces:
         self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
         spanning = self._spanning(shapes, square, lambda T: alternating(T, points))
         rank = _rational_rank([boundary(T, points) for T in spanning])
-        more = (boundary(T, self.points) % LARGE_PRIME for T in spanning)
+        more = (boundary(T, self.points(T.degree)) % LARGE_PRIME for T in spanning)
         basis = _independent(chain(basis, more), kernel, inf)
         if len(basis) != rank:
             raise MethodUnavailableError(f"the points do not separate the covariants of type {shapes}; try again")
@@ -231,16 +239,17 @@ class MultiplicitySpaces:
             If so many were not found.
         """
         found: list[Covariant] = []
-        basis: Any = numpy.zeros((0, 0), dtype=numpy.int64)
-        stale = 0
+        values: list[Any] = []
+        tries = 0
         while len(found) < dimension:
-            covariant = Covariant.random(shapes, self.random) if stale < MOST_TRIES else None
-            if covariant is None:
+            more = [Covariant.random(shapes, self.random) for _ in range(dimension - len(found) + 2)]
+            if tries > MOST_TRIES or None in more:
                 raise MethodUnavailableError(f"{len(found)} of {dimension} covariants of type {shapes} were found")
-            larger = _echelon([*basis, evaluate(covariant) % LARGE_PRIME])
-            stale = 0 if len(larger) > len(basis) else stale + 1
-            found += [covariant] if len(larger) > len(basis) else []
-            basis = larger
+            found += filter(None, more)
+            values += (evaluate(covariant) % LARGE_PRIME for covariant in found[len(values) :])
+            chosen = _independent_rows(values)
+            tries = 0 if len(chosen) > len(found) - len(more) else tries + len(more)
+            found, values = [found[j] for j in chosen], [values[j] for j in chosen]
         return found
 
 
@@ -254,28 +263,26 @@ def alternating(covariant: Covariant, points: Points) -> Any:
     return covariant.values(points, (FIRST, SECOND)) - covariant.values(points, (SECOND, FIRST))
 
 
-def _independent(vectors: Iterable[Any], most: int, stale_most: float = STALE) -> Any:
-    """A basis of the span of vectors modulo the prime, of at most this size; it ends after so many without a gain."""
+def _independent(vectors: Iterable[Any], most: int, stale_most: float = STALE) -> list[Any]:
+    """Vectors that are independent modulo the prime, at most so many; the search ends after so many without a gain."""
     iterator = iter(vectors)
-    basis: Any = numpy.zeros((0, 0), dtype=numpy.int64)
+    basis: list[Any] = []
     stale = 0
     while len(basis) < most and stale < stale_most:
-        size = most - len(basis) + 2
-        if not (more := list(islice(iterator, size))):
+        if not (more := list(islice(iterator, most - len(basis) + 2))):
             break
-        larger = _echelon([*basis, *more])
-        stale = 0 if len(larger) > len(basis) else stale + len(more)
-        basis = larger
+        rows = [*basis, *more]
+        chosen = _independent_rows(rows)
+        stale = 0 if len(chosen) > len(basis) else stale + len(more)
+        basis = [rows[j] for j in chosen]
     if len(basis) > most:
         raise ContradictionError(f"{len(basis)} independent covariants, and the space has dimension {most}")
     return basis
 
 
-def _echelon(rows: list[Any]) -> Any:
-    echelon, rank = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME).rref()
-    return numpy.array([[int(x) for x in row] for row in echelon.tolist()[:rank]], dtype=numpy.int64).reshape(
-        rank, len(rows[0])
-    )
+def _independent_rows(rows: list[Any]) -> tuple[int, ...]:
+    """The positions of the rows that are no combinations of the ones before modulo the prime."""
+    return reduced_echelon(flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME).transpose())[1]
 
 
 def _rational_rank(rows: list[Any]) -> int:

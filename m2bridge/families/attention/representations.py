@@ -105,22 +105,27 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     """
     if size.variables == 1:  # the source is an affine space, and W too
         return CoordinateRing(size, ({((), (), ()): 1},), 0)
-    spaces, first = MultiplicitySpaces.of(size, FEW_DEGREES), size.decisive_degree
+    spaces, first = multiplicity_spaces(size, size.dimensions), size.decisive_degree
     equal = [True]
     while len(equal) <= first or not equal[-1]:
         if len(equal) > first + MORE_DEGREES:
             raise MethodUnavailableError(f"the Hilbert function of {size} in degree {len(equal) - 1} decides nothing")
-        spaces.next_part_of_ring()
-        equal.append(spaces.multiplicities[-1] == section_multiplicities(size, len(equal)))
+        equal.append(spaces.ring(len(equal)) == section_multiplicities(size, len(equal)))
     start = max((n + 1 for n, same in enumerate(equal) if not same), default=0)
-    return CoordinateRing(size, tuple(spaces.multiplicities), start)
+    return CoordinateRing(size, tuple(map(spaces.ring, range(len(equal)))), start)
 
 
 MORE_DEGREES = 3
 """So many degrees after the first that could decide are looked at."""
 
-FEW_DEGREES = 4
-"""The coordinate ring is less than the sections in low degrees only: points for the spaces of so many are enough."""
+
+@lru_cache(maxsize=64)
+def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int]) -> MultiplicitySpaces:
+    """The multiplicity spaces of a core, with X, H, Y of these dimensions; what was computed of them is kept."""
+    if sizes == size.dimensions:
+        return MultiplicitySpaces.of(size)
+    core = multiplicity_spaces(size, size.dimensions)
+    return MultiplicitySpaces(size, sizes, core.random, core.multiplicities)
 
 
 @lru_cache(maxsize=64)
@@ -144,37 +149,27 @@ MOST_TYPES = 1500
 @lru_cache(maxsize=64)
 def core_types(size: CoreSize) -> tuple[Type, ...]:
     """The degrees, types and multiplicities of all minimal generators of a core; raises as :func:`generators`."""
-    e, f, m = size.columns, size.rows, size.variables
-    if f > e:  # the products l_i·v_k do not know which is which
-        return tuple((n, (b, a, c), number) for n, (a, b, c), number in core_types(CoreSize(m, f, e)))
-    if m == 1:
+    if size.variables == 1:
         return ()
     bound = coordinate_ring(size).bound
-    if len(pieri(section_multiplicities(size, bound - 1), (e, f, m))) > MOST_TYPES:
+    if len(pieri(section_multiplicities(size, bound - 1), size.dimensions)) > MOST_TYPES:
         raise TooLargeError(f"generators of {size} up to degree {bound} are too many representations to be computed")
-    return _types(MultiplicitySpaces.of(size, bound))
+    return _types(size, size.dimensions, bound)
 
 
 def minors(size: CoreSize) -> Iterator[Type]:
-    """The minimal generators with more rows than the core has: some of the minors of Proposition 1.
-
-    They exist in their degree only: multiples of minors are no minimal generators.
-    """
-    e, f, m = size.columns, size.rows, size.variables
+    """The minimal generators with more rows than the core has: some of the minors of Proposition 1."""
+    e, f, m = size.dimensions
     larger = [((e + 1, f, m), e + 1)] if e < m else []
     larger += [((e, f + 1, m), f + 1)] if f == m else []
     larger += [((e, f, m + 1), m + 1)] if m == e + f else []
     for sizes, degree in larger:
-        for n, shapes, number in _types(MultiplicitySpaces.of(size, degree, sizes)):
-            if any(len(part) > most for part, most in zip(shapes, (e, f, m), strict=True)):
-                yield n, shapes, number
+        yield from _types(size, sizes, degree)
 
 
-def _types(spaces: MultiplicitySpaces) -> tuple[Type, ...]:
-    """The types of generators of all degrees for which there are points."""
-    while len(spaces.multiplicities) <= spaces.last:
-        spaces.next_degree()
-    return tuple((n, shapes, number) for n, types in enumerate(spaces.generators) for shapes, number in types.items())
+def _types(size: CoreSize, sizes: tuple[int, int, int], last: int) -> tuple[Type, ...]:
+    spaces = multiplicity_spaces(size, sizes)
+    return tuple((n, shapes, count) for n in range(1, last + 1) for shapes, count in spaces.generators(n).items())
 
 
 def hilbert_series(shape: Shape) -> HilbertSeries:
