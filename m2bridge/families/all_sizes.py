@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine import Engine
+from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
 from m2bridge.maps.statement import Statement
@@ -14,14 +15,21 @@ from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, name_with_part
 
 
+@dataclass(frozen=True, slots=True)
 class AllSizesCase:
-    """All sizes together, as one case on the command line and in certificates: not one model, so it has no map."""
+    """All sizes together, as one case on the command line and in certificates: not one model, so it has no map.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    family : str
+        The name of the family of this one case.
+    title : str
+        In words.
+    """
 
-    family: ClassVar[str]
+    family: str
+    title: str
     key: ClassVar[str] = "all-sizes"
-    title: ClassVar[str]
 
     def __str__(self) -> str:
         return self.title
@@ -30,12 +38,11 @@ class AllSizesCase:
         """Return an empty dictionary: no number names the case."""
         return {}
 
-    @classmethod
-    def from_key(cls, key: str) -> Self:
+    def from_key(self, key: str) -> Self:
         """Return the only case; raises InvalidCaseError for another key."""
-        if key != cls.key:
-            raise InvalidCaseError("key", f"'{key}' does not name all sizes: write {cls.key}")
-        return cls()
+        if key != self.key:
+            raise InvalidCaseError("key", f"'{key}' does not name all sizes: write {self.key}")
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,29 +197,37 @@ def with_a_form(requests: Sequence[S], has_form: Callable[[S], bool]) -> tuple[l
     return chosen, others
 
 
-def all_sizes_questions(
-    names: Iterable[tuple[str, str]],
+def all_sizes_family(
+    case: AllSizesCase,
+    title: str,
+    statements: Iterable[Statement],
     *,
     observe: Callable[[Engine | None], AllSizesResult[Any]],
     row: Callable[[str, dict[str, Any]], Row],
-    **more: Any,
-) -> tuple[Question, ...]:
-    """Return a question for each key of statements; one observation answers all of them.
+    script: Callable[[AllSizesCase], Script] | None = None,
+    more: tuple[Question, ...] = (),
+    **names: Any,
+) -> Family:
+    """Return the family with this one case, and a question for each key of statements; one observation answers all.
 
     Parameters
     ----------
-    names : iterable of pairs
-        Keys and parts of the statements that have a form for all sizes.
+    statements : iterable of Statement
+        Those that have a form for all sizes.
     observe : callable
         From an engine to the result.
     row : callable
         From a key and a verdict in a certificate to a row of tables; raises ValueError if the verdict does not follow.
-    more
-        Further fields of :class:`~m2bridge.families.definition.Question`.
+    script : callable, optional
+        The program behind the answers; without one Macaulay2 takes no part.
+    more : tuple of Question
+        Further questions.
+    names
+        Further fields of :class:`~m2bridge.families.definition.Family`.
     """
     parts: dict[str, tuple[str, ...]] = {}
-    for key, part in names:
-        parts[key] = (*parts.get(key, ()), name_with_part(key, part))
+    for one in statements:
+        parts[one.key] = (*parts.get(one.key, ()), name_with_part(one.key, one.part))
 
     def finished(case: AllSizesCase, engine: Engine | None) -> AllSizesResult[Any]:
         result = observe(engine)
@@ -231,20 +246,17 @@ def all_sizes_questions(
             content=lambda case, result: result.content(key),
             rows=rows,
             names=lambda: parts[key],
-            **more,
+            script=script or (lambda case: None),
+            needs_engine=lambda case: script is not None,
         )
 
-    return tuple(map(question, parts))
-
-
-def all_sizes_family(case: type[AllSizesCase], title: str, questions: tuple[Question, ...], **more: Any) -> Family:
-    """Return the family with this one case."""
+    questions = (*map(question, parts), *more)
     return Family(
         name=case.family,
         title=title,
         options=(),
-        build=case,
+        build=lambda: case,
         from_key=case.from_key,
         questions=lambda: questions,
-        **more,
+        **names,
     )

@@ -16,8 +16,8 @@ from typing import Any
 from m2bridge import DeepAttention, Macaulay2, PolynomialNetwork, SingleLayerAttention
 from m2bridge.certificates.schema import Certificate, digest, write
 from m2bridge.crosscheck.certify import certify_all
-from m2bridge.families.attention.all_sizes.family import EverySize
-from m2bridge.families.deep_attention.all_sizes.family import EveryNetwork
+from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
+from m2bridge.families.deep_attention.all_sizes.family import EVERY_NETWORK
 
 HERE = Path(__file__).parent
 CASES = {
@@ -61,7 +61,7 @@ def main() -> None:
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
                 made[certificate.file_name] = certificate
                 write(certificate, folders["accepted"])
-        for certificate in certify_all(EverySize(), ALL_SIZES, engine=engine):
+        for certificate in certify_all(EVERY_SIZE, ALL_SIZES, engine=engine):
             write(certificate, folders["all-sizes"])
         write_deep(folders["deep"], engine)
     for network in NETWORKS:
@@ -80,7 +80,7 @@ def write_deep(folder: Path, engine: Macaulay2) -> None:
     for network, questions in DEEP:
         for certificate in certify_all(network, questions, engine=engine):
             write(certificate, folder)
-    for certificate in certify_all(EveryNetwork(), DEEP_ALL_SIZES):
+    for certificate in certify_all(EVERY_NETWORK, DEEP_ALL_SIZES):
         write(certificate, folder)
 
 

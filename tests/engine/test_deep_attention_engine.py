@@ -18,7 +18,7 @@ from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.all_sizes.facts import base_ideals
-from m2bridge.families.attention.all_sizes.family import EverySize
+from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe as observe_attention
 from m2bridge.families.attention.orbits import orbits
@@ -204,7 +204,7 @@ def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) ->
 
 
 def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_path: Path) -> None:
-    for certificate in certify_all(EverySize(), KEYS, engine=engine):
+    for certificate in certify_all(EVERY_SIZE, KEYS, engine=engine):
         assert verify_path(write(certificate, tmp_path)).accepted
 
 

@@ -35,8 +35,8 @@ from m2bridge.families.attention.all_sizes import (
     sizes as wording,
 )
 from m2bridge.families.attention.all_sizes.family import (
+    EVERY_SIZE,
     AllSizes,
-    EverySize,
     cross_check_all_sizes,
     ideals_json,
     is_stated,
@@ -54,7 +54,7 @@ KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures
 
 @pytest.fixture(scope="module")
 def made(recorded: Engine) -> dict[str, Certificate]:
-    return {certificate.question: certificate for certificate in certify_all(EverySize(), KEYS, engine=recorded)}
+    return {certificate.question: certificate for certificate in certify_all(EVERY_SIZE, KEYS, engine=recorded)}
 
 
 def sample(key: str) -> Certificate:
@@ -73,7 +73,7 @@ def test_every_statement_is_certified_and_accepted(made: Mapping[str, Certificat
 
 def test_closures_are_certified_as_in_the_sample() -> None:
     """The sample itself is verified in ``test_checker.py``."""
-    (certificate,) = certify_all(EverySize(), ("closures",))
+    (certificate,) = certify_all(EVERY_SIZE, ("closures",))
     assert (certificate.answer, certificate.evidence) == (sample("closures").answer, sample("closures").evidence)
 
 
@@ -182,7 +182,7 @@ class Lying:
 def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
     said = {"base_locus_empty": "base_locus_empty", "boundary_family": "family_without_real_points"}[name]
     lying = Lying(recorded, f'"{said}","value":true', f'"{said}","value":false')
-    (certificate,) = certify_all(EverySize(), ["A.2" if name == "base_locus_empty" else "A.6"], engine=lying)
+    (certificate,) = certify_all(EVERY_SIZE, ["A.2" if name == "base_locus_empty" else "A.6"], engine=lying)
     assert "UNDECIDED" in [verdict["verdict"] for verdict in certificate.answer["verdicts"]]
     assert verify(certificate).check == f"evidence.{name}"
 
@@ -190,7 +190,7 @@ def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
 def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorded: Engine) -> None:
     """Three of the ideals prove nothing, and their values are compared all the same."""
     with pytest.raises(ContradictionError, match="no base case has the pattern"):
-        certify_all(EverySize(), ["3.3"], engine=Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
+        certify_all(EVERY_SIZE, ["3.3"], engine=Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
     at = [(i["r"], i["s"], i["m"], i["d"]) for i in sample("3.4").evidence["ideals"]].index((1, 2, 0, 4))
     path = ("evidence", "ideals", at, "groebner_basis", 0, 0, 1)
     found = verify(Certificate.from_json(changed(sample("3.4"), path, "2")).sealed())
@@ -210,7 +210,7 @@ def test_a_wrong_prediction_is_not_accepted(
     stated: tuple[str, str], recorded: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(predictions.PREDICTIONS, stated, WRONG_PREDICTIONS[stated])
-    (certificate,) = certify_all(EverySize(), [stated[0]], engine=recorded)
+    (certificate,) = certify_all(EVERY_SIZE, [stated[0]], engine=recorded)
     assert verify(certificate).check.startswith("answer.verdicts")
 
 
@@ -219,13 +219,13 @@ def test_a_wrong_pattern_is_not_certified(recorded: Engine, monkeypatch: pytest.
     for module in (patterns, fibre_theorem):
         monkeypatch.setattr(module, "entry_of_v", lambda k, q: rule.format(k=k, q=q))
     with pytest.raises(ContradictionError):
-        certify_all(EverySize(), ["3.4"], engine=recorded)
+        certify_all(EVERY_SIZE, ["3.4"], engine=recorded)
 
 
 def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Smooth where the source is singular: then the printed statement would be true for a = 2 < d too."""
     monkeypatch.setattr(facts, "SOURCE_SINGULAR", "1 = 0")
-    (certificate,) = certify_all(EverySize(), ["A.4"], engine=recorded)
+    (certificate,) = certify_all(EVERY_SIZE, ["A.4"], engine=recorded)
     assert [verdict["verdict"] for verdict in certificate.answer["verdicts"]] == ["CONFIRMED"]
     assert verify(certificate).check.startswith("answer.verdicts[0]")
 
@@ -362,9 +362,9 @@ def test_a_report_does_not_use_what_does_not_follow(path: tuple[str, ...], value
 
 def test_the_case_in_all_its_forms() -> None:
     chosen = family("attention-all-sizes")
-    assert chosen.from_json(json.loads(json.dumps(EverySize().to_json()))) == EverySize() == chosen.from_options({})
-    assert chosen.from_key(EverySize().key) == EverySize()
-    assert chosen.label(EverySize()) == "attention-all-sizes"
+    assert chosen.from_json(json.loads(json.dumps(EVERY_SIZE.to_json()))) == EVERY_SIZE == chosen.from_options({})
+    assert chosen.from_key(EVERY_SIZE.key) == EVERY_SIZE
+    assert chosen.label(EVERY_SIZE) == "attention-all-sizes"
 
 
 # The cross-check for all sizes as it is shown, from a stored transcript.

@@ -21,7 +21,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families import family
 from m2bridge.families.deep_attention.all_sizes import checker as checked, family as every_size, layers
 from m2bridge.families.deep_attention.all_sizes.family import (
-    EveryNetwork,
+    EVERY_NETWORK,
     cross_check_deep_attention,
     known_dimension,
     small_networks,
@@ -239,9 +239,9 @@ def test_blocks_are_all_patterns() -> None:
 
 
 def test_the_case_and_its_statements() -> None:
-    chosen = family(EveryNetwork.family)
-    assert chosen.from_json(EveryNetwork().to_json()) == EveryNetwork() == chosen.from_key("all-sizes")
-    assert chosen.label(EveryNetwork()) == EveryNetwork.family
+    chosen = family(EVERY_NETWORK.family)
+    assert chosen.from_json(EVERY_NETWORK.to_json()) == EVERY_NETWORK == chosen.from_key("all-sizes")
+    assert chosen.label(EVERY_NETWORK) == EVERY_NETWORK.family
     with pytest.raises(InvalidCaseError, match="all-sizes"):
         chosen.from_key("3-3-a1-t2")
     heads = [s for s in family("deep-attention").statements() if s.key == "heads"]
@@ -268,7 +268,7 @@ def _lines() -> Iterator[tuple[list[str], int, str]]:
     yield [*deep, "--skip"], 2, "--skip: has no meaning with --all-sizes"
     yield [*deep, "--field", "GF(7)"], 2, "--field: has no meaning with --all-sizes"
     yield [*deep[:2], "polynomial-network", "--all-sizes"], 2, "--all-sizes: no statement about polynomial"
-    yield ["cross-check", "--family", EveryNetwork.family], 2, "cross-checked by --all-sizes"
+    yield ["cross-check", "--family", EVERY_NETWORK.family], 2, "cross-checked by --all-sizes"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
     assert "not finished" in cross_check_deep_attention().to_text()
     decided.clear()
     with pytest.raises(TimeLimitError):
-        question_of(EveryNetwork.family, "L").observe(EveryNetwork(), None)
+        question_of(EVERY_NETWORK.family, "L").observe(EVERY_NETWORK, None)
 
 
 def test_predictions_are_of_known_kinds() -> None:
@@ -313,12 +313,12 @@ def test_predictions_are_of_known_kinds() -> None:
 
 # Certificates about deep attention for all sizes: accepted as they come, and rejected when anything is changed.
 
-KEYS = tuple(questions(EveryNetwork.family))
+KEYS = tuple(questions(EVERY_NETWORK.family))
 
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Certificate]:
-    return {certificate.question: certificate for certificate in certify_all(EveryNetwork(), KEYS)}
+    return {certificate.question: certificate for certificate in certify_all(EVERY_NETWORK, KEYS)}
 
 
 def test_what_is_certified_is_accepted(made: dict[str, Certificate], tmp_path: Path) -> None:
@@ -348,17 +348,17 @@ def test_a_case_that_a_number_names(made: dict[str, Certificate]) -> None:
 
 def test_a_maker_with_another_statement_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(PREDICTIONS, "3.8", replace(PREDICTIONS["3.8"], layer=equation(0)))
-    (wrong,) = certify_all(EveryNetwork(), ["3.8"])
+    (wrong,) = certify_all(EVERY_NETWORK, ["3.8"])
     assert wrong.answer["verdicts"][0]["verdict"] == "REFUTED"
     assert verify(wrong).outcome == "rejected"
-    (row,) = questions(EveryNetwork.family)["3.8"].rows(wrong)
+    (row,) = questions(EVERY_NETWORK.family)["3.8"].rows(wrong)
     assert (row.verdict, row.witness) == ("REFUTED", "1-2-a1-t2: computed 2, stated 3")
 
 
 def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     fewer = {"determinant": True}
     monkeypatch.setattr(layers, "layer_identities", lambda: fewer)
-    (wrong,) = certify_all(EveryNetwork(), ["S"])
+    (wrong,) = certify_all(EVERY_NETWORK, ["S"])
     assert verify(wrong).outcome == "rejected"
 
 

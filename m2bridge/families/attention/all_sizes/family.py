@@ -10,14 +10,7 @@ import islpy as isl
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import (
-    AllSizesCase,
-    AllSizesResult,
-    AllSizesVerdict,
-    all_sizes_family,
-    all_sizes_questions,
-    with_a_form,
-)
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
 from m2bridge.families.attention.all_sizes.closures import QUESTION
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
@@ -415,12 +408,7 @@ NOWHERE = "no size"
 """The phrase for the empty set."""
 
 
-@dataclass(frozen=True, slots=True)
-class EverySize(AllSizesCase):
-    """Lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2."""
-
-    family: ClassVar[str] = "attention-all-sizes"
-    title: ClassVar[str] = "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2"
+EVERY_SIZE = AllSizesCase("attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2")
 
 
 def _observe(engine: Engine | None) -> AllSizes:
@@ -441,17 +429,13 @@ def _row(key: str, data: dict[str, Any]) -> Row:
 
 
 FAMILY = all_sizes_family(
-    EverySize,
+    EVERY_SIZE,
     "lightning self-attention for all sizes",
-    (
-        *all_sizes_questions(
-            ((statement.key, statement.part) for statement in REGISTRY if is_stated(statement)),
-            observe=_observe,
-            row=_row,
-            script=lambda case: base_ideals_script(),
-        ),
-        QUESTION,
-    ),
+    filter(is_stated, REGISTRY),
+    observe=_observe,
+    row=_row,
+    script=lambda case: base_ideals_script(),
+    more=(QUESTION,),
     paper=LIGHTNING,
     orbits="rk A, rk V, dim of the intersection of column space and row space",
     prefix="attention-",

@@ -11,20 +11,13 @@ from typing import Any, ClassVar, TypedDict
 
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import (
-    AllSizesCase,
-    AllSizesResult,
-    AllSizesVerdict,
-    all_sizes_family,
-    all_sizes_questions,
-    with_a_form,
-)
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
 from m2bridge.families.deep_attention.all_sizes import layers
 from m2bridge.families.deep_attention.all_sizes.layers import END, LAYER, WORDS, Prediction, counted, spans, total
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.families.definition import Row, never
+from m2bridge.families.definition import Row
 from m2bridge.limits import each, limited, watched
 from m2bridge.results.base import Decision
 
@@ -295,18 +288,10 @@ def _verdict(statement: Stated) -> EveryVerdict:
     return decide(statement, layers.PREDICTIONS[statement.key])
 
 
-@dataclass(frozen=True, slots=True)
-class EveryNetwork(AllSizesCase):
-    """Deep attention with one head and without skip connections, of all sizes.
-
-    Examples
-    --------
-    >>> EveryNetwork().key
-    'all-sizes'
-    """
-
-    family: ClassVar[str] = "deep-attention-all-sizes"
-    title: ClassVar[str] = "deep attention for all widths and ranks, any number of layers, and all t ≥ 1"
+EVERY_NETWORK = AllSizesCase(
+    "deep-attention-all-sizes", "deep attention for all widths and ranks, any number of layers, and all t ≥ 1"
+)
+"""With one head and without skip connections."""
 
 
 def _row(key: str, data: dict[str, Any]) -> Row:
@@ -318,14 +303,10 @@ def _row(key: str, data: dict[str, Any]) -> Row:
 
 
 FAMILY = all_sizes_family(
-    EveryNetwork,
+    EVERY_NETWORK,
     "deep attention for all sizes",
-    all_sizes_questions(
-        ((statement.key, statement.part) for statement in stated_for_all_sizes()),
-        observe=lambda engine: cross_check_deep_attention(),
-        row=_row,
-        script=lambda case: None,
-        needs_engine=never,
-    ),
+    stated_for_all_sizes(),
+    observe=lambda engine: cross_check_deep_attention(),
+    row=_row,
     prefix="deep-attention-",
 )
