@@ -20,7 +20,7 @@ from m2bridge.families.attention.all_sizes.predictions import (
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis
 
-USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.bases}
+USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.ideals}
 
 
 @pytest.mark.parametrize("base", BASE_CASES, ids=str)

@@ -139,7 +139,7 @@ class Facts:
         """The facts from the fibre over every orbit."""
 
         def where(length: str, extra: str = "") -> isl.Set:
-            return union([orbits("1 = 0"), *(orbits(f"({s.condition}){extra}") for s in strata if s.length == length)])
+            return union([orbits("1 = 0"), *(orbits(f"({s.orbits}){extra}") for s in strata if s.length == length)])
 
         one_point = where("1").union(where("d", " and d = 1"))
         return cls(one_point, where("2"), where("d", " and d >= 2"), base_locus_empty, boundary_family)

@@ -1,7 +1,7 @@
 """Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family with one case."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
@@ -225,7 +225,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     def evidence(self) -> dict[str, Any]:
         """Return the fibres and ideals, for ``json.dumps``."""
         return {
-            "fibres": [stratum_json(stratum) for stratum in self.strata],
+            "fibres": [asdict(stratum) | {"ideals": list(map(str, stratum.ideals))} for stratum in self.strata],
             "base_locus_empty": self.basis.base_locus_empty,
             "boundary_family": self.basis.boundary_family,
             "ideals": ideals_json(self.basis),
@@ -242,7 +242,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the number of ideals."""
-        used = {base for stratum in self.strata for base in stratum.bases}
+        used = {base for stratum in self.strata for base in stratum.ideals}
         known = f"{len(self.basis.ideals)} fibre ideals of small cases"
         return [("ideals", f"{known}; {len(used)} of them have the patterns below")]
 
@@ -251,19 +251,8 @@ class AllSizes(AllSizesResult[SizesVerdict]):
         legend = (
             "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
         )
-        rows = [(_signs(s.condition), s.length, s.points, s.patterns) for s in self.strata]
+        rows = [(_signs(s.orbits), s.length, s.points, s.patterns) for s in self.strata]
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
-
-
-def stratum_json(stratum: Stratum) -> Json:
-    """Orbits with one kind of fibre."""
-    return {
-        "orbits": stratum.condition,
-        "length": stratum.length,
-        "points": stratum.points,
-        "patterns": stratum.patterns,
-        "ideals": [str(base) for base in stratum.bases],
-    }
 
 
 def ideals_json(basis: Basis) -> list[Json]:
@@ -328,8 +317,7 @@ def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts:
     applies = sizes()
     for hypothesis in prediction.hypotheses:
         applies = applies.intersect(sizes(hypothesis.condition))
-    false, unknown = conclusion.false.intersect(applies), conclusion.unknown.intersect(applies)
-    holds = applies.subtract(false).subtract(unknown)
+    holds, false, unknown = conclusion.on(applies)
     words = statement.key, statement.part, statement.text, statement.source
     otherwise = Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED
     decision = otherwise if false.is_empty() else Decision.REFUTED
@@ -347,8 +335,7 @@ def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[
     for hypothesis in prediction.hypotheses:
         holds = sizes(hypothesis.condition)
         out, left = left.subtract(holds), left.intersect(holds)
-        false, unknown = out.intersect(conclusion.false), out.intersect(conclusion.unknown)
-        yield NotApplicable(out, hypothesis.reason, out.subtract(false).subtract(unknown), false, unknown)
+        yield NotApplicable(out, hypothesis.reason, *conclusion.on(out))
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Counterexample:

@@ -64,22 +64,22 @@ class Stratum:
 
     Parameters
     ----------
-    condition : str
-        On (d, d', a, r, s, m).
+    orbits : str
+        A condition on (d, d', a, r, s, m).
     length : str
         Of the fibre scheme: ``1``, ``2`` or ``d``.
     points : int
     patterns : int
         How many patterns were compared with base cases.
-    bases : tuple of BaseCase
+    ideals : tuple of BaseCase
         Those that occurred.
     """
 
-    condition: str
+    orbits: str
     length: str
     points: int
     patterns: int
-    bases: tuple[BaseCase, ...]
+    ideals: tuple[BaseCase, ...]
 
 
 DETERMINED = {

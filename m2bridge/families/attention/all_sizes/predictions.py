@@ -53,6 +53,11 @@ class Conclusion:
     vacuous: isl.Set
     wrong: isl.Set | None = None
 
+    def on(self, some: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
+        """Return for which of these sizes it is so, is not so, and is not decided."""
+        false, unknown = some.intersect(self.false), some.intersect(self.unknown)
+        return some.subtract(false).subtract(unknown), false, unknown
+
 
 @dataclass(frozen=True, slots=True)
 class OrbitPrediction:

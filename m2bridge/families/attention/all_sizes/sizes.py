@@ -68,9 +68,7 @@ def text(some: isl.Set) -> str:
 
 def contains(some: isl.Set, point: tuple[int, ...]) -> bool:
     """Whether the set has this point."""
-    constraints = " and ".join(f"x{i} = {value}" for i, value in enumerate(point))
-    names = ", ".join(f"x{i}" for i in range(len(point)))
-    return not some.intersect(isl.Set(f"{{ [{names}] : {constraints} }}")).is_empty()
+    return bool(isl.Set(f"{{ {list(point)} }}").is_subset(some))
 
 
 def first_point(some: isl.Set) -> tuple[int, ...]:
@@ -262,8 +260,8 @@ PHRASES = WORDS.phrases
 
 
 def words(some: isl.Set) -> str:
-    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
-    return next((phrase for phrase, known in _phrases() if some.is_equal(known)), _plain(some))
+    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``; as the library writes it, if there is no phrase."""
+    return next((phrase for phrase, known in _phrases() if some.is_equal(known)), text(some))
 
 
 def canonical(some: isl.Set) -> str:
@@ -296,20 +294,3 @@ def _phrase_of() -> dict[str, str]:
 @cache
 def _phrases() -> tuple[tuple[str, isl.Set], ...]:
     return tuple((phrase, sizes(condition)) for phrase, condition in PHRASES.items())
-
-
-def _plain(some: isl.Set) -> str:
-    """Return the set as the library writes it: ``(d ≥ 2 and a ≥ 3 − d') or d = 1``."""
-    parts = str(some.coalesce().gist(sizes())).strip("{ }").split("; ")
-    condition = " or ".join(_condition(part, len(parts) > 1) for part in parts)
-    for plain, sign in (("dp", "d'"), ("<=", "≤"), (">=", "≥"), ("!=", "≠"), ("-", "−")):
-        condition = condition.replace(plain, sign)
-    return condition
-
-
-def _condition(part: str, bracketed: bool) -> str:
-    """``[d, dp, a = 1] : d >= 2`` as ``a = 1 and d >= 2``."""
-    names, _, condition = part.partition(" : ")
-    fixed = [entry for entry in names.strip("[] ").split(", ") if "=" in entry]
-    every = " and ".join([*fixed, *filter(None, [condition.strip()])])
-    return f"({every})" if bracketed and " and " in every else every

@@ -55,7 +55,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 @lru_cache(maxsize=64)
 def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight, int]]]:
     """H(0), …, H(last), and by degree how many minimal generators there are of decreasing weights."""
-    products = products_of(case)
+    products = Products(case.d_out, case.d, case.d, case.alpha)
     values = [products.hilbert_function(n) for n in range(last + 1)]
     numbers = {n: products.generator_numbers(n) for n in range(1, last + 1)}
     return values, {n: found for n, found in numbers.items() if found}
@@ -63,18 +63,15 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
-    """From which degree on H = h, and whether the generators of degree ≤ last are all, of the core and of the closure.
-
-    The core has products of e = α and f = min(d', d) forms in m = min(d, e + f) variables.
-    """
+    """From which degree on H = h, and whether the generators of degree ≤ last are all; by the core."""
     e, f = case.alpha, min(case.d, case.d_out)
     m = min(case.d, e + f)
-    products = products_of(case)
-    values, start = products.up_to_sections((f, e, m))
+    core = Products(f, e, m, e)
+    values, start = core.up_to_sections()
     minors = ((e + 1, e < case.d), (case.d + 1, f < case.d_out), (e + f + 1, m < case.d))
-    weights = (products.padded(balanced(n, (f, e, m))) for n in range(last + 1, len(values) + 1))
     least = max([1, *(degree for degree, vanish in minors if vanish)])
-    return start, last >= least and not any(map(products.generators, weights))
+    more = (core.generators(balanced(n, core.sizes)) for n in range(last + 1, len(values) + 1))
+    return start, last >= least and not any(more)
 
 
 def series(values: list[int], dimension: int) -> dict[str, Any]:
@@ -160,24 +157,20 @@ class Products:
             A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
         return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
 
-    def weights(self, n: int, sizes: Sizes | None = None) -> list[Weight]:
+    def weights(self, n: int) -> list[Weight]:
         """Return decreasing weights of degree n; others are permutations. TooExpensiveError if they have too much."""
-        rows, columns, variables = sizes or self.sizes
-        if comb((names := rows * columns * comb(variables + 1, 2)) + n - 1, n) > MOST_MONOMIALS:
-            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {names} coordinates")
+        rows, columns, variables = self.sizes
+        if comb(len(self.names) + n - 1, n) > MOST_MONOMIALS:
+            raise TooExpensiveError("degree", f"too many monomials of degree {n} in {len(self.names)} coordinates")
         return list(product(partitions(n, rows, n), partitions(n, columns, n), partitions(2 * n, variables, 2 * n)))
 
-    def padded(self, weight: Weight) -> Weight:
-        """The same for fewer rows, columns and variables, of which the parts are among these."""
-        return tuple(w + (0,) * (size - len(w)) for w, size in zip(weight, self.sizes, strict=True))
+    def hilbert_function(self, n: int) -> int:
+        """The dimension of the coordinate ring in degree n."""
+        return sum(orbit(weight) * self.part(weight).rank for weight in self.weights(n))
 
-    def hilbert_function(self, n: int, sizes: Sizes | None = None) -> int:
-        """The dimension of the coordinate ring in degree n, or of that for smaller sizes."""
-        return sum(orbit(weight) * self.part(self.padded(weight)).rank for weight in self.weights(n, sizes))
-
-    def up_to_sections(self, sizes: Sizes) -> tuple[list[int], int]:
-        """H(0), …, H(B − 1) of the core of these sizes, and from where on H = h; B bounds the degrees of generators."""
-        f, e, m = sizes
+    def up_to_sections(self) -> tuple[list[int], int]:
+        """H(0), …, H(B − 1) of a core, and from where on H = h; B bounds the degrees of generators."""
+        f, e, m = self.sizes
         if m == 1:
             return [1], 0
         h, first = number_of_sections(f, e, m, e), min(max(e, f) - 1, m - 2) + 3
@@ -185,8 +178,8 @@ class Products:
         while len(values) <= first or values[-1] != h(len(values) - 1):
             if len(values) > first + MORE_DEGREES:
                 raise TooExpensiveError("answer", f"not decided: the Hilbert function up to degree {len(values) - 1}")
-            self.weights(len(values) + 1, sizes)  # where generators can be; an error if there are too many monomials
-            values.append(self.hilbert_function(len(values), sizes))
+            self.weights(len(values) + 1)  # where generators can be; an error if there are too many monomials
+            values.append(self.hilbert_function(len(values)))
         return values, max(n for n in range(len(values) + 1) if not n or values[n - 1] != h(n - 1))
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
@@ -261,12 +254,6 @@ class Products:
             numbers = {m: own.get(tuple(sorted((j, *map(at, m))))) for m in (part.monomials if part.relations else ())}
             for relation in part.relations:
                 yield {number: c for m, c in relation.items() if (number := numbers[m]) is not None}
-
-
-@lru_cache(maxsize=1)
-def products_of(case: Case) -> Products:
-    """Return the products of attention."""
-    return Products(case.d_out, case.d, case.d, case.alpha)
 
 
 def representations(n: int, numbers: Mapping[Weight, int]) -> Iterator[dict[str, Any]]:

@@ -29,7 +29,7 @@ def closures(certificate: Certificate) -> Content | Difference:
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with a core."""
     core = Products(f, e, m, e)
-    values, start = core.up_to_sections(core.sizes)
+    values, start = core.up_to_sections()
     bound = len(values)
     found = [kind for n in range(2, bound + 1) for kind in representations(n, core.generator_numbers(n))]
     for n, products in minors(m, e, f):
