@@ -83,15 +83,15 @@ class Layer:
         InvalidCaseError
             If the prime divides a denominator.
         """
-        reduced = []
-        for name, image in zip(self.outputs, self.polynomial_map.images, strict=True):
-            try:
-                terms = [(int(flint.nmod(flint_rational(c), prime)), support(m)) for m, c in image.items()]
-            except ZeroDivisionError:
-                message = f"{name} has no meaning modulo {prime}, which divides a denominator"
-                raise InvalidCaseError("field", message) from None
-            reduced.append(tuple((c, factors) for c, factors in terms if c))
-        return ReducedLayer(tuple(reduced), prime)
+        try:
+            outputs = [
+                tuple((int(flint.nmod(flint_rational(c), prime)), support(m)) for m, c in image.items())
+                for image in self.polynomial_map.images
+            ]
+        except ZeroDivisionError:
+            message = f"a layer has no meaning modulo {prime}, which divides a denominator"
+            raise InvalidCaseError("field", message) from None
+        return ReducedLayer(tuple(outputs), prime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +147,9 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
         coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
         for exponents, c in image.items():
             coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
-        images |= {coefficient_name(name, key): coefficients[key] for key in sorted(coefficients, reverse=True)}
+        for exponents in sorted(coefficients, reverse=True):
+            images["_".join([name, *map(str, exponents)])] = coefficients[exponents]
     return PolynomialMap.from_terms([name for layer in layers for name in layer.parameters], images)
-
-
-def coefficient_name(output: str, exponents: Sequence[int]) -> str:
-    """The name of the coefficient of a monomial in the inputs: ``f_2_0`` for x² in f, as a polynomial in x and y."""
-    return "_".join([output, *map(str, exponents)])
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
@@ -221,7 +217,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for layer in layers:
         degrees = flowing + [(0, 0)] * len(layer.parameters)
         flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
-    return sum(_monomial_count(size, *interval) for interval in flowing if interval)
+    # monomials in ``size`` variables with degree from ``low`` to ``high``
+    return sum(comb(size + high, size) - comb(size + low - 1, size) for low, high in filter(None, flowing))
 
 
 def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
@@ -232,11 +229,6 @@ def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None])
         if len(factors) == len(support(monomial)):
             bounds.append([sum(e * interval[end] for e, interval in factors) for end in (0, 1)])
     return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None
-
-
-def _monomial_count(variables: int, low: int, high: int) -> int:
-    """The number of monomials in this many variables with degree from ``low`` to ``high``."""
-    return comb(variables + high, variables) - (comb(variables + low - 1, variables) if low else 0)
 
 
 Variable = str | tuple[int, int]
@@ -388,11 +380,6 @@ class Chain(DifferentiableModel):
         ambient = UpperBound(coordinate_bound(self.layers), "the number of coordinates")
         return (ambient,) if self.input_count else (ambient, _narrow_place(self.layers))
 
-    def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
-        layers = _reduced(self.layers, prime)
-        return [self._forward(layers, parameters, x)[1] for x in inputs]
-
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
@@ -403,7 +390,7 @@ class Chain(DifferentiableModel):
         result = []
         for x, covector in zip(map(tuple, inputs), covectors, strict=True):
             if x != at:
-                at, (points, _) = x, self._forward(layers, parameters, x)
+                at, points = x, self._forward(layers, parameters, x)
             gradient: list[int] = []
             for layer, reduced, point in zip(self.layers[::-1], layers[::-1], points[::-1], strict=True):
                 whole = reduced.pullback(point, covector)
@@ -411,15 +398,15 @@ class Chain(DifferentiableModel):
             result.append(gradient)
         return result
 
-    def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> tuple[list[list[int]], list[int]]:
-        """The values of inputs and parameters of each layer, and the outputs of the last one."""
+    def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> list[list[int]]:
+        """The values of inputs and parameters of each layer."""
         points: list[list[int]] = []
         flowing, start = list(x), 0
         for layer, reduced in zip(self.layers, layers, strict=True):
             stop = start + len(layer.parameters)
             points.append([*flowing, *parameters[start:stop]])
             flowing, start = reduced.values(points[-1]), stop
-        return points, flowing
+        return points
 
 
 @lru_cache(maxsize=8)

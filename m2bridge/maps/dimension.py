@@ -1,5 +1,6 @@
 """The dimension of the Zariski closure of the image of a polynomial map, by independent methods."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal, get_args
@@ -57,9 +58,7 @@ class Dimension(Result):
     @property
     def agree(self) -> bool:
         """Whether all methods that gave a value gave the same, or a lower bound for it."""
-        values = {f.value for f in self.findings if f.value is not None and f.status != "lower bound"}
-        bounds = {f.value for f in self.findings if f.value is not None and f.status == "lower bound"}
-        return bool(values | bounds) and len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
+        return any(f.value is not None for f in self.findings) and _consistent(self.findings)
 
     @property
     def lower(self) -> MethodValue | None:
@@ -85,19 +84,23 @@ class Dimension(Result):
         rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
         eliminates = any(finding.method == "elimination" for finding in self.findings)
         proof = "--method all (in Python method='all') eliminates besides, which proves the dimension if it ends"
+        expected = [
+            f"{e.value} by {e.statement}" + (e.fails and f", which does not apply: {e.fails}")
+            for e in self.expected
+            if e.value is not None
+        ]
         facts = [
             ("dimension", f"{self.dimension} affine ({self.status})"),
             ("to prove it", proof if self.status == "lower bound" and not eliminates else None),
             ("", _verdict(self)),
-            *_around(self),
+            ("at most", self.upper and f"{self.upper.value}: {self.upper.reason}"),
+            *(("" if number else "expected", text) for number, text in enumerate(expected)),
+            ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
         relation = r"\ge" if self.status == "lower bound" else "="
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
-            [
-                Facts([*facts, ("computed by", computed_by(self.engine_version, self.seconds))]),
-                Table(("method", "dimension", "status", "remark"), rows),
-            ],
+            [Facts(facts), Table(("method", "dimension", "status", "remark"), rows)],
             [] if self.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"],
         )
 
@@ -174,7 +177,8 @@ def dimension(
             with engine_or_own(engine) as own, share(1.0, otherwise=most):
                 findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
                 version = own.version
-    _check_consistent(findings)
+    if not _consistent([f for f in findings if f.status in ("proved", "lower bound")]):
+        raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
     upper = best_upper_bound(model, field=field)
     return Dimension(model, field, tuple(findings), version, running.seconds, upper, model.expectations())
 
@@ -207,25 +211,11 @@ def _by_elimination(
     )
 
 
-def _check_consistent(findings: list[MethodValue]) -> None:
-    proved = {f.value for f in findings if f.status == "proved" and f.value is not None}
-    bounds = [f.value for f in findings if f.status == "lower bound" and f.value is not None]
-    if len(proved) > 1 or (proved and max(bounds, default=0) > min(proved)):
-        raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
-
-
-def _around(result: Dimension) -> list[tuple[str, str]]:
-    """The upper bound, and what was expected where the formula has a name."""
-    upper = [("at most", f"{result.upper.value}: {result.upper.reason}")] if result.upper else []
-    stated = [e for e in result.expected if e.value is not None]
-    expected = [
-        (
-            "" if number else "expected",
-            f"{e.value} by {e.statement}" + (e.fails and f", which does not apply: {e.fails}"),
-        )
-        for number, e in enumerate(stated)
-    ]
-    return upper + expected
+def _consistent(findings: Sequence[MethodValue]) -> bool:
+    """Whether all methods that gave a value gave the same, or a lower bound for it."""
+    values = {f.value for f in findings if f.value is not None and f.status != "lower bound"}
+    bounds = (f.value for f in findings if f.value is not None and f.status == "lower bound")
+    return len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
 
 
 def _verdict(result: Dimension) -> str | None:

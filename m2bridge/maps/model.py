@@ -253,14 +253,16 @@ class Model(ABC):
         return self.polynomial_map.coordinates
 
     @property
+    @lru_cache(maxsize=64)  # noqa: B019  (models are small values)
     def polynomial_map(self) -> PolynomialMap:
         """The parametrization, computed once; raises as :meth:`parametrization`."""
-        return _parametrization(self)
+        return self.parametrization()
 
     @property
+    @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
         """A parametrization without relations where there is one, else the parametrization; computed once."""
-        return _free_parametrization(self) or self.polynomial_map
+        return self.free_parametrization() or self.polynomial_map
 
     @property
     def case(self) -> dict[str, Any] | None:
@@ -404,16 +406,6 @@ class Model(ABC):
         return None
 
 
-@lru_cache(maxsize=64)
-def _parametrization(model: Model) -> PolynomialMap:
-    return model.parametrization()
-
-
-@lru_cache(maxsize=64)
-def _free_parametrization(model: Model) -> PolynomialMap | None:
-    return model.free_parametrization()
-
-
 class DifferentiableModel(Model):
     """A model that is evaluated and differentiated modulo a prime without being expanded.
 
@@ -434,10 +426,6 @@ class DifferentiableModel(Model):
     @property
     @abstractmethod
     def output_count(self) -> int: ...
-
-    @abstractmethod
-    def values(self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], prime: int) -> list[list[int]]:
-        """Return the outputs φ_w(x) modulo the prime, for each x in ``inputs``."""
 
     @abstractmethod
     def pullbacks(

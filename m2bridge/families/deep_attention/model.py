@@ -107,13 +107,6 @@ class DeepAttention(Shape):
 
         return observe_part(self, observables, engine=engine, certified=certified)
 
-    def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`; for lightning attention."""
-        numbers = Residues(prime)
-        network = Point.read(self, parameters, numbers).network()
-        outputs = (output(network, self._tokens(x, numbers), numbers, self.skip) for x in inputs)
-        return [list(map(int, Y.entries())) for Y in outputs]
-
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:

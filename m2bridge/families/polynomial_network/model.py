@@ -188,10 +188,6 @@ class PolynomialNetwork(DifferentiableModel):
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
         return (Expectation(expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"),)
 
-    def values(self, parameters: Row, inputs: Sequence[Row], prime: int) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`."""
-        return [self._forward(parameters, x, prime)[1] for x in inputs]
-
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
@@ -203,17 +199,17 @@ class PolynomialNetwork(DifferentiableModel):
         result = []
         for x, g in zip(inputs, covectors, strict=True):
             gradient: list[int] = []
-            for W, y, slopes in reversed(self._forward(parameters, x, prime)[0]):
+            for W, y, slopes in reversed(self._forward(parameters, x, prime)):
                 gradient = [entry * value % prime for entry in g for value in y] + gradient
                 columns = zip(*W, strict=True)
                 g = [slope * sum(map(mul, column, g)) % prime for slope, column in zip(slopes, columns, strict=True)]
             result.append(gradient)
         return result
 
-    def _forward(self, parameters: Row, x: Row, prime: int) -> tuple[list[tuple[list[Row], Row, Row]], list[int]]:
-        """The matrix W_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer; and the outputs."""
+    def _forward(self, parameters: Row, x: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
+        """The matrix W_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer."""
         layers: list[tuple[list[Row], Row, Row]] = []
-        y, slopes, start, z = list(x), [0] * len(x), 0, list[int]()
+        y, slopes, start = list(x), [0] * len(x), 0
         for before, after in pairwise(self.widths):
             stop = start + before * after
             W = [parameters[i : i + before] for i in range(start, stop, before)]
@@ -222,7 +218,7 @@ class PolynomialNetwork(DifferentiableModel):
             powers = [pow(entry, self.degree - 1, prime) for entry in z]
             y = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
             slopes = [self.degree * power % prime for power in powers]
-        return layers, z
+        return layers
 
     def statements(self) -> tuple[Statement, ...]:
         """The expected dimension, in two forms."""
