@@ -21,6 +21,7 @@ from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by
 
+HEADER = ("n", "H(n)", "P(n)", "by ranks")
 MOST_DEGREES = 1000
 
 
@@ -74,6 +75,11 @@ class HilbertFunction(PictureResult):
         """The value of the polynomial."""
         return int(self.polynomial.subs(n, degree))
 
+    @property
+    def _rows(self) -> list[tuple[int | None, ...]]:
+        pairs = enumerate(zip_longest(self.values, self.ranks))
+        return [(k, value, self.polynomial_at(k), rank) for k, (value, rank) in pairs]
+
     def to_sheet(self) -> Sheet:
         """A table of both, and the polynomial."""
         facts = [
@@ -82,7 +88,7 @@ class HilbertFunction(PictureResult):
             ("H(n) = P(n)", f"for all n ≥ {self.polynomial_from}" if self.polynomial_from > 0 else "for all n ≥ 0"),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
-        rows = [["–" if cell is None else cell for cell in row] for row in _rows(self)]
+        rows = [["–" if cell is None else cell for cell in row] for row in self._rows]
         return Sheet(
             f"Hilbert function of the {self.model.title}",
             [Facts(facts), Table(HEADER, rows), Picture(self.page_svg)],
@@ -106,11 +112,25 @@ class HilbertFunction(PictureResult):
 
     def to_csv(self) -> str:
         """One line for each degree."""
-        return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), _rows(self))
+        return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
         """The values and the polynomial on a logarithmic scale, as a ``matplotlib.figure.Figure``."""
-        return draw_hilbert_function(self.model.title, self.values, len(self.ranks), self.polynomial)
+        title = self.model.title
+        with styled():
+            figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
+            axes = figure.subplots()
+            axes.set_yscale("log")
+            axes.grid(color=FAINT, linewidth=0.7)
+            axes.set_axisbelow(True)
+            axes.set_xlabel("degree n", style="italic")
+            axes.set_ylabel("dimension of the graded piece", style="italic")
+            _draw_polynomial(axes, self.polynomial, len(self.values))
+            _draw_values(axes, self.values, len(self.ranks))
+            axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
+            axes.set_title(f"Hilbert function of the\n{title}", fontsize=12)
+            figure.tight_layout()
+            return figure
 
 
 def hilbert_function(
@@ -159,39 +179,13 @@ def hilbert_function(
         return HilbertFunction(result.model, series, values, ranks, result.engine_version, running.seconds)
 
 
-HEADER = ("n", "H(n)", "P(n)", "by ranks")
-
-
-def _rows(result: HilbertFunction) -> list[tuple[int | None, ...]]:
-    pairs = enumerate(zip_longest(result.values, result.ranks))
-    return [(n, value, result.polynomial_at(n), rank) for n, (value, rank) in pairs]
-
-
 MOST_LABELS = 12
 LONGEST = 60
 """Characters of a formula in the legend."""
 PARTS = 20
 
 
-def draw_hilbert_function(title: str, values: Sequence[int], by_ranks: int, polynomial: Expr) -> Any:
-    """Return a figure with the values H(0), …, H(N), of which the first ``by_ranks`` are by two methods, and P(n)."""
-    with styled():
-        figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
-        axes = figure.subplots()
-        axes.set_yscale("log")
-        axes.grid(color=FAINT, linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.set_xlabel("degree n", style="italic")
-        axes.set_ylabel("dimension of the graded piece", style="italic")
-        _polynomial(axes, polynomial, len(values))
-        _values(axes, values, by_ranks)
-        axes.legend(loc="lower right", frameon=True, framealpha=1, edgecolor="white")
-        axes.set_title(f"Hilbert function of the\n{title}", fontsize=12)
-        figure.tight_layout()
-        return figure
-
-
-def _polynomial(axes: Any, polynomial: Expr, count: int) -> None:
+def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     """Draw the polynomial where it is positive, between integers too."""
     value = lambdify(n, polynomial)
     places = [k / PARTS for k in range(PARTS * (count - 1) + 1)]
@@ -203,7 +197,7 @@ def _polynomial(axes: Any, polynomial: Expr, count: int) -> None:
         axes.plot(*zip(*points, strict=True), label=f"Hilbert polynomial{shown}", **style)
 
 
-def _values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
+def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
     """Filled where two methods agree: ranks of matrices, and the series of the ideal."""
     points = [(k, value) for k, value in enumerate(values) if value > 0]
     for filled, label in ((True, "H(n), by ranks and by the ideal"), (False, "H(n), by the ideal")):

@@ -37,6 +37,10 @@ PRIME = 32003
 MOST_MINORS = 5000
 """In one slice."""
 
+MOST_LABELS = 16
+RATIO = 500
+"""If the largest is so many times the smallest that is not zero, the bars are logarithms."""
+
 Method = Literal["auto", "theorem", "slices", "conormal"]
 
 
@@ -170,8 +174,28 @@ class PolarDegrees(PictureResult):
         return csv_text(("i", "polar_degree"), [(self.dimension - k, value) for k, value in enumerate(self.degrees)])
 
     def figure(self) -> Any:
-        """The polar degrees as bars, as a ``matplotlib.figure.Figure``."""
-        return draw_polar_degrees(self.title, self.dimension, self.degrees)
+        """A bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
+        degrees = self.degrees
+        logarithmic = max(degrees) > RATIO * min(value for value in degrees if value)
+        heights = [log10(value) if value else 0.0 for value in degrees] if logarithmic else degrees
+        places = [self.dimension - k for k in range(len(degrees))]
+        whole = f", generic ED degree {short(sum(degrees))}" if self._complete else ""
+        with styled():
+            figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
+            axes = figure.subplots()
+            axes.grid(axis="y", color=FAINT, linewidth=0.7)
+            axes.set_axisbelow(True)
+            bars = axes.bar(places, heights, width=0.72, color=BLUE)
+            axes.set_xlim(self.dimension + 0.7, -0.7)
+            axes.margins(y=0.12)  # labels stand above the bars
+            axes.set_xlabel("i  (from the degree down)", style="italic")
+            axes.set_ylabel(f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic")
+            if len(degrees) <= MOST_LABELS:
+                axes.set_xticks(places)
+                axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
+            axes.set_title(f"Polar degrees{whole}\n{self.title}", fontsize=12)
+            figure.tight_layout()
+            return figure
 
 
 def polar_degrees(
@@ -347,35 +371,6 @@ def _counted(answer: Answer, last: int) -> tuple[int, ...]:
             f"the points in slices are not isolated: {counts} for fibres of {fibre}; use conormal"
         )
     return tuple(value // fibre for value in counts)
-
-
-MOST_LABELS = 16
-RATIO = 500
-"""If the largest is so many times the smallest that is not zero, the bars are logarithms."""
-
-
-def draw_polar_degrees(title: str, dimension: int, degrees: Sequence[int]) -> Any:
-    """Return a figure with a bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
-    logarithmic = max(degrees) > RATIO * min(value for value in degrees if value)
-    heights = [log10(value) if value else 0.0 for value in degrees] if logarithmic else degrees
-    places = [dimension - k for k in range(len(degrees))]
-    whole = f", generic ED degree {short(sum(degrees))}" if len(degrees) == dimension + 1 else ""
-    with styled():
-        figure = new_figure(6.8, 4.6, f"Polar degrees of the {title}")
-        axes = figure.subplots()
-        axes.grid(axis="y", color=FAINT, linewidth=0.7)
-        axes.set_axisbelow(True)
-        bars = axes.bar(places, heights, width=0.72, color=BLUE)
-        axes.set_xlim(dimension + 0.7, -0.7)
-        axes.margins(y=0.12)  # labels stand above the bars
-        axes.set_xlabel("i  (from the degree down)", style="italic")
-        axes.set_ylabel(f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic")
-        if len(degrees) <= MOST_LABELS:
-            axes.set_xticks(places)
-            axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
-        axes.set_title(f"Polar degrees{whole}\n{title}", fontsize=12)
-        figure.tight_layout()
-        return figure
 
 
 def short(value: int) -> str:

@@ -29,7 +29,6 @@ SPARE_ROWS = 5
 BATCH = 32
 SEED = 20240817
 _SMALL = 1000
-Pair = tuple[list[int], list[int]]
 
 
 MOST_PRIMES = 4
@@ -184,14 +183,11 @@ def _gradients(source: DifferentiableModel, count: int, prime: int, random: Rand
     def vector(length: int) -> list[int]:
         return [random.randrange(prime) for _ in range(length)]
 
-    def pair(number: int) -> Pair:
-        """An input and a combination of the outputs, both random; where there are no inputs, one output."""
-        if source.input_count:
-            return vector(source.input_count), vector(source.output_count)
-        return [], [int(j == number) for j in range(size)]
-
-    point, pairs = vector(source.parameter_count), map(pair, range(size))
-    rows: list[list[int]] = []
+    point, rows = vector(source.parameter_count), list[list[int]]()
+    # an input and a combination of the outputs, both random; where there are no inputs, one output
+    pairs = ((vector(source.input_count), vector(source.output_count)) for _ in range(size))
+    if not source.input_count:
+        pairs = (([], [int(j == number) for j in range(size)]) for number in range(size))
     while batch := list(islice(pairs, BATCH)):
         check()
         inputs, covectors = zip(*batch, strict=True)
@@ -236,10 +232,6 @@ class ObservedRank(Observed):
         """The two bounds."""
         return {"lower_bound": self.result.lower, "upper_bound": self.result.upper.value}
 
-    def evidence(self) -> dict[str, Any]:
-        """The part of a certificate."""
-        return self.to_json()
-
     def facts(self) -> list[tuple[str, str | None]]:
         """The dimension, or the bounds."""
         if self.dimension is not None:
@@ -270,10 +262,11 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     own = model.lower_bounds(p)
     if own is not None:
         return _by_lower_bounds(own, best_upper_bound(model, field=field))
-    methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
-    if isinstance(model, DifferentiableModel):
-        return [_by_evaluation(model, p, methods[0])]
+    evaluated = isinstance(model, DifferentiableModel)
+    methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"][: 1 if evaluated else 2]
     try:
+        if evaluated:
+            return [_by_evaluation(model, p)]
         if model.free_map.relations:
             reason = "the parameters satisfy relations; use elimination"
             return [MethodValue("jacobian", None, "not applicable", reason)]
@@ -313,15 +306,12 @@ def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
     return MethodValue(method, value, "lower bound", f"rank at random points over {place}")
 
 
-def _by_evaluation(model: DifferentiableModel, characteristic: int, method: str) -> MethodValue:
-    try:
-        result = rank_result(model, characteristic)
-    except TimeLimitError as limit:
-        return MethodValue(method, None, "unfinished", str(limit))
-    method = method if characteristic else f"jacobian mod {result.prime}"
+def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
+    result = rank_result(model, characteristic)
     remark = f"rank at random points; at most {result.upper.value}"
     if result.status == "proved":
         remark = f"the rank attains an upper bound: {result.upper.reason}"
+    method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     return MethodValue(method, result.lower, result.status, remark)
 
 
