@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.schema import Certificate, read, write_aside
-from m2bridge.convert.notation import degree_summary
+from m2bridge.convert.notation import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
-from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, sorted_cells
+from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.sheet import Table, value_text
 
@@ -124,7 +125,7 @@ class Grid:
     down, across : str
         How the two are called.
     columns : tuple of int or str
-    lines : tuple
+    lines : list
         For each line its number, and the case in each column, or ``None``.
     """
 
@@ -132,7 +133,7 @@ class Grid:
     down: str
     across: str
     columns: tuple[Cell, ...]
-    lines: tuple[tuple[Cell, tuple[Sheet | None, ...]], ...]
+    lines: list[tuple[Cell, list[Sheet | None]]]
 
 
 def grids(sheets: Iterable[Sheet]) -> tuple[tuple[Grid, ...], tuple[Sheet, ...]]:
@@ -150,10 +151,8 @@ def grids(sheets: Iterable[Sheet]) -> tuple[tuple[Grid, ...], tuple[Sheet, ...]]
 
 def _grid(sheets: list[Sheet]) -> Grid:
     (_, down, _), (_, across, _), *others = sheets[0].case.options
-    placed = {sheet.case.cells[:2]: sheet for sheet in sheets}
-    numbers, columns = (sorted_cells(cells[place] for cells in placed) for place in (0, 1))
-    lines = tuple((number, tuple(placed.get((number, column)) for column in columns)) for number in numbers)
-    return Grid(", ".join(f"{heading} = {value}" for _, heading, value in others), down, across, columns, lines)
+    caption = ", ".join(f"{heading} = {value}" for _, heading, value in others)
+    return Grid(caption, down, across, *crossed({sheet.case.cells[:2]: sheet for sheet in sheets}))
 
 
 HEADER = ("orbit", "dimension", "tangent dimension", "fibre: length", "points", "singular", "critical", "boundary")
@@ -203,15 +202,14 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...
     facts = orbit_facts(certificates.values())
     if not facts:
         return ()
-    parts: dict[Any, list[Orbit]] = {}
-    for orbit in sorted(facts):
-        parts.setdefault(facts[orbit].get("singular"), []).append(orbit)
-    named = {"singular orbits": True, "smooth orbits": False, "undecided orbits": None}
-    texts = {
-        name: ", ".join(value_text(list(orbit)) for orbit in parts[key]) for name, key in named.items() if key in parts
-    }
-    if sizes := [facts[orbit]["dimension"] for orbit in parts.get(True, ())]:
-        texts["largest dimension of a singular orbit"] = f"{'at least ' if None in parts else ''}{max(sizes)}"
+    singular, smooth, undecided = (
+        [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer] for answer in (True, False, None)
+    )
+    named = {"singular orbits": singular, "smooth orbits": smooth, "undecided orbits": undecided}
+    texts = {name: ", ".join(value_text(list(orbit)) for orbit in part) for name, part in named.items() if part}
+    if singular:
+        largest = max(facts[orbit]["dimension"] for orbit in singular)
+        texts["largest dimension of a singular orbit"] = f"{'at least ' if undecided else ''}{largest}"
     return tuple(Value(name, text, source) for name, text in texts.items())
 
 
@@ -239,25 +237,18 @@ def atlas(folder: Path) -> Atlas:
 def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
+    missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     try:
-        return _sheet_of(case, rows, certificates)
+        missing.setdefault(CLOSURE, _scope(certificates.values()))
+        values = tuple(_value(name, certificates, missing) for name in VALUES)
+        orbits, singular = orbit_table(certificates), singular_values(certificates)
+        generators = next(
+            (tuple(c.evidence["generators"]) for c in certificates.values() if "generators" in c.evidence), ()
+        )
+        trusted = tuple(sorted({lemma for certificate in certificates.values() for lemma in certificate.trusted}))
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"a certificate of {case} does not have the expected form: {reason!r}") from None
-
-
-def _sheet_of(case: Case, rows: list[Row], certificates: Mapping[str, Certificate]) -> Sheet:
-    missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
-    missing.setdefault(CLOSURE, _scope(certificates.values()))
-    return Sheet(
-        case,
-        tuple(_value(name, certificates, missing) for name in VALUES),
-        orbit_table(certificates),
-        singular_values(certificates),
-        _generators(certificates.values()),
-        tuple(rows),
-        certificates,
-        tuple(sorted({lemma for certificate in certificates.values() for lemma in certificate.trusted})),
-    )
+    return Sheet(case, values, orbits, singular, generators, tuple(rows), certificates, trusted)
 
 
 def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]) -> Value:
@@ -271,10 +262,6 @@ def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[
         return Value(name, "", reason=missing.get(question, ""))
     source = min(values, key=lambda file: (certificates[file].question != CLOSURE, file))
     return Value(name, str(values[source]), source)
-
-
-def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
-    return next((tuple(c.evidence["generators"]) for c in certificates if "generators" in c.evidence), ())
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
@@ -322,39 +309,21 @@ def _representation(kind: Mapping[str, Any]) -> str:
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − C(n + 1, 1)``: the e_i with alternating signs."""
-    last = len(coefficients) - 1
-    named = [(e * (-1) ** i, f"C(n + {last - i}, {last - i})" if i < last else "") for i, e in enumerate(coefficients)]
-    return _sum(named)
+    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − 1 C(n + 1, 1)``: the e_i with alternating signs."""
+    terms = [((-1) ** i * e, len(coefficients) - 1 - i) for i, e in enumerate(coefficients) if e]
+    return " ".join(f"{'−' if e < 0 else '+'} {abs(e)} C(n + {k}, {k})" for e, k in terms).removeprefix("+ ") or "0"
 
 
-def series_text(numerator: Iterable[int], exponent: int) -> str:
-    """``(1 + 2 T + T²) / (1 − T)³``."""
-    top = _sum((n, _power("T", i)) for i, n in enumerate(numerator))
-    return f"({top}) / {_power('(1 − T)', exponent)}" if exponent else top
-
-
-def _sum(terms: Iterable[tuple[int, str]]) -> str:
-    """The sum of multiples of named terms."""
-    factors = [(n, "" if abs(n) == 1 and name else str(abs(n)), name) for n, name in terms if n]
-    signed = [" ".join(filter(None, ("−" if n < 0 else "+", number, name))) for n, number, name in factors]
-    return " ".join(signed).removeprefix("+ ") or "0"
-
-
-def _power(base: str, exponent: int) -> str:
-    """A power, its exponent written above."""
-    above = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return "" if exponent == 0 else base if exponent == 1 else base + above
+def _series(series: Mapping[str, Any]) -> str:
+    """Such as ``(T^3 + T^2 + T + 1)/(1 - T)^5``, as ``closure`` writes it."""
+    return expression_text(HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"]).expression)
 
 
 VALUES: dict[str, tuple[str, Reader]] = {
     "dimension": (CLOSURE, _either("dimension")),
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
-    "Hilbert series": (
-        CLOSURE,
-        _answer("hilbert_series", lambda s: series_text(s["numerator"], s["denominator_exponent"])),
-    ),
+    "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
     "Hilbert function": (EQUATIONS, _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…"))))),
     "generators": (CLOSURE, _degrees),
     "generators of low degree": (EQUATIONS, _low_degrees),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from m2bridge.citation import HINT, PROGRAM
 from m2bridge.families import family
@@ -60,6 +60,7 @@ VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
 }
 
 Cell = int | str
+Thing = TypeVar("Thing")
 NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
 
@@ -337,6 +338,9 @@ def _sentences(parts: Iterable[str]) -> str:
     return ". ".join(filter(None, parts)) + "."
 
 
-def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """Return the different cells, numbers first."""
-    return tuple(sorted(set(cells), key=lambda cell: (isinstance(cell, str), cell)))
+def crossed(placed: Mapping[tuple[Cell, ...], Thing]) -> tuple[tuple[Cell, ...], list[tuple[Cell, list[Thing | None]]]]:
+    """Return the second numbers of pairs, and for each first number what stands beside it; numbers before words."""
+    down, across = (
+        tuple(sorted({place[i] for place in placed}, key=lambda cell: (isinstance(cell, str), cell))) for i in (0, 1)
+    )
+    return across, [(first, [placed.get((first, second)) for second in across]) for first in down]

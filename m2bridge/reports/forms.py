@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from m2bridge.engine.script import document, page
 from m2bridge.families import family
-from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, sorted_cells, verdict_words
+from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, crossed, verdict_words
 from m2bridge.results import markup
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
@@ -159,8 +159,8 @@ def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[C
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs = {place: _signs([verdicts.get(case) for case in cases]) for place, cases in places.items()}
-        down, across = (sorted_cells(place[i] for place in places if signs[place]) for i in (0, 1))
-        yield statement, across, [(first, [signs.get((first, second), "") for second in across]) for first in down]
+        across, lines = crossed({place: sign for place, sign in signs.items() if sign})
+        yield statement, across, [(first, [sign or "" for sign in row]) for first, row in lines]
 
 
 def _signs(verdicts: list[str | None]) -> str:

@@ -13,14 +13,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from sympy import Symbol, binomial, sympify
+from sympy import binomial, sympify
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.batch.store import Store, Unanswered
 from m2bridge.certificates.schema import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
-from m2bridge.reports.atlas import Atlas, Sheet, atlas, hilbert_polynomial_text, series_text, write_atlas
+from m2bridge.reports.atlas import Atlas, Sheet, atlas, hilbert_polynomial_text, write_atlas
 
 SAMPLES = Path(__file__).parents[1] / "certificates"
 NASTY = "<script>document.title = 'evil'</script> & {{ 7 * 7 }}"
@@ -53,7 +53,7 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
         "dimension": "5",
         "degree": "4",
         "Hilbert polynomial": "",
-        "Hilbert series": "(1 + T + T² + T³) / (1 − T)⁵",
+        "Hilbert series": "(T^3 + T^2 + T + 1)/(1 - T)^5",
         "Hilbert function": "",
         "generators": "1 quartic",
         "generators of low degree": "",
@@ -157,16 +157,6 @@ def test_evidence_of_another_form_is_refused_in_one_line(folder: Path) -> None:
     write(replace(changed, evidence=changed.evidence | {"tangent_dimensions": [7]}).sealed(), folder)
     with pytest.raises(CertificateError, match="d2-dout1-a2-t2 does not have the expected form"):
         atlas(folder)
-
-
-@pytest.mark.parametrize(
-    ("numerator", "exponent"), [((1,), 3), ((1, 2, -1), 1), ((1, 0, 12), 10), ((0,), 2), ((3, 1), 0)]
-)
-def test_a_hilbert_series_reads_back(numerator: tuple[int, ...], exponent: int) -> None:
-    text = series_text(numerator, exponent)
-    plain = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: f"**{m[0].translate(str.maketrans('⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789'))}", text)
-    read_back = sympify(re.sub(r"(\d) T", r"\1*T", plain.replace("−", "-")), locals={"T": Symbol("T")})
-    assert (read_back - HilbertSeries(numerator, exponent).expression).simplify() == 0
 
 
 @pytest.mark.parametrize(("numerator", "dimension"), [((1,), 1), ((1, 1, 1, 1), 5), ((1, 6, 6, 6, 1), 6), ((3, -1), 2)])
