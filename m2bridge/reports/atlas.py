@@ -3,6 +3,7 @@
 Every value comes from a certificate, which is named with it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -315,8 +316,10 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
 
 
 def _series(series: Mapping[str, Any]) -> str:
-    """Such as ``(T^3 + T^2 + T + 1)/(1 - T)^5``, as ``closure`` writes it."""
-    return expression_text(HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"]).expression)
+    """Such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
+    value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
+    text = expression_text(value.expression).replace("*", " ").replace("-", "−")
+    return re.sub(r"\^(\d+)", lambda power: power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")), text)
 
 
 VALUES: dict[str, tuple[str, Reader]] = {

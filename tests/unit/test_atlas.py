@@ -53,7 +53,7 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
         "dimension": "5",
         "degree": "4",
         "Hilbert polynomial": "",
-        "Hilbert series": "(T^3 + T^2 + T + 1)/(1 - T)^5",
+        "Hilbert series": "(T³ + T² + T + 1)/(1 − T)⁵",
         "Hilbert function": "",
         "generators": "1 quartic",
         "generators of low degree": "",
