@@ -333,12 +333,12 @@ def membership(
     ----------
     function : mapping from coordinate name to rational number, optional
         Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when it is left out.
-    A, V, or K, Q, V : matrices, optional
-        Weights of the function, as lists of rows, arrays or SymPy matrices; A = KᵀQ is multiplied out exactly. Floats
-        are taken exactly, which a remark says. An A with rk A > a is no weight of the model, which one says too, with
-        what to give instead where A is a rounded product. Weights are kept as witness where the function is zero.
-    weights : (A, V) or (K, Q, V), optional
-        The same.
+    A, V, K, Q : matrices, optional
+        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A = KᵀQ is multiplied
+        out exactly. Floats are taken exactly, and a remark says so. An A with rk A > a is no weight of the model; a
+        remark says what to give instead where A is a rounded product. They are the witness where the function is zero.
+    weights : tuple of matrices, optional
+        The same, as (A, V) or (K, Q, V).
     engine : Engine, optional
         A Macaulay2 of its own is started, and ended, where none is given.
 
