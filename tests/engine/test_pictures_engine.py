@@ -29,12 +29,7 @@ from m2bridge.cli import UNDECIDED as UNFINISHED, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits import representative
-from m2bridge.families.attention.parametrization import (
-    coordinate,
-    orbit_closure_map,
-    reduced_indices as indices,
-    reduced_name as name,
-)
+from m2bridge.families.attention.parametrization import coordinate, indices, orbit_closure_map, reduced_name
 from m2bridge.limits import clock
 from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
@@ -371,5 +366,5 @@ def test_coordinates_of_the_criterion() -> None:
     model = SingleLayerAttention(2, 2)
     known = model.in_coordinates().without_real_weights()
     assert known is not None
-    assert [str(s) for s in known.positive.ring.symbols] == [name(index) for index in indices(model)]
+    assert [str(s) for s in known.positive.ring.symbols] == [reduced_name(index) for index in indices(model)]
     assert SingleLayerAttention(2, 1, t=1).in_coordinates("full").without_real_weights() is None

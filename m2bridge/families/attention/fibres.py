@@ -11,20 +11,13 @@ from math import isqrt
 
 from sympy.polys.rings import PolyElement
 
+from m2bridge import errors
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank, sparse_rank
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, parse
-from m2bridge.errors import (
-    EngineError,
-    MemoryLimitError,
-    MethodUnavailableError,
-    ParseError,
-    TimeLimitError,
-    TooLargeError,
-)
 from m2bridge.families.attention.orbits import (
     Orbit,
     WeightPair,
@@ -34,14 +27,7 @@ from m2bridge.families.attention.orbits import (
     orbits,
     representative,
 )
-from m2bridge.families.attention.parametrization import (
-    Function,
-    coordinate_names,
-    function,
-    name_in,
-    reduced_indices as indices,
-    sparse,
-)
+from m2bridge.families.attention.parametrization import Function, coordinate_names, function, indices, name_in, sparse
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import clock, watched
 from m2bridge.maps.model import WithoutRealWeights
@@ -103,7 +89,7 @@ def _roots(total: int, constant: int) -> set[int]:
     discriminant = total**2 - 4 * constant
     root = isqrt(max(discriminant, 0))
     if root**2 != discriminant:
-        raise MethodUnavailableError(f"a point of a fibre has the irrational coordinate √{discriminant}")
+        raise errors.MethodUnavailableError(f"a point of a fibre has the irrational coordinate √{discriminant}")
     return {(total - root) // 2, (total + root) // 2}
 
 
@@ -173,15 +159,7 @@ class Fibres:
     at: dict[Orbit, Fibre]
     base_locus_empty: bool
     boundary_family: bool
-    limit: EngineError | None = None
-
-
-def check_orbits(shape: Shape) -> None:
-    """Raise TooLargeError if there are too many orbits to be observed one after the other."""
-    if (count := orbit_count(shape)) > MOST_ORBITS:
-        raise TooLargeError(
-            f"this case has {count} orbits; at most {MOST_ORBITS} can be observed: take smaller numbers"
-        )
+    limit: errors.EngineError | None = None
 
 
 def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
@@ -217,7 +195,7 @@ def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit
         with engine_or_own(engine) as engine:
             records = engine.run(fibres_script(model, wanted), timeout=clock().remaining).records
         return _read(parse(records), model, every)
-    except (TimeLimitError, MemoryLimitError) as limit:
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)
         if generic_orbit(model) not in done:
@@ -228,7 +206,7 @@ def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit
         return _read(answer, model, done, limit)
 
 
-def _read(answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: EngineError | None = None) -> Fibres:
+def _read(answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: errors.EngineError | None = None) -> Fibres:
     return Fibres(
         {orbit: _fibre(answer, orbit) for orbit in done},
         answer.boolean("base_locus_empty"),
@@ -240,7 +218,7 @@ def _read(answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: EngineEr
 def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
     length, points = answer.integers(str(orbit))
     if not 0 < points <= length:
-        raise ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
+        raise errors.ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")
     return Fibre(length, points)
 
 
@@ -252,7 +230,6 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
     TooLargeError
         If there are too many.
     """
-    check_orbits(shape)
     listed = dense_first(shape) if wanted is None else wanted
     many = shape.alpha * shape.d_out > MANY_FORMS
     return render(

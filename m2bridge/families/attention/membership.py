@@ -29,12 +29,7 @@ from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import (
-    check_coordinates,
-    coordinate,
-    reduced_indices as indices,
-    reduced_name as name,
-)
+from m2bridge.families.attention.parametrization import check_coordinates, coordinate, indices, reduced_name
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
 from m2bridge.families.attention.weight_names import LayerTensors
 from m2bridge.limits import clock, limited, watched
@@ -52,7 +47,7 @@ Forms = list[list[Matrix]]
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
     values = {
-        name(index): coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand()
+        reduced_name(index): coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand()
         for index in watched(indices(Shape(A.cols, V.rows)))
     }
     return {key: value for key, value in values.items() if value != 0}
@@ -74,7 +69,7 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
         raise InvalidCaseError("function", f"{message}, not a {type(function).__name__}")
     d = shape.d
     forms = [[Matrix.zeros(d, d) for _ in range(d)] for _ in watched(range(shape.d_out))]
-    places = {name(index): index for index in watched(indices(shape))}
+    places = {reduced_name(index): index for index in watched(indices(shape))}
     for key, value in watched(function.items()):
         if key not in places:
             raise InvalidCaseError("function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")

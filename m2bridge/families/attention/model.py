@@ -319,7 +319,7 @@ class SingleLayerAttention(Shape, Model):
     def has_real_weights(self, function: Mapping[str, Fraction], *, engine: Engine) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
-        from m2bridge.families.attention.parametrization import name_in, reduced_indices, reduced_name
+        from m2bridge.families.attention.parametrization import indices, name_in, reduced_name
 
-        reduced = {reduced_name(index): function[name_in(index, self.coordinates)] for index in reduced_indices(self)}
+        reduced = {reduced_name(index): function[name_in(index, self.coordinates)] for index in indices(self)}
         return membership(self, reduced, engine=engine).place == INSIDE

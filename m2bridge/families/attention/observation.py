@@ -19,17 +19,10 @@ from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.fibres import (
-    Fibre,
-    Fibres,
-    check_orbits,
-    fibre_points,
-    fibres,
-    products_determine_functions,
-)
+from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibres, products_determine_functions
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbit_findings, orbits
-from m2bridge.families.attention.parametrization import Index, coordinate, parametrization, reduced_indices as indices
+from m2bridge.families.attention.parametrization import Index, coordinate, indices, parametrization
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
@@ -310,12 +303,12 @@ def observe(
         raise MethodUnavailableError(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
         )
-    check_orbits(model)
+    count = orbit_count(model)  # refuses what is too large
     with limited(timeout) as running, engine_or_own(engine) as engine:
         with share(0.5 if partial else 1.0):
             products = products_determine_functions(model.d)
             tangents = orbit_tangents(model)
-        if not (partial or len(tangents) == orbit_count(model)):
+        if not (partial or len(tangents) == count):
             raise late(tangents, model)
         try:
             fibre_schemes = fibres(model, engine=engine, wanted=tuple(tangents))

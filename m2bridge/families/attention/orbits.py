@@ -23,9 +23,10 @@ from m2bridge.results.sheet import plural
 WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 """The matrices A and V."""
 
-MOST_PAIRS = 40_000
+MOST_ORBITS = 20_000
+"""More orbits take Macaulay2 weeks."""
 MOST_ENTRIES = 1_000_000
-"""Pairs of ranks (r, s), and entries of one matrix, that can be listed in seconds."""
+"""Entries of one matrix."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -83,7 +84,7 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
     TooLargeError
         If there are too many of them, or their matrices are too large, to be looked at one by one.
     """
-    _check_size(shape)
+    orbit_count(shape)  # refuses what is too large
     return tuple(
         Orbit(r, s, m)
         for r in range(1, shape.alpha + 1)
@@ -94,16 +95,15 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
 
 def orbit_count(shape: Shape) -> int:
     """The number of orbits; raises as :func:`orbits`."""
-    _check_size(shape)
-    ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, min(shape.d, shape.d_out) + 1))
-    return sum(min(r, s) - max(0, r + s - shape.d) + 1 for r, s in ranks)
-
-
-def _check_size(shape: Shape) -> None:
-    pairs, entries = shape.alpha * min(shape.d, shape.d_out), shape.d * max(shape.d, shape.d_out)
-    if pairs > MOST_PAIRS or entries > MOST_ENTRIES:
-        numbers = f"{pairs} pairs of ranks, and matrices with {entries} entries"
-        raise TooLargeError(f"this case has {numbers}: too many to look at each of its orbits; take smaller numbers")
+    d, most = shape.d, min(shape.d, shape.d_out)
+    count, entries = shape.alpha * most, d * max(d, shape.d_out)  # at least one orbit for each pair of ranks
+    if count <= MOST_ORBITS:
+        ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, most + 1))
+        count = sum(min(r, s) - max(0, r + s - d) + 1 for r, s in ranks)
+    if count > MOST_ORBITS or entries > MOST_ENTRIES:
+        numbers = f"at least {count} orbits, of matrices with {entries} entries"
+        raise TooLargeError(f"this case has {numbers}: too many to look at each of them; take smaller numbers")
+    return count
 
 
 def generic_orbit(shape: Shape) -> Orbit:
@@ -167,7 +167,7 @@ def orbit_findings(
     They are the closures of the maximal singular orbits, or the zero function alone, or nothing for a linear space,
     which the closure is only if it is the space of all reduced coordinates. Degrees, by a closed formula, are over QQ.
     """
-    unfinished = unfinished or undecided_orbits(statuses, shape)
+    unfinished = unfinished or _undecided(statuses, shape)
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
     components = [
         Component(
@@ -185,7 +185,7 @@ def orbit_findings(
     return LocusFindings(method, dimension, statuses, found, unfinished, uses_engine)
 
 
-def undecided_orbits(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
+def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
     """The orbits that are undecided, in words; empty if none is."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
     others = orbit_count(shape) - len(statuses)

@@ -38,7 +38,7 @@ Function = dict[Index, int]
 """The coordinates of a function; those left out are zero."""
 
 
-def reduced_indices(shape: Shape) -> Iterator[Index]:
+def indices(shape: Shape) -> Iterator[Index]:
     """The indices of all reduced coordinates, in the order of the parametrization."""
     columns = range(shape.d)
     return ((k, i, p, q) for k, i, p, q in product(range(shape.d_out), columns, columns, columns) if p <= q)
@@ -97,7 +97,7 @@ def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict
     if coordinates == "full":
         return _full_images(shape, A, V)
     a, v = (partial(_entry, matrix) for matrix in (A, V))
-    return {reduced_name(index): coordinate(index, a, v) for index in watched(reduced_indices(shape))}
+    return {reduced_name(index): coordinate(index, a, v) for index in watched(indices(shape))}
 
 
 def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
@@ -131,13 +131,13 @@ def _transposed_product(left: Matrix, right: Matrix) -> Matrix:
 def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
     """The names of the function coordinates, without their images."""
     check_coordinates(shape, coordinates)
-    indices, tokens = range(shape.d), range(shape.t)
+    columns, tokens = range(shape.d), range(shape.t)
     if coordinates == "reduced":
-        return tuple(map(reduced_name, reduced_indices(shape)))
+        return tuple(map(reduced_name, indices(shape)))
     return tuple(
         _full_name(k, j, monomial)
         for k, j in product(range(shape.d_out), tokens)
-        for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, indices, indices, indices)})
+        for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, columns, columns, columns)})
     )
 
 
@@ -203,11 +203,11 @@ def _entry(matrix: Matrix, row: int, column: int) -> PolyElement:
 
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
-    indices, tokens = range(shape.d), range(shape.t)
+    columns, tokens = range(shape.d), range(shape.t)
     values: dict[str, PolyElement] = {}
     for k, j in product(range(shape.d_out), tokens):
         terms: defaultdict[Monomial, list[PolyElement]] = defaultdict(list)
-        for u, p, q, i in watched(product(tokens, indices, indices, indices)):
+        for u, p, q, i in watched(product(tokens, columns, columns, columns)):
             terms[_monomial(u, p, q, i, j)].append(A[p][i] * V[k][q])
         for monomial, summands in watched(sorted(terms.items())):
             values[_full_name(k, j, monomial)] = sum(summands[1:], summands[0])
@@ -263,8 +263,8 @@ def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
 
     def degree(name: str) -> Vector:
         degree = [0] * (shape.d_out + 2 * shape.d)
-        letter, *indices = name.split("_")
-        for role, index in zip(ROLES[letter], indices, strict=True):
+        letter, *numbers = name.split("_")
+        for role, index in zip(ROLES[letter], numbers, strict=True):
             if role in first:
                 degree[first[role] + int(index) - 1] += 1
         return tuple(degree)
@@ -284,9 +284,9 @@ def symmetries(shape: Shape, free: PolynomialMap) -> tuple[dict[str, str], ...]:
 
 def renamed(name: str, roles: str, s: int) -> str:
     """The name of a weight or reduced coordinate after s and s + 1 were exchanged among its indices of these kinds."""
-    letter, *indices = name.split("_")
+    letter, *numbers = name.split("_")
     exchange = {str(s): str(s + 1), str(s + 1): str(s)}
-    moved = [exchange.get(n, n) if role in roles else n for role, n in zip(ROLES[letter], indices, strict=True)]
+    moved = [exchange.get(n, n) if role in roles else n for role, n in zip(ROLES[letter], numbers, strict=True)]
     return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
 
 

@@ -184,8 +184,8 @@ def _fixed_points(d: int, alpha: int) -> Iterator[tuple[int, list[int]]]:
 
 def is_observed(shape: Shape) -> bool:
     """Whether the loci of a case are observed. This depends on the case alone."""
-    steps = orbit_count(shape) * shape.independent_count * shape.d * (shape.d + shape.d_out)
-    return steps <= MOST_ORBIT_STEPS
+    steps = shape.independent_count * shape.d * (shape.d + shape.d_out)
+    return steps <= MOST_ORBIT_STEPS and steps * orbit_count(shape) <= MOST_ORBIT_STEPS
 
 
 def observed_loci(shape: Shape) -> tuple[Locus, ...]:

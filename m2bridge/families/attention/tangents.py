@@ -3,12 +3,11 @@
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over QQ, for t ≥ 2.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import combinations_with_replacement, product
-from math import prod
+from dataclasses import dataclass, replace
+from itertools import product
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import CoefficientField
@@ -16,7 +15,7 @@ from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
 from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.algebra.sparse_polynomial import Terms
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.orbits import (
@@ -27,14 +26,13 @@ from m2bridge.families.attention.orbits import (
     orbit_findings,
     orbits,
     representative,
-    undecided_orbits,
 )
 from m2bridge.families.attention.parametrization import (
     Function,
     Sparse,
     function,
     multigraded_attention,
-    reduced_name as name,
+    reduced_name,
     sparse,
 )
 from m2bridge.families.attention.shape import Shape, coordinate_count
@@ -148,9 +146,6 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     return sparse_rank(vectors)
 
 
-Occurrences = dict[int, dict[tuple[int, ...], list[tuple[int, int]]]]
-"""The polynomials, by number, in which each monomial of each degree occurs, and its coefficients there."""
-
 MOST_MONOMIALS_FOR_BOUNDS = 125_000
 """Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
 
@@ -200,16 +195,20 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
         coordinates = source.polynomial_map.coordinates
         points = {orbit: _point(orbit, shape, coordinates) for orbit in watched(orbits(shape))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
-        occurrences = _occurrences(watched(implicitization.sparse_generators()), nonzero)
+        # A monomial with two factors that are zero at all points has no derivatives there.
+        generators = [
+            tuple((monomial, c) for monomial, c in terms if len([j for j in monomial if j not in nonzero]) < 2)
+            for terms in watched(implicitization.sparse_generators())
+        ]
         for orbit, point in points.items():
-            bounds[orbit] = len(point) - _rank_at_sparse_point(occurrences, point)
+            bounds[orbit] = len(point) - sparse_rank(gradient_of_terms(terms, point) for terms in generators)
     return bounds
 
 
 def _point(orbit: Orbit, shape: Shape, coordinates: Sequence[str]) -> tuple[int, ...]:
     """The function coordinates of the representative, without the minors that its weights satisfy."""
     values = function(*map(sparse, representative(orbit, shape)))
-    named = {name(index): value for index, value in values.items()}
+    named = {reduced_name(index): value for index, value in values.items()}
     return tuple(named.get(name, 0) for name in coordinates)
 
 
@@ -217,35 +216,6 @@ def default_degree(shape: Shape) -> int:
     """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
     degree = default_max_degree(coordinate_count(shape, shape.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
     return degree if degree > 1 else 0
-
-
-def _occurrences(polynomials: Iterable[Terms], nonzero: Container[int]) -> Occurrences:
-    """The occurrences of monomials with at most one factor that is zero at all points; others do not matter."""
-    occurrences: Occurrences = {}
-    for number, polynomial in enumerate(polynomials):
-        for monomial, coefficient in polynomial:
-            if len([j for j in monomial if j not in nonzero]) > 1:
-                continue
-            occurrences.setdefault(len(monomial), {}).setdefault(monomial, []).append((number, coefficient))
-    return occurrences
-
-
-def _rank_at_sparse_point(occurrences: Occurrences, point: Sequence[int]) -> int:
-    """The rank over QQ of the Jacobian matrix at an integer point with few nonzero coordinates.
-
-    There the derivative of a monomial by x_j is zero unless the monomial is x_j times nonzero coordinates.
-    """
-    support = [j for j, value in enumerate(point) if value]
-    rows: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for degree, monomials in occurrences.items():
-        for factors in watched(combinations_with_replacement(support, degree - 1)):
-            value = prod([point[i] for i in factors])
-            for j in range(len(point)):
-                monomial = tuple(sorted((*factors, j)))
-                for number, coefficient in monomials.get(monomial, ()):
-                    row = rows[number]
-                    row[j] = row.get(j, 0) + coefficient * value * monomial.count(j)
-    return sparse_rank(rows.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,20 +343,19 @@ def _by_equations(shape: Shape, tangents: Mapping[Orbit, OrbitTangents]) -> Locu
     """The findings with equations of higher and higher degree; what the limit leaves no time for is undecided."""
     dimension = tangents[generic_orbit(shape)].dimension
     statuses = _statuses(dimension, tangents, {})
-    method, late = "tangent bounds", ""
+    findings = orbit_findings("tangent bounds", dimension, statuses, shape, uses_engine=False)
     first = default_degree(shape)
     for degree in range(first, LARGEST_DEGREE + 1) if first else ():
         try:
             statuses = _statuses(dimension, tangents, tangent_upper_bounds(shape, degree))
             method = f"tangent bounds (degree ≤ {degree})"
+            findings = orbit_findings(method, dimension, statuses, shape, uses_engine=False)
+            if not findings.unfinished:
+                break
             clock().check()
         except TimeLimitError:
-            late = f" (more equations: {clock().more})"
-            break
-        if not undecided_orbits(statuses, shape):
-            break
-    unfinished = f"{undecided}{late}" if (undecided := undecided_orbits(statuses, shape)) else ""
-    return orbit_findings(method, dimension, statuses, shape, unfinished=unfinished, uses_engine=False)
+            return replace(findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})")
+    return findings
 
 
 def _statuses(
