@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.definition import MOST, CaseOption, Family
+from m2bridge.families.definition import MOST, CaseOption, Family, read_options
 
 T = TypeVar("T")
 
@@ -40,14 +40,7 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
     InvalidCaseError
         If an option is missing or wrong, a case does not exist, or there are too many.
     """
-    ranges = {}
-    for option in chosen.options:
-        text = texts.get(option.name)
-        text = option.default if text is None else text
-        if text is not None:
-            ranges[option.name] = tuple(option.values(text))
-        elif option.required:
-            raise InvalidCaseError(option.name, f"is missing: {option.help}")
+    ranges = read_options(chosen.options, texts, lambda option, text: tuple(option.values(text)))
     return _cases(chosen, ranges, every)
 
 

@@ -117,7 +117,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
     """
     written = names if names is not None else all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
     number = coefficient_writer(value.ring.domain)
-    summands = [_term(monomial, number(coefficient), written) for monomial, coefficient in value.terms()]
+    summands = [term(monomial, number(coefficient), written) for monomial, coefficient in value.terms()]
     if not summands:
         return "0"
     if len(summands) <= _GROUP:
@@ -142,17 +142,11 @@ def _sum(summands: list[str]) -> str:
     return "".join(summands[:1] + [s if s.startswith("-") else f"+{s}" for s in summands[1:]])
 
 
-def _term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
-    factors = [
-        name if exponent == 1 else f"{name}^{exponent}"
-        for name, exponent in zip(names, monomial, strict=True)
-        if exponent
-    ]
-    if number == "1" and factors:
-        return "*".join(factors)
-    if number == "-1" and factors:
-        return "-" + "*".join(factors)
-    return "*".join([number, *factors])
+def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
+    """A product of powers of variables, whose exponents may be negative, with a coefficient that is written."""
+    powers = [(name, e) for name, e in zip(names, monomial, strict=True) if e]
+    factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers]
+    return number[:-1] + "*".join(factors) if factors and number in ("1", "-1") else "*".join([number, *factors])
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:

@@ -400,8 +400,12 @@ class Family:
             )
 
 
-def read_options(options: Iterable[CaseOption], texts: Mapping[str, str | None]) -> dict[str, Any]:
-    """The values of options from text, or their defaults.
+def read_options(
+    options: Iterable[CaseOption],
+    texts: Mapping[str, str | None],
+    read: Callable[[CaseOption, str], Any] = CaseOption.value,
+) -> dict[str, Any]:
+    """What is read of the text of options, or of their defaults.
 
     Raises
     ------
@@ -413,7 +417,7 @@ def read_options(options: Iterable[CaseOption], texts: Mapping[str, str | None])
         text = texts.get(option.name)
         text = option.default if text is None else text
         if text is not None:
-            values[option.name] = option.value(text)
+            values[option.name] = read(option, text)
         elif option.required:
             raise InvalidCaseError(option.name, f"is missing: {option.help}")
     return values

@@ -18,6 +18,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, entry_text
+from m2bridge.convert.macaulay2 import term
 from m2bridge.errors import ConversionError
 from m2bridge.workspace.values import rings
 from m2bridge.workspace.values.inexact import ComplexNumber, Operators, Real
@@ -127,14 +128,9 @@ def _expression(coefficient: Any) -> Any:
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
-    powers = zip(names, exponents, strict=True)
-    factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers if e]
     number = entry_text(coefficient)
-    if any(sign in number[1:] for sign in "+-") and factors:
-        number = f"({number})"
-    if factors and number in ("1", "-1"):
-        return number[:-1] + "*".join(factors)
-    return "*".join([number, *factors])
+    is_sum = any(exponents) and any(sign in number[1:] for sign in "+-")
+    return term(exponents, f"({number})" if is_sum else number, names)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
