@@ -10,7 +10,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from types import ModuleType
+from types import FrameType, ModuleType
+from typing import NoReturn
 
 from m2bridge.errors import MethodUnavailableError, ResourceError, UnsupportedSystemError
 from m2bridge.limits import clock
@@ -44,6 +45,11 @@ def check_system() -> None:
 def exit_text(status: int) -> str:
     """Say how a process ended, by its exit status, which is negative for a signal; to follow its name."""
     return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+
+
+def leave(number: int, frame: FrameType | None) -> NoReturn:
+    """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
+    raise SystemExit(128 + number)
 
 
 class _Look:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
-from types import FrameType, ModuleType
-from typing import Generic, NoReturn, Self, TypeVar
+from types import ModuleType
+from typing import Generic, Self, TypeVar
 
 from m2bridge import limits
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
-from m2bridge.system import cores, exit_text
+from m2bridge.system import cores, exit_text, leave
 
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
@@ -405,7 +405,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, leave)
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGIO, signal.SIGTERM})
     fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
@@ -413,10 +413,6 @@ def _end_with_parent() -> None:
     fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
     if not parent.is_alive():  # it ended before the signal was asked for
         os._exit(1)
-
-
-def _leave(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def lower_limit(kind: int, wanted: int) -> None:

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -231,24 +231,15 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
     """
     path = results / FOLDER / name
     path.parent.mkdir(exist_ok=True)  # whoever deleted the folder of results does not want it again
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        mine = locked(descriptor) and _is_still(descriptor, path)
+    with open(path, "ab") as file:
+        mine = False
+        with suppress(FileNotFoundError):  # its last owner may have removed it meanwhile, and others find another
+            mine = locked(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), os.stat(path))
         try:
             yield mine
         finally:
             if mine:
                 path.unlink(missing_ok=True)
-    finally:
-        os.close(descriptor)
-
-
-def _is_still(descriptor: int, path: Path) -> bool:
-    """Whether the locked file is the one that others find; its last owner may have removed it meanwhile."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 COMPUTED = "COMPUTED"
@@ -365,9 +356,10 @@ class Store:
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
             overtaken = name.endswith(SUFFIX) and certificate in present and _verdicts(self.folder / certificate)
-            half = name.startswith(".") and name.endswith(".partial") and _age(self.folder / name) > _ABANDONED
-            if overtaken or half:
-                (self.folder / name).unlink(missing_ok=True)
+            half = name.startswith(".") and name.endswith(".partial")
+            with suppress(FileNotFoundError):
+                if overtaken or (half and time.time() - (self.folder / name).stat().st_mtime > _ABANDONED):
+                    (self.folder / name).unlink()
 
 
 def outcome_name(name: str, question: str) -> str:
@@ -402,10 +394,3 @@ def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
     if path.name != name.removesuffix(".json") + suffix or about not in (None, (data["family"], data["case"])):
         raise errors.CertificateError(f"the content is that of {name}")
     return data
-
-
-def _age(path: Path) -> float:
-    try:
-        return time.time() - path.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0

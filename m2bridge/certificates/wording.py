@@ -89,10 +89,7 @@ def wording(path: Path) -> Wording:
             for name, entry in observables.items()
         },
         {name: tuple(lemmas[lemma] for lemma in entry["trusted"]) for name, entry in observables.items()},
-        data.get("hypotheses", {}),
-        lemmas,
-        data.get("closure", {}),
-        data.get("phrases", {}),
-        data.get("remarks", {}),
-        {words["key"]: Words(**words) for words in data.get("comparisons", ())},
+        comparisons={words["key"]: Words(**words) for words in data.get("comparisons", ())},
+        lemmas=lemmas,
+        **{name: data.get(name, {}) for name in ("hypotheses", "closure", "phrases", "remarks")},
     )

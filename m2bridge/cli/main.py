@@ -21,7 +21,6 @@ signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import NoReturn, TextIO
 
 
@@ -31,7 +30,7 @@ def main() -> NoReturn:
 
     from m2bridge.errors import UnsupportedSystemError
     from m2bridge.limits import start
-    from m2bridge.system import check_system
+    from m2bridge.system import check_system, leave
 
     try:
         check_system()
@@ -48,13 +47,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
-            signal.signal(number, _terminate)
+            signal.signal(number, leave)
     sys.exit(streams.finish(run()))
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    """End in an orderly way, so that Macaulay2 and temporary files go too."""
-    raise SystemExit(128 + number)
 
 
 class Standard(io.FileIO):

@@ -58,15 +58,11 @@ class Candidate:
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
     """All places, in the order in which they are tried; the named ones only when they are named."""
-    places = []
-    if explicit is not None:
-        places.append(Candidate("--m2", _absolute(os.fspath(explicit))))
-    if named := os.environ.get(VARIABLE):
-        places.append(Candidate(VARIABLE, _absolute(named)))
-    places.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
+    named = {"--m2": explicit, VARIABLE: os.environ.get(VARIABLE) or None}
+    places = [Candidate(origin, _absolute(os.fspath(path))) for origin, path in named.items() if path is not None]
     on_path = shutil.which("M2")
-    places.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
-    return tuple(places)
+    found = Candidate("PATH", Path(on_path).absolute() if on_path else None)
+    return (*places, Candidate(f"wheel {WHEEL}", _in_wheel()), found)
 
 
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:

@@ -260,7 +260,7 @@ class Conversation:
         self._turn = threading.Lock()
 
 
-def quoted(text: str | Path) -> str:
+def quoted(text: str | bytes | Path) -> str:
     """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
     plain = set(range(32, 127)) - set(b'"\\')
     return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'

@@ -5,6 +5,7 @@ over several layers gets a place in each of them, and layers are sorted by the m
 """
 
 import itertools
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
@@ -42,12 +43,11 @@ def placed(
 
 
 def _across(rows: list[list[object]], paths: Sequence[Sequence[object]]) -> dict[object, float]:
-    below: dict[object, list[object]] = {}
-    above: dict[object, list[object]] = {}
+    below, above = defaultdict[object, list[object]](list), defaultdict[object, list[object]](list)
     for path in paths:
         for one, other in itertools.pairwise(path):
-            below.setdefault(other, []).append(one)
-            above.setdefault(one, []).append(other)
+            below[other].append(one)
+            above[one].append(other)
     best, fewest = _centred(rows), None
     for sweep in range(SWEEPS):
         upwards = sweep % 2 == 0
@@ -70,8 +70,7 @@ def _mean(item: object, neighbours: Mapping[object, Sequence[object]], places: M
 
 
 def _crossings(rows: Sequence[Sequence[object]], below: Mapping[object, Sequence[object]]) -> int:
-    places = _centred(rows)
-    count = 0
+    places, count = _centred(rows), 0
     for row in rows:
         ends = [(places[item], places[other]) for item in row for other in below.get(item, ())]
         count += sum((a - c) * (b - d) < 0 for k, (a, b) in enumerate(ends) for c, d in ends[:k])

@@ -101,10 +101,8 @@ def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exa
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     place = _names(polynomial).index(variable)
-    coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
-    for monomial, coefficient in polynomial.to_dict().items():
-        coefficients[monomial[place]] += coefficient
-    return fmpq_poly(coefficients)
+    coefficients = {monomial[place]: coefficient for monomial, coefficient in polynomial.to_dict().items()}
+    return fmpq_poly([coefficients.get(power, 0) for power in range(max(coefficients, default=0) + 1)])
 
 
 def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
@@ -299,13 +297,12 @@ class _Decomposition:
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
-        for span in watched(pieces(factors(self._critical()), self.x, self.box[self.x])):
+        # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave the box.
+        critical = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
+        upright = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
+        critical += [p.resultant(q, self.y) for p, q in watched(combinations(upright, 2))]
+        for span in watched(pieces(factors(critical), self.x, self.box[self.x])):
             yield from self._over(span)
-
-    def _critical(self) -> list[fmpq_mpoly]:
-        """Polynomials in x whose roots are where the curves of the plane cross, turn, or leave the box."""
-        own = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
-        return own + [p.resultant(q, self.y) for p, q in watched(combinations(self.curves, 2)) if _both(p, q, self.y)]
 
     def _over(self, span: Interval) -> Iterator[Cell]:
         """The cells over an interval of x; over each node they are the same in number."""
@@ -371,10 +368,6 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
     last = min(names, key=price)
     first, second = (name for name in names if name != last)
     return first, second, last
-
-
-def _both(p: fmpq_mpoly, q: fmpq_mpoly, variable: str) -> bool:
-    return degree_in(p, variable) > 0 and degree_in(q, variable) > 0
 
 
 def _same(counts: Iterator[int]) -> int:

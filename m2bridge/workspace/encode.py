@@ -20,6 +20,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import coefficient_writer, escaped, rational
+from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace import values
@@ -49,16 +50,9 @@ def string(text: str) -> str:
         If the text has half a surrogate pair that stands for no byte.
     """
     try:
-        data = text.encode("utf-8", "surrogateescape")
+        return quoted(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError as reason:
         raise ConversionError(f"text with half a surrogate pair is no UTF-8: {text!a:.60}") from reason
-    return '"' + "".join(_BYTES[byte] for byte in data) + '"'
-
-
-_BYTES = [
-    f"\\{byte:03o}" if byte < 32 or byte > 126 else f"\\{chr(byte)}" if chr(byte) in '"\\' else chr(byte)
-    for byte in range(256)
-]
 
 
 def braces(items: Any) -> str:
