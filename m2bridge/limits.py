@@ -10,7 +10,6 @@ and no function in between has to hand it on. A new thread begins without a limi
 """
 
 import math
-import resource
 import signal
 import threading
 import time
@@ -329,5 +328,7 @@ class Limits:
 
 def address_space() -> int | None:
     """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if there is none."""
+    import resource  # Windows lacks it, and is told so by whoever imports this module
+
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else limit

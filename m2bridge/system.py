@@ -125,7 +125,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """The folder ``templates`` or ``m2scripts`` of this installation.
+    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts`` of this installation.
 
     Raises
     ------
@@ -136,11 +136,6 @@ def folder(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise ResourceError(f"the folder '{name}' is missing from this installation of m2bridge; reinstall it")
-
-
-def templates() -> Path:
-    """Folder of the Jinja templates, one for each computation."""
-    return folder("templates")
 
 
 def m2script(name: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from m2bridge._version import __version__
 from m2bridge.errors import RenderError
 from m2bridge.results.sheet import printable, visible
-from m2bridge.system import m2script, templates
+from m2bridge.system import folder, m2script
 
 if TYPE_CHECKING:  # Jinja is slow to import, and Macaulay2 can start before
     from jinja2 import Environment
@@ -147,7 +147,7 @@ def _filled(environment: Environment, template: str, values: Mapping[str, object
 def _environment(**options: Any) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(templates())
+    loader = FileSystemLoader(folder("templates"))
     return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
 
 

@@ -384,10 +384,8 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.RingFraction: lambda value: (
         f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
     ),
-    GeneratingSet | values.GeneralIdeal: lambda value: (
-        f"(mbIdeal({encode(value.ring)}, {_elements(value.generators)}))"
-    ),
-    values.MonomialIdeal: lambda value: f"(mbMonomialIdeal({encode(value.ring)}, {_elements(value.generators)}))",
+    GeneratingSet | values.GeneralIdeal: lambda value: _ideal("mbIdeal", value),
+    values.MonomialIdeal: lambda value: _ideal("mbMonomialIdeal", value),
     values.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
     values.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
     values.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",

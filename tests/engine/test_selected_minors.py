@@ -8,7 +8,7 @@ from m2bridge import CoefficientField, Engine, ideal
 from m2bridge.convert import macaulay2
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
-from m2bridge.system import templates
+from m2bridge.system import folder
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -138,7 +138,9 @@ def test_selected_minors_and_all_minors_give_the_same_components(engine: Engine,
 
 def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
     """All varieties in one run, and as many primes as over QQ or more: a component can decompose there."""
-    shared = (templates() / "_singular_locus.m2.j2").read_text(encoding="utf-8").replace("mbEmit(", "forgotten(")
+    shared = (
+        (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8").replace("mbEmit(", "forgotten(")
+    )
     lines = [COMPARED, shared]
     for number, (generators, variables, _) in enumerate(VARIETIES.values()):
         reduced = ideal(generators, variables=variables, field=CoefficientField(32003))

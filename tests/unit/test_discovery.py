@@ -15,7 +15,7 @@ from m2bridge.convert import macaulay2
 from m2bridge.engine import candidates, locate
 from m2bridge.engine.script import Engine, Script, render
 from m2bridge.errors import EngineNotFoundError, EngineVersionError, RenderError
-from m2bridge.system import cores, templates
+from m2bridge.system import cores, folder
 from tests.limits import RecordedEngine
 
 # Where Macaulay2 is looked for.
@@ -146,7 +146,7 @@ def test_long_sums_and_lists_are_grouped() -> None:
 
 def test_titles_stand_in_comments_only() -> None:
     """A title is words of any origin; see also the property test that none of them leaves its comment."""
-    for path in sorted(templates().glob("*.m2.j2")):
+    for path in sorted(folder("templates").glob("*.m2.j2")):
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.search(r"\btitle\b", line)]
         assert all(line.startswith("-- ") for line in lines), path.name
 
