@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import comb, prod
+from math import comb
 from typing import Any
 
-from sympy import Expr, Integer, Poly, Rational, Symbol, expand, factorial
+from sympy import Expr, Integer, Poly, Symbol, expand, factorial, ff
 
 T = Symbol("T")
 n = Symbol("n")
@@ -72,7 +72,9 @@ class HilbertSeries:
     def polynomial(self) -> Expr:
         """The Hilbert polynomial in n, as a SymPy expression."""
         size = self.dimension - 1
-        terms = (h * _binomial(n - i + size, size) for i, h in enumerate(self.numerator))
+        if size < 0:
+            return Integer(0)
+        terms = (h * ff(n - i + size, size) / factorial(size) for i, h in enumerate(self.numerator))
         return Poly(expand(sum(terms, Integer(0))), n).as_expr()
 
     def value(self, degree: int) -> int:
@@ -86,8 +88,3 @@ class HilbertSeries:
     def expression(self) -> Expr:
         """The series as a SymPy expression in T."""
         return sum((h * T**i for i, h in enumerate(self.numerator)), Integer(0)) / (1 - T) ** self.dimension
-
-
-def _binomial(top: Expr, size: int) -> Expr:
-    """The polynomial binomial(top, size) in n; zero for negative size."""
-    return prod((top - i for i in range(size)), start=Rational(1, factorial(size))) if size >= 0 else Integer(0)

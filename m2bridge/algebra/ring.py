@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copyreg
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
@@ -159,9 +159,13 @@ class PolynomialRing:
             return self.sympy_ring.from_expr(expression)
         except (ValueError, BasePolynomialError) as reason:
             raise ConversionError(
-                f"'{expression}' is not a polynomial over {self.field} in {', '.join(self.variables[:8])}"
-                f"{', …' if len(self.variables) > 8 else ''}"
+                f"'{expression}' is not a polynomial over {self.field} in {first_names(self.variables)}"
             ) from reason
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The names, of many the first eight, for messages."""
+    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "") or "none"
 
 
 def is_name(text: str) -> bool:

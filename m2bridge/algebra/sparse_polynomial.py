@@ -5,7 +5,7 @@ monomials by their variables, which is short where there are many variables and 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from math import prod
@@ -71,16 +71,6 @@ def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: in
         yield gradient
 
 
-def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
-    """The partial derivatives at an integer point, by variable."""
-    gradient: dict[int, int] = {}
-    for monomial, coefficient in polynomial:
-        for place, j in enumerate(monomial):
-            factors = monomial[:place] + monomial[place + 1 :]
-            gradient[j] = gradient.get(j, 0) + coefficient * prod([point[i] for i in factors])
-    return gradient
-
-
 def restricted(polynomial: Polynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1."""
     result: IntegerPolynomial = {}
@@ -117,7 +107,8 @@ class WeightedAlgebra:
             largest variable weighs, since none follows where these are zero.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
-        parts = _Parts(self)
+        one = (0,) * len(self.weights)
+        parts = _Parts(self, [[one]], {one: {one: 1}})
         dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
         if any(dimensions[last:]):
             raise ContradictionError(f"an algebra that has to be finite is not: weights {self.weights}")
@@ -134,13 +125,8 @@ class _Parts:
     """
 
     algebra: WeightedAlgebra
-    standard: list[list[Exponents]] = field(default_factory=list)
-    normal: dict[Exponents, Polynomial] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        one = (0,) * len(self.algebra.weights)
-        self.standard.append([one])
-        self.normal[one] = {one: 1}
+    standard: list[list[Exponents]]
+    normal: dict[Exponents, Polynomial]
 
     def next(self) -> int:
         """The dimension of the next part."""

@@ -22,28 +22,20 @@ _EXAMPLES = {
 """Examples for parts that are missing."""
 
 
-def check_headings(content: dict[str, Any], required: set[str], optional: set[str]) -> None:
-    """Check that a file has the tables that it needs, and no others.
+def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
+    """Check that a table, or a file where no place is named, has the keys that it needs, and no others.
 
     Raises
     ------
     ConversionError
         If it has not.
     """
-    headings = {name: f"the table [[{name}]]" if name == "layers" else f"the table [{name}]" for name in required}
-    _check_names(content, "", headings, optional)
-
-
-def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Check that a table has the keys that it needs, and no others; errors as in :func:`check_headings`."""
-    _check_names(table, f"{where}: ", {name: f"'{name}'" for name in required}, optional)
-
-
-def _check_names(table: dict[str, Any], where: str, required: dict[str, str], optional: set[str]) -> None:
-    if missing := sorted(required.keys() - table.keys()):
-        raise ConversionError(f"{where}{required[missing[-1]]} is missing{_EXAMPLES.get(missing[-1], '')}")
-    if unknown := sorted(table.keys() - required.keys() - optional):
-        raise ConversionError(f"{where}unknown key {unknown[0]!r:.60}")
+    place = f"{where}: " if where else ""
+    if missing := sorted(required - table.keys())[-1:]:
+        named = f"'{missing[0]}'" if where else f"the table [{missing[0]}]"
+        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(missing[0], '')}")
+    if unknown := sorted(table.keys() - required - optional):
+        raise ConversionError(f"{place}unknown key {unknown[0]!r:.60}")
 
 
 def table_of(content: dict[str, Any], name: str, required: set[str], optional: set[str]) -> dict[str, Any]:
@@ -122,7 +114,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
         if other in content:
             raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
-    check_headings(content, {"map", "coordinates"}, set())
+    check_keys(content, "", {"map", "coordinates"}, set())
     table = table_of(content, "map", {"parameters"}, {"title", "relations"})
     coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
     title = line(table, "map", "title")

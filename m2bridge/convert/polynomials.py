@@ -28,7 +28,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
-from m2bridge.algebra.ring import PolynomialRing, normal_form
+from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -118,16 +118,12 @@ class _Reader:
 
     def whole(self) -> PolyElement:
         result = self.sum()
-        kind, token, _ = self.tokens[self.place]
+        kind, token, column = self.tokens[self.place]
         if kind != "end":
-            factor = f"; write * between factors: {self.written_out()}" if kind == "name" or token == "(" else ""
+            meant = f"{self.text[: column - 1].rstrip()}*{self.text[column - 1 :]}"
+            factor = f"; write * between factors: {meant:.60}" if kind == "name" or token == "(" else ""
             self.fail(f"expected an operator, found '{token:.60}'{factor}")
         return result
-
-    def written_out(self) -> str:
-        """The text as it may have been meant, with ``*`` before the next token."""
-        column = self.tokens[self.place][2] - 1
-        return f"{self.text[:column].rstrip()}*{self.text[column:]}"[:60]
 
     def sum(self) -> PolyElement:
         total = self.product().copy()  # the ring's own generators must not change
@@ -185,7 +181,8 @@ class _Reader:
         if kind == "name":
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
-                self.fail(f"unknown name '{token:.60}'; known are {self.variable_names()}", self.place - 1)
+                known = first_names([f"{name:.60}" for name in self.ring.variables])
+                self.fail(f"unknown name '{token:.60}'; known are {known}", self.place - 1)
             return variable
         if token != "(":
             shown = f"'{token}'" if token else "the end"
@@ -198,11 +195,6 @@ class _Reader:
             self.fail("expected ')'")
         self.depth -= 1
         return inside
-
-    def variable_names(self) -> str:
-        """The names that may occur, or the first of them."""
-        names = self.ring.variables
-        return ", ".join(f"{name:.60}" for name in names[:8]) + (", …" if len(names) > 8 else "") or "none"
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next; otherwise nothing."""

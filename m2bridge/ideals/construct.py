@@ -11,7 +11,7 @@ from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
 from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
-from m2bridge.convert.files import check_headings, line, polynomial, strings, table_of
+from m2bridge.convert.files import check_keys, line, polynomial, strings, table_of
 from m2bridge.convert.lists import Listing, listing, read_field
 from m2bridge.errors import ConversionError
 from m2bridge.ideals.ideal import Ideal
@@ -210,27 +210,17 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
-    check_headings(content, {"ideal"}, set())
+    check_keys(content, "", {"ideal"}, set())
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
     title, name_of_field = (line(table, "ideal", key) for key in ("title", "field"))
-    ring = PolynomialRing(QQ, _file_variables(table["variables"]))
-    listed = strings(table["generators"], "[ideal] generators")
-    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
-    over = PolynomialRing(_file_field(name_of_field, field), ring.variables)
-    return Ideal(over, tuple(filter(None, (polynomials.element(over, generator) for generator in generators)))), title
-
-
-def _file_variables(value: object) -> tuple[str, ...]:
-    names = tuple(map(variable_name, strings(value, "[ideal] variables")))
+    names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
     if not 0 < len(names) <= MOST_VARIABLES:
-        raise ConversionError(
-            f"[ideal] variables: {len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
-        )
-    return names
-
-
-def _file_field(text: str, requested: CoefficientField | None) -> CoefficientField:
-    own = read_field(text) if text else None
-    if own and requested and own != requested:
-        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {requested} was asked for")
-    return own or requested or QQ
+        counts = f"{len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
+        raise ConversionError(f"[ideal] variables: {counts}")
+    ring, listed = PolynomialRing(QQ, names), strings(table["generators"], "[ideal] generators")
+    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
+    own = read_field(name_of_field) if name_of_field else None
+    if own and field and own != field:
+        raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
+    over = PolynomialRing(own or field or QQ, names)
+    return Ideal(over, tuple(filter(None, (polynomials.element(over, generator) for generator in generators)))), title

@@ -163,7 +163,7 @@ def dimension(
     """
     check_choice("method", method, Method)
     eliminates = method in ("elimination", "all")
-    model = case.in_coordinates(coordinates, None) if isinstance(case, Model) else as_model(case, coordinates)
+    model = as_model(case, coordinates)
     findings: list[MethodValue] = []
     version = None
     with limited(timeout) as running:

@@ -9,7 +9,7 @@ from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_until_limit
 from m2bridge.limits import limited, share
-from m2bridge.maps.closure import check_options, closure
+from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, empty_source
 from m2bridge.results.base import Result
@@ -71,11 +71,10 @@ class Image(Result):
             "base locus": self.base_locus_dimension,
         }
         facts = [(name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions.items() if d is not None]
-        if self.source_irreducible is None:
-            remark = "it was not decided whether the source is irreducible; so no generic fibre is given"
-            facts.append(("remark", remark))
-        elif not self.source_irreducible:
-            facts.append(("remark", "the source is reducible; so there is no one generic fibre"))
+        if not self.source_irreducible:
+            undecided = "it was not decided whether the source is irreducible; so no generic fibre is given"
+            reducible = "the source is reducible; so there is no one generic fibre"
+            facts.append(("remark", undecided if self.source_irreducible is None else reducible))
         closure = self.closure.to_sheet()
         title = "\n".join(filter(None, [self.title, closure.title]))
         return replace(closure, title=title, blocks=[Facts(facts), *closure.blocks])
@@ -137,8 +136,6 @@ def image(
     """
     with limited(timeout) as running, engine_or_own(engine) as engine:
         title = printable(title)
-        check_options(strategy, field=field, max_degree=max_degree)
-        polynomial_map.check_field(field)
         with share(CLOSURE_PART):
             result = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
         answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title), engine=engine)

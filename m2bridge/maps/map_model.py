@@ -151,7 +151,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
-    files.check_headings(content, {"layers"}, {"map"})
+    files.check_keys(content, "", {"layers"}, {"map"})
     title = files.line(files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
     if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):

@@ -16,7 +16,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, total_degree
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import Engine, engine_or_own
@@ -224,15 +224,14 @@ class SliceSpace:
 def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """Coordinates that are not given, and what expressions hold, in the order in which they mention it."""
     if unknown := [name for name in values if name not in names]:
-        listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        raise InvalidCaseError("coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {listed}")
+        raise InvalidCaseError("coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {first_names(names)}")
     own = [str(s) for value in values.values() for s in sorted(sympify(value, strict=True).free_symbols, key=str)]
     if used := [name for name in own if name in names]:
         raise InvalidCaseError("coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise")
     variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in values)]))
     if len(variables) != 3:
-        listed = ", ".join(variables[:8]) + (", …" if len(variables) > 8 else "") or "none"
-        raise InvalidCaseError("coordinates", f"leave {len(variables)} variables, and a surface is in three: {listed}")
+        left = f"leave {len(variables)} variables, and a surface is in three: {first_names(variables)}"
+        raise InvalidCaseError("coordinates", left)
     return variables
 
 
@@ -339,7 +338,7 @@ def slice_surface(
             result.model,
             space.forms,
             parts.own(answer.ideal("equation")).generators[0],
-            tuple(SingularComponent(prime, dimension) for prime, dimension in parts.primes("singular")),
+            tuple(parts.primes("singular")),
             tuple(pieces),
             {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
             criterion.reason if criterion else "",
@@ -362,10 +361,10 @@ class _Parts:
         """An ideal in the ring of the slice."""
         return Ideal(self.space.ring, tuple(g.set_ring(self.space.ring.sympy_ring) for g in ideal.generators))
 
-    def primes(self, name: str) -> list[tuple[Ideal, int]]:
+    def primes(self, name: str) -> list[SingularComponent]:
         """Prime ideals of the answer, with their dimensions."""
         dimensions = self.answer.integers(f"{name}_dimensions")
-        return list(zip(map(self.own, self.answer.ideals(name)), dimensions, strict=True))
+        return list(map(SingularComponent, map(self.own, self.answer.ideals(name)), dimensions))
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
         """The pieces of the surface, of its singular curve, and of other curves of functions without real weights."""
@@ -391,12 +390,12 @@ class _Parts:
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
         """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
-        singular = [prime for prime, _ in self.primes("singular")]
+        singular = [part.prime for part in self.primes("singular")]
         yield from ((prime, True) for prime in singular)
-        for prime, dimension in self.primes("exceptional") if "exceptional" in self.answer else ():
-            inside = (all(_contains(prime, g) for g in other.generators) for other in singular)
-            if dimension < 2 and not any(inside):
-                yield prime, False
+        for part in self.primes("exceptional") if "exceptional" in self.answer else ():
+            inside = (all(_contains(part.prime, g) for g in other.generators) for other in singular)
+            if part.dimension < 2 and not any(inside):
+                yield part.prime, False
 
     def _piece(self, kind: Kind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool) -> Piece:
         """The piece, whose place the signs of ``cuts`` at one of its points decide."""
