@@ -139,7 +139,9 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
     if named_ideal is not None:
         return _of_ideal("singular locus", named_ideal, options, partial(_locus_of_ideal, projective))
     if projective:
-        raise click.UsageError("--projective needs --ideal, with homogeneous polynomials")
+        raise click.UsageError(
+            "--projective needs --ideal, with homogeneous polynomials, such as those that 'closure' finds of a map"
+        )
     request = shared.case_request(options)
     return request.show(
         "singular locus", lambda: imported("m2bridge.maps.singular_locus").singular_locus, method=method, ideals=ideals

@@ -7,13 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import m2bridge.families as registry
+from m2bridge.cli import commands
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.maps.dimension import dimension
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import rank_result
 from tests.plug_in import HERE, install as install_plug_in
@@ -57,6 +60,21 @@ def test_a_package_brings_a_family(site: Path) -> None:
     assert (rank_result(model).lower, rank_result(model).status) == (2, "proved")
     assert found.from_json(model.to_json()) == model == found.from_key(model.key)
     assert [statement.part for statement in found.statements()] == ["right", "wrong"]
+
+
+def test_a_family_without_statements_is_told_the_way_to_a_proof(site: Path) -> None:
+    """Powers of a sum: the rank is 1, which no bound that needs no computation attains."""
+    silent = re.sub(r"    def statements.*?(?=\n\n\ndef )", "", PLUG_IN, flags=re.DOTALL)
+    silent = silent.replace("s ** (self.n - i) * t**i", "(s + t) ** (i + 1)")
+    silent = silent.replace("    statements=lambda: STATEMENTS,\n", "")
+    install(site, "plug_silent", {NAME: "plug_silent:FAMILY"}, silent)
+    model = family(NAME).from_options({"n": "3"})
+    assert not model.statements()
+    shown = CliRunner().invoke(commands.cli, ["dimension", "--family", NAME, "--n", "3"])
+    assert shown.exit_code == 0
+    assert "1 affine (lower bound)" in shown.stdout
+    assert re.search("to prove it +--method all", shown.stdout)
+    assert "--method all" not in dimension(PolynomialNetwork((2, 2, 1))).to_text()
 
 
 def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
