@@ -71,6 +71,16 @@ def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: in
         yield gradient
 
 
+def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
+    """The partial derivatives at an integer point, by variable."""
+    gradient: dict[int, int] = {}
+    for monomial, coefficient in polynomial:
+        for place, j in enumerate(monomial):
+            factors = monomial[:place] + monomial[place + 1 :]
+            gradient[j] = gradient.get(j, 0) + coefficient * prod([point[i] for i in factors])
+    return gradient
+
+
 def restricted(polynomial: Polynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1."""
     result: IntegerPolynomial = {}

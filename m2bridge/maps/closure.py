@@ -8,14 +8,14 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.jacobian import random_point
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.schur import Representation
-from m2bridge.algebra.sparse_polynomial import exponents_of, gradients
+from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import clock, limited, share
+from m2bridge.limits import clock, limited, share, watched
 from m2bridge.maps import completeness, lattice
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.map_model import Case, as_model
@@ -233,8 +233,7 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
     images = implicitization.source.integral_images
     point = [sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items()) for image in images]
-    equations = ({exponents_of(m, len(point)): c for m, c in g} for g in implicitization.sparse_generators())
-    return len(point) - sparse_rank(gradients(equations, point))
+    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(implicitization.sparse_generators()))
 
 
 def resolve(strategy: Strategy) -> Strategy:
