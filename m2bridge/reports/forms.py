@@ -196,7 +196,7 @@ def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", markup.line(report.answer))])]
     if report.rows:
-        header = (*report.headings, "statement", "verdict", "reported seconds", "reason")
+        header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
         unused = [(markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems]
