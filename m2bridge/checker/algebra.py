@@ -10,7 +10,6 @@ from typing import Any
 import flint
 
 from m2bridge.errors import CertificateError, TooExpensiveError
-from m2bridge.system import integer
 
 PRIME = 2**61 - 1
 LIMITS = (5_000, 200_000, 100_000)  # elements of a basis, terms of a polynomial, bits of a coefficient
@@ -57,29 +56,22 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     if (terms := sum(text.count(" ") // 2 + 1 for text in texts)) * len(names) > MOST_EXPONENTS:
         raise TooExpensiveError("length of the generators", f"{terms} terms in {len(names)} coordinates")
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
-    places, polynomials = {name: j for j, name in enumerate(names)}, []
+    polynomials = []
     for text in texts:
         try:
-            rational = dict(_term(sign, term, places) for sign, term in re.findall("(^-|- |)([^ +-]+)", text))
-        except (TypeError, ValueError, ZeroDivisionError):
-            rational = {}
-        polynomial = context.from_dict(rational)
+            polynomial = flint.fmpq_mpoly(text.replace("**", "^") if _TEXT.fullmatch(text) else "0", context)
+        except ValueError:  # another name
+            polynomial = context.constant(0)
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
-        scale = lcm(*(int(c.q) for c in rational.values()))
-        polynomials.append({exponents: int(c * scale) for exponents, c in rational.items()})
+        scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
+        polynomials.append({exponents: int(c * scale) for exponents, c in polynomial.terms()})
     return polynomials
 
 
-def _term(sign: str, text: str, places: Mapping[str, int]) -> tuple[Exponents, Any]:
-    exponents, coefficient = [0] * len(places), flint.fmpq(-1 if sign else 1)
-    for factor in text.replace("**", "^").split("*"):
-        name, _, power = factor.partition("^")
-        if name in places:
-            exponents[places[name]] += int(power[:4] or 1)
-        else:
-            coefficient *= flint.fmpq(*map(integer, name.split("/")))
-    return tuple(exponents), coefficient
+_PRODUCT = r"(?:\d+(?:/[1-9]\d*)?|[a-z]\w*(?:\*\*\d{1,4})?)(?:\*[a-z]\w*(?:\*\*\d{1,4})?)*"
+_TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
+"""The texts that FLINT may read: brackets could be expanded, and a division by zero ends the process."""
 
 
 def groebner_basis(polynomials: Iterable[Any], context: Any) -> Any:
