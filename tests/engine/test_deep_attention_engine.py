@@ -118,7 +118,7 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) 
 def test_two_layers_are_not_closed(engine: Macaulay2) -> None:
     network = DeepAttention((3, 3, 3), (3, 2), 3)
     found = closedness.limit_outside(network, engine=engine)
-    assert found == closedness.LimitOutside(True, True, True, True, True)
+    assert found == dict.fromkeys(closedness.LIMIT_OUTSIDE, True)
     statement = BY_NAME["closed"]
     assert statement.predict(network) is observe(network, "closed", engine=engine).value is False
     for other in (DeepAttention((3, 3, 3), 2, 2), DeepAttention((2, 2, 2), 2, 3), DeepAttention((3, 3, 3), (1, 2), 3)):

@@ -5,7 +5,7 @@ are not zero, every orbit of the torus of scalings on the fibre has one such poi
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import Engine
@@ -117,34 +117,14 @@ def _list(items: Iterable[str]) -> str:
     return "{" + ", ".join(items) + "}"
 
 
-@dataclass(frozen=True, slots=True)
-class LimitOutside:
-    """The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
+LIMIT_OUTSIDE = ("networks_for_all_epsilon", "columns_span", "rank_one", "vanishes_on_one_token", "no_network")
+"""The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
 
-    Parameters
-    ----------
-    networks_for_all_epsilon : bool
-        Whether the networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0.
-    columns_span : bool
-        Whether the columns of f span the space, so that a network with the function f has an invertible matrix M.
-    rank_one : bool
-        Whether f has rank one and is not zero; then A_1 or A_2 has rank one.
-    vanishes_on_one_token : bool
-        Whether f vanishes on one token; then A_1 or A_2 is skew-symmetric.
-    no_network : bool
-        Whether no network with A_1 skew-symmetric has the function f: the equations generate the unit ideal over QQ.
-    """
-
-    networks_for_all_epsilon: bool
-    columns_span: bool
-    rank_one: bool
-    vanishes_on_one_token: bool
-    no_network: bool
-
-    @property
-    def proved(self) -> bool:
-        """Whether f is a limit of networks and no network."""
-        return all(getattr(self, field.name) for field in fields(self))
+The networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0. The columns of f span
+the space, so that a network with the function f has an invertible matrix M. f has rank one and is not zero; then A_1 or
+A_2 has rank one. f vanishes on one token; then A_1 or A_2 is skew-symmetric. No network with A_1 skew-symmetric has the
+function f: the equations generate the unit ideal over QQ. With all of them f is a limit of networks and no network.
+"""
 
 
 def concerns(network: Shape) -> str:
@@ -156,8 +136,8 @@ def concerns(network: Shape) -> str:
     return ""
 
 
-def limit_outside(network: Shape, *, engine: Engine) -> LimitOutside:
-    """Compute the example.
+def limit_outside(network: Shape, *, engine: Engine) -> dict[str, bool]:
+    """Compute which properties the example has.
 
     Raises
     ------
@@ -169,7 +149,7 @@ def limit_outside(network: Shape, *, engine: Engine) -> LimitOutside:
     if reason := concerns(network):
         raise MethodUnavailableError(reason)
     answer = answer_to(limit_script(network), engine=engine)
-    return LimitOutside(**{field.name: answer.boolean(field.name) for field in fields(LimitOutside)})
+    return {name: answer.boolean(name) for name in LIMIT_OUTSIDE}
 
 
 def limit_script(network: Shape) -> Script:

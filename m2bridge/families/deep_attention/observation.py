@@ -1,7 +1,7 @@
 """Observations of a network, by computations that share nothing with the predictions of its statements."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 from typing import Any
@@ -361,9 +361,9 @@ def _fibre(network: Shape, engine: Engine, observable: str) -> Finding:
 def _closed(network: Shape, engine: Engine) -> Finding:
     """Whether it is closed: no, if the example shows it; it never shows the contrary."""
     limit = limit_outside(network, engine=engine)
-    if not limit.proved:
+    if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
-    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=asdict(limit))
+    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"

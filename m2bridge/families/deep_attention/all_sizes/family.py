@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -21,17 +21,11 @@ from m2bridge.families.definition import Row
 from m2bridge.limits import each, limited, watched
 from m2bridge.results.base import Decision
 
+Example = dict[str, Any]
+"""A network for which a formula is not the dimension: its name, the dimension by ranks, and the stated one.
 
-class Example(TypedDict, total=False):
-    """A network for which a formula is not the dimension: its name, the dimension by ranks, and the stated one.
-
-    Where a statement does not apply, also the hypothesis that fails.
-    """
-
-    hypothesis: str
-    network: str
-    computed: int
-    stated: int
+Where a statement does not apply, also the hypothesis that fails.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import flint
 import islpy as isl
@@ -308,12 +308,8 @@ def _normal_form() -> bool:
     return V * token * token.transpose() * A * token == V * M * longer * X
 
 
-class BlockRank(TypedDict):
-    """A network with at most two inputs and one output, which is a block of itself, by name; its columns and rank."""
-
-    network: str
-    columns: int
-    rank: int
+BlockRank = dict[str, Any]
+"""A network with at most two inputs and one output, which is a block of itself, by name; its columns and rank."""
 
 
 def blocks() -> Iterator[DeepAttention]:
