@@ -68,6 +68,12 @@ def orbits(case: Case) -> list[Orbit]:
     return [(r, s, m) for r, s in ranks for m in range(max(0, r + s - case.d), min(r, s) + 1)]
 
 
+def orbit_dimension(orbit: Orbit, case: Case) -> int:
+    """Subspaces L, U with L ∩ U of dimension m, and what spans them, less one for rescaling, as fibres are finite."""
+    (r, s, m), d = orbit, case.d
+    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
+
+
 def representative(orbit: Orbit) -> Pair:
     """A = diag(1 … 1, 0 … 0); V has the rows e_1 … e_m, e_{r+1}, …; for m = 0 e_1 is added to the first of them."""
     r, s, m = orbit
@@ -84,9 +90,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     case = Case(d, d_out, alpha, 2)
     fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
     bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
-    dimensions = {  # subspaces L, U with L ∩ U of dimension m, and what spans them, less one as fibres are finite
-        (r, s, m): r * d + s * d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1 for r, s, m in fibres
-    }
+    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
     length, points = fibres[generic := max(fibres, key=dimensions.__getitem__)]
     source = comb(dimensions[generic] - 1, d * d_out - 1) * paths(d, alpha)
     counted = section_points(case) if alpha in (1, d) else source
@@ -169,7 +173,7 @@ def _excess(A: Any, V: Any, case: Case) -> int:
     return len(moves) - independent
 
 
-def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
+def differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
     """Images of tangent vectors of {rk A ≤ α} × {V}: at rank α < d XA + AY, else all matrices (a lemma)."""
     for i, j in product(range(case.d), repeat=2):
         if orbit[0] == case.alpha < case.d:
@@ -182,7 +186,7 @@ def _differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     """Return the rank of tangent vectors: images of the differential at points of the fibre; at (1, 1, 1) limits."""
-    found = [vector for A, V in points for vector in _differential(A, V, orbit, case)]
+    found = [vector for A, V in points for vector in differential(A, V, orbit, case)]
     for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
         found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]
         found += [{(k, 0, p, q): 1} for k in range(case.d_out)]

@@ -13,7 +13,15 @@ import flint
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Orbit, fibre, function, orbits, representative
+from m2bridge.families.attention.checker.case import (
+    Case,
+    Orbit,
+    differential,
+    fibre,
+    orbit_dimension,
+    orbits,
+    representative,
+)
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_STEPS = 10**8
@@ -69,27 +77,11 @@ def fixed_points(case: Case) -> list[tuple[int, list[int]]]:
     return points
 
 
-def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """The dimension: subspaces L, U with L ∩ U of dimension m, and what spans them, less one for rescaling."""
-    r, s, m = orbit
-    d = case.d
-    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
-
-
 def locus(orbit: Orbit, case: Case, n: int) -> dict[str, Any]:
     """The codimension of the points over an orbit, and a bound for the kernel of the differential there."""
     subspaces = (case.alpha - orbit[0]) * (case.d - case.alpha)
-    A, V = representative(orbit)
-    cells = list(product(range(case.d), repeat=2))
-    smooth = orbit[0] == case.alpha
-    if smooth:  # XA + AY
-        moved = [{(i, c): x for (r, c), x in A.items() if r == j} for i, j in cells]
-        moved += [{(r, j): x for (r, c), x in A.items() if c == i} for i, j in cells]
-    else:
-        moved = [{(i, j): 1} for i, j in cells]
-    images = [function((X, V)) for X in moved]
-    images += [function((A, {(k, p): 1})) for k in range(case.d_out) for p in range(case.d)]
-    source = (n + 2 if smooth else case.d**2 + case.d * case.d_out) - 1
+    source = (n + 2 if orbit[0] == case.alpha else case.d**2 + case.d * case.d_out) - 1
+    images = differential(*representative(orbit), orbit, case)
     codimension = n + 1 - orbit_dimension(orbit, case) - subspaces
     kernel = source - rank(images) + subspaces
     return {"orbit": list(orbit), "codimension": codimension, "kernel_at_most": kernel}
