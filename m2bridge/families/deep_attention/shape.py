@@ -240,23 +240,14 @@ class Shape(DifferentiableModel):
         """Return what generic fibres of the parametrization have at least as their dimension.
 
         With one head and without skip connections: the dimension of the fibres over the virtual weights, and of the
-        torus of Eq. 13 in lightning attention. Otherwise that of the group of :meth:`gauge_group`, which acts freely.
+        torus of Eq. 13 in lightning attention. Otherwise that of a group which acts freely: GL(a_k) on K and Q of a
+        head, GL(d_i) between layers i and i + 1 without skip connections, K* on A and V in lightning attention.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
             return self.parameter_count - virtual_dimension(self) + scalings
         inner = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
         return inner + base_changes(self) + scalings
-
-    def gauge_group(self) -> tuple[str, ...]:
-        """Return factors of a group that acts on (K, Q, V) without changing the function.
-
-        GL(a_k) acts on K and Q of a head, GL(d_i) between layers i and i + 1 without skip connections, and in lightning
-        attention K* scales A against V in each head.
-        """
-        inner = [f"GL({a})" for a in self.a for _ in range(self.heads)]
-        bases = [] if self.skip else [f"GL({d})" for d in self.widths[1:-1]]
-        return (*inner, *bases, *(() if self.softmax else ("K*",) * (self.layers * self.heads)))
 
 
 def virtual_dimension(shape: Shape) -> int:

@@ -5,7 +5,7 @@ For each core the sizes that have it are a range of (d, d', a); what holds for t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
 from math import prod
@@ -159,10 +159,9 @@ class ClosureOfSizes:
 
     def to_certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of these closures."""
-        core = self.core
-        sizes = core.columns, core.rows, core.variables
+        sizes = self.core.columns, self.core.rows, self.core.variables
         return {
-            "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
+            "core": asdict(self.core),
             "bound": self.ring.bound,
             "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)],
             "sections_from": self.ring.sections_from,
@@ -171,10 +170,9 @@ class ClosureOfSizes:
 
     def to_json(self) -> dict[str, Any]:
         """Return the sizes, the types of generators and the formulas."""
-        core = self.core
         return {
             "sizes": self.condition,
-            "core": {"variables": core.variables, "columns": core.columns, "rows": core.rows},
+            "core": asdict(self.core),
             "representations": [
                 _named(*kind).type_json()
                 | {"dimension": str(kind[2] * self.number(kind[1])), "highest_weight_vectors": self._vectors(kind, 1)}

@@ -210,8 +210,7 @@ def _dimension(case: Case) -> Found:
 
 def _check_small(case: Case, upper: int) -> None:
     """The same by the whole differential."""
-    small = sum(d * after + 2 * d * a for d, after, a in case.layers) <= SMALL
-    if small and not case.softmax and (rank := function_rank(case, upper)) != upper:
+    if weights(case) <= SMALL and not case.softmax and (rank := function_rank(case, upper)) != upper:
         raise ContradictionError(f"the block gives {upper}, the whole differential {rank}")
 
 
