@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -68,6 +70,20 @@ def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class HigherDegrees:
+    """Minimal generators of higher degree that are known without multidegrees, and written out when they are asked for.
+
+    Parameters
+    ----------
+    counts : mapping from degree to int
+    polynomials : callable
+    """
+
+    counts: Mapping[int, int]
+    polynomials: Callable[[], Iterator[Terms]]
+
+
+@dataclass(frozen=True, slots=True)
 class Implicitization:
     """All minimal generators of the ideal of the image up to some degree, and its Hilbert function.
 
@@ -91,6 +107,8 @@ class Implicitization:
         bound of H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
         of monomials; so both are equalities. No random choice enters the truth of the result. That no generator can be
         left out is proved too, by ranks over QQ of what lower degrees generate.
+    higher : HigherDegrees, optional
+        What is known of the degrees above those of the orbits.
     """
 
     source: MultigradedMap
@@ -100,6 +118,14 @@ class Implicitization:
     ideal_dimensions: tuple[int, ...]
     orbits: tuple[GeneratorOrbit, ...]
     exact: bool
+    higher: HigherDegrees | None = None
+
+    def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
+        """The same up to the degree of the last of the values H(0), H(1), …, the standard grading assumed."""
+        last = len(values) - 1
+        monomials = monomial_counts(self.source.grading.degrees, last)
+        ideal = tuple(count - h for count, h in zip(monomials, values, strict=True))
+        return replace(self, max_degree=last, hilbert_function=tuple(values), ideal_dimensions=ideal, higher=higher)
 
     @property
     def stopped_early(self) -> bool:
@@ -109,10 +135,10 @@ class Implicitization:
     @property
     def generator_counts(self) -> dict[int, int]:
         """The number of minimal generators by degree; degrees without are left out."""
-        counts: dict[int, int] = {}
+        counts: Counter[int] = Counter()
         for orbit in self.orbits:
-            counts[orbit.degree] = counts.get(orbit.degree, 0) + orbit.generator_count
-        return counts
+            counts[orbit.degree] += orbit.generator_count
+        return {**counts, **(self.higher.counts if self.higher else {})}
 
     @property
     def ring(self) -> PolynomialRing:
@@ -127,25 +153,26 @@ class Implicitization:
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             yield from orbit.expand()
+        if self.higher:
+            yield from self.higher.polynomials()
 
     def generators(self) -> tuple[PolyElement, ...]:
         """The generators as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
-        coefficients = {c for orbit in self.orbits for polynomial in orbit.polynomials for _, c in polynomial}
-        scalars = {c: ring.domain(c) for c in coefficients}
+        scalar = cache(ring.domain)
         with collection_paused():
-            return tuple(_element(polynomial, ring, scalars) for polynomial in watched(self.sparse_generators()))
+            return tuple(_element(polynomial, ring, scalar) for polynomial in watched(self.sparse_generators()))
 
     def ideal(self) -> GeneratingSet:
         """The ideal that they generate."""
         return GeneratingSet(self.ring, self.generators())
 
 
-def _element(polynomial: Terms, ring: PolyRing, scalars: Mapping[int, Any]) -> PolyElement:
+def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
     result = ring.zero
     for monomial, coefficient in polynomial:
-        result[exponents_of(monomial, ring.ngens)] = scalars[coefficient]
+        result[exponents_of(monomial, ring.ngens)] = scalar(coefficient)
     return result
 
 

@@ -1,5 +1,6 @@
 """The ideal of the Zariski closure of the image of a polynomial map."""
 
+from dataclasses import replace
 from math import prod
 
 from m2bridge import errors
@@ -106,8 +107,7 @@ def closure(
                 if source is None or _prefers_lattice(source, strategy, max_degree):
                     way = resolve(strategy) if source is None else "lattice"
                     return _by_macaulay2(model, engine, field, way, bound)
-                proving = strategy != "multigraded" and max_degree is None
-                return _multigraded(source, model, engine if proving else None, max_degree, bound)
+                return _multigraded(source, model, strategy, engine, max_degree, bound)
             except errors.TimeLimitError as limit:
                 if bound[0] is None:
                     raise
@@ -171,16 +171,16 @@ def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degre
 
 
 def _multigraded(
-    source: MultigradedMap, model: Model, engine: Engine | None, max_degree: int | None, bound: Bound
+    source: MultigradedMap, model: Model, strategy: Strategy, engine: Engine, max_degree: int | None, bound: Bound
 ) -> Closure:
-    """Equations degree by degree, and the proof that they are all if there is an engine to give it."""
-    equations = None
-    if engine is not None and model.core() is None:
-        equations = completeness.hypersurface_equation(source, bound[0])
-    if equations is None:
-        equations = completeness.low_degree_equations(source, max_degree, part=1.0 if engine is None else 0.5)
-        if engine is not None:
-            equations = completeness.prove_complete(equations, model, engine=engine, rank=bound[0])
+    """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
+    core = None if strategy == "multigraded" else model.core()
+    if strategy == "multigraded" or (max_degree is not None and (core is None or core.polynomials is None)):
+        equations = completeness.low_degree_equations(source, max_degree)
+    elif max_degree is not None and core is not None:
+        equations = completeness.equations_by_core(source, max_degree, core)
+    else:
+        equations = completeness.all_equations(source, model, core, engine, bound[0])
     series, found = equations.series, equations.implicitization
     degree = None if series is None else series.degree
     end = clock().seconds, equations.unfinished, equations.remark, equations.all_generators
@@ -201,7 +201,7 @@ def _representations(equations: completeness.Equations, model: Model) -> tuple[R
     found = model.representations({(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
     if known is None or found is None:
         return found
-    if set(found) != {part for part in known if part.degree <= equations.implicitization.max_degree}:
+    if not set(found) <= set(known):
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
@@ -229,11 +229,12 @@ def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> B
 
 
 def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
-    """The number of coordinates less the rank of the equations at a random point of the image."""
+    """The number of coordinates less the rank of the equations computed at a random point of the image."""
+    computed = replace(implicitization, higher=None)
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
     images = implicitization.source.integral_images
     point = [sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items()) for image in images]
-    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(implicitization.sparse_generators()))
+    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
 
 
 def resolve(strategy: Strategy) -> Strategy:

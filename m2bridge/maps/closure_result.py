@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field as dataclass_field
+from dataclasses import dataclass, field as dataclass_field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Literal
 
@@ -12,11 +13,10 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.algebra.schur import Representation
-from m2bridge.algebra.sparse_polynomial import exponents_of
 from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.implicitization.implicitize import Implicitization
+from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status
@@ -135,19 +135,14 @@ class Closure(Result):
         TimeLimitError
             If the limit was reached.
         """
-        parts = self.representations or ()
         if self.ideal is not None and self.completeness.proved:
             return self.ideal
-        if not isinstance(self.equations, Implicitization) or self.equations.max_degree >= max(
-            (part.degree for part in parts), default=0
-        ):
+        core, low = self.model.core(), self.equations
+        last = max((part.degree for part in self.representations or ()), default=0)
+        if not isinstance(low, Implicitization) or low.max_degree >= last or core is None or core.polynomials is None:
             raise MethodUnavailableError("generators are not known to be all")
-        ring = self.equations.ring.sympy_ring
-        more = tuple(
-            ring.from_dict({exponents_of(monomial, ring.ngens): ring.domain(c) for monomial, c in terms})
-            for terms in watched(self.model.generators_above(self.equations.max_degree))
-        )
-        return Ideal(self.equations.ring, self.equations.generators() + more)
+        higher = HigherDegrees({}, partial(core.polynomials, low.max_degree, last))
+        return Ideal.of(replace(low, higher=higher).ideal())
 
     @property
     def homogeneous(self) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -24,7 +24,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
-from m2bridge.implicitization.implicitize import Implicitization, implicitize
+from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share, watched
 from m2bridge.maps.model import Core, Model
@@ -84,7 +84,24 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: int | None = None) -> Equations:
+def all_equations(
+    source: MultigradedMap, model: Model, core: Core | None, engine: Engine, rank: int | None
+) -> Equations:
+    """The equations of low degree and the proof that they are all, or those of higher degree; as far as the time goes.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit was reached before anything was found.
+    """
+    if core is None and (hypersurface := hypersurface_equation(source, rank)) is not None:
+        return hypersurface
+    return prove_complete(low_degree_equations(source, None, part=0.5), model, core, engine=engine, rank=rank)
+
+
+def prove_complete(
+    equations: Equations, model: Model, core: Core | None = None, *, engine: Engine, rank: int | None = None
+) -> Equations:
     """Try to prove that the generators found are all, by a core of the model, modulo a prime, or by one minimal prime.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -106,10 +123,6 @@ def prove_complete(equations: Equations, model: Model, *, engine: Engine, rank: 
     Source: ours, proved in the documentation of m2bridge.
     """
     with share(1.0, otherwise=PROOF_SECONDS):
-        try:
-            core = model.core()
-        except errors.TimeLimitError as limit:
-            return replace(equations, unfinished=str(limit))
         if core is not None:
             return prove_by_core(equations, core)
         try:
@@ -223,17 +236,20 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     ContradictionError
         If they are not what was computed in the degrees that are known.
     """
+    low = equations.implicitization
     try:
-        coordinates = len(linear_part(equations.implicitization.source).independent)
+        coordinates = len(linear_part(low.source).independent)
         with share(0.9):  # the rest is for what was found until then
-            equations = replace(equations, series=core.hilbert_series())
-            check_representations(equations := replace(equations, representations=core.representations()))
+            equations = replace(equations, series=(series := core.hilbert_series()))
+            equations = replace(equations, representations=(parts := core.representations()))
     except (errors.TimeLimitError, errors.MethodUnavailableError, errors.TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
-    needed = max((part.degree for part in equations.representations or ()), default=0)
+    needed = max((part.degree for part in parts), default=0)
+    values = [series.value(n) for n in range(max(needed, low.max_degree) + 1)]
+    check_representations(low, values, parts)
     reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
-    if reachable and needed > equations.implicitization.max_degree:
-        check_representations(equations := up_to(needed, equations))
+    if reachable and needed > low.max_degree:
+        equations = _continued(equations, values, parts, core)
     last = equations.implicitization.max_degree
     if last >= needed:
         generated = (
@@ -246,22 +262,58 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     return replace(equations, remark=remark, unfinished=late)
 
 
-def check_representations(equations: Equations) -> None:
-    """Compare series and representations with what is known of low degrees.
+def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
+    """All minimal generators of degree ≤ max_degree: above low degrees by the core, as far as the time goes.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit was reached before the first degree was begun.
+    """
+    lowest = min(max_degree, default_max_degree(len(linear_part(source).independent)))
+    equations = known = low_degree_equations(source, lowest, part=0.5 if lowest < max_degree else 1.0)
+    for n in range(known.implicitization.max_degree + 1, max_degree + 1):
+        try:
+            values, parts = core.up_to(n)
+        except errors.TimeLimitError:
+            return replace(equations, unfinished=str(clock().late(f"degree {n}")))
+        except (errors.MethodUnavailableError, errors.TooLargeError):
+            return low_degree_equations(source, max_degree)
+        check_representations(known.implicitization, values, parts)
+        equations = _continued(replace(known, representations=parts, unfinished=""), values, parts, core)
+    return equations
+
+
+def _continued(equations: Equations, values: Sequence[int], parts: Sequence[Representation], core: Core) -> Equations:
+    """The equations up to the degree of the last value, which are these representations."""
+    low, last = equations.implicitization, len(values) - 1
+    if core.polynomials is None:
+        equations = up_to(last, equations)
+        check_representations(equations.implicitization, values, parts)
+        return equations
+    counts: Counter[int] = Counter()
+    for part in parts:
+        counts[part.degree] += part.dimension if part.degree > low.max_degree else 0
+    higher = HigherDegrees(+counts, partial(core.polynomials, low.max_degree, last))
+    implicitization = low.continued(values, higher)
+    return replace(equations, implicitization=implicitization, remark=scope(implicitization))
+
+
+def check_representations(low: Implicitization, values: Sequence[int], parts: Iterable[Representation]) -> None:
+    """Compare values of the Hilbert function and representations with what was computed in low degrees.
 
     Raises
     ------
     ContradictionError
         If they differ.
     """
-    implicitization, series = equations.implicitization, equations.series
-    if series and any(series.value(n) != value for n, value in enumerate(implicitization.hilbert_function)):
-        raise errors.ContradictionError(f"the Hilbert series {series.expression} does not continue the values computed")
+    if low.hilbert_function != (values := tuple(values[: low.max_degree + 1])):
+        raise errors.ContradictionError(f"the Hilbert function {values} does not continue the values computed")
     counts: Counter[int] = Counter()
-    for part in equations.representations or ():
+    for part in parts:
         counts[part.degree] += part.dimension
-    for n in range(2, implicitization.max_degree + 1):
-        if counts[n] != (computed := implicitization.generator_counts.get(n, 0)):
+    for n in range(2, low.max_degree + 1):
+        if counts[n] != (computed := low.generator_counts.get(n, 0)):
             said = f"representations have {counts[n]} generators of degree {n}"
             raise errors.ContradictionError(f"{said}, not {computed}")
 

@@ -106,11 +106,17 @@ class Core:
         The Hilbert series of the closure.
     representations : callable
         All minimal generators of its ideal, besides linear forms.
+    up_to : callable
+        The values of the Hilbert function up to a degree, and the generators.
+    polynomials : callable, optional
+        The generators above one degree and up to another, written out; none in coordinates where that is not known.
     """
 
     name: str
     hilbert_series: Callable[[], HilbertSeries]
     representations: Callable[[], tuple[Representation, ...]]
+    up_to: Callable[[int], tuple[Sequence[int], tuple[Representation, ...]]]
+    polynomials: Callable[[int, int], Iterator[Terms]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +297,6 @@ class Model(ABC):
         One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
         """
         return None
-
-    def generators_above(self, degree: int) -> Iterator[Terms]:
-        """The minimal generators of higher degree, where representations are proved to be all; else none."""
-        yield from ()
 
     def symmetries(self) -> tuple[Mapping[str, str], ...]:
         """Return permutations of the free parameters that permute the images, by names; those that stay may lack."""

@@ -18,10 +18,11 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import multiplicity_spaces, representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, section_count, sections_of
 from m2bridge.families.attention.covariants import Shapes
+from m2bridge.families.attention.highest_weights import core
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.parametrization import coordinate, entries, reduced_name
-from m2bridge.families.attention.representations import coordinate_ring, core
+from m2bridge.families.attention.representations import coordinate_ring
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
@@ -368,7 +369,7 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
     full = core(model, "full")
     assert full is not None
     assert full.name == core_of(model).name
-    monkeypatch.setattr("m2bridge.families.attention.representations.same_span", lambda *_: False)
+    monkeypatch.setattr("m2bridge.families.attention.highest_weights.same_span", lambda *_: False)
     assert core(model, "full") is None
 
 

@@ -12,6 +12,7 @@ import numpy
 import pytest
 from hypothesis import given, settings, strategies as st
 from sympy import Matrix, Symbol, cancel, symbols, sympify
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import vanishes_on_image
@@ -43,13 +44,15 @@ from m2bridge.families.attention.representations import (
     from_counts,
     generators,
     hilbert_series,
+    multiplicity_spaces as multiplicity_spaces_of,
     representations,
 )
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.limits import limited
 from m2bridge.maps.closure import closure as closure_of_model
 from m2bridge.maps.completeness import graded_source
-from tests.limits import RecordedEngine
+from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
 
@@ -348,6 +351,55 @@ def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]
     for n in {len(next(iter(terms))) for terms in lowered}:
         dimensions = {spanned(kind, model.coordinate_count, n) for kind in (lowered, known, lowered + known)}
         assert dimensions == {found.ideal_dimensions[n]}
+
+
+@pytest.mark.parametrize("size", [(1, 2), (2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
+@pytest.mark.parametrize("last", [None, 2, 4])
+def test_multiplicity_spaces_and_weight_spaces_agree(
+    size: tuple[int, ...], last: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closures by the core above degree 1, and by weight spaces: numbers, representations, and spans in each degree."""
+    model = SingleLayerAttention(*size)
+    with monkeypatch.context() as patch:
+        patch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+        found = closure_of_model(model, engine=RecordedEngine(Path()), max_degree=last)
+    degree = last or max((part.degree for part in found.representations or ()), default=1)
+    expected = closure_of_model(model, strategy="multigraded", max_degree=degree)
+    assert str(found.completeness) == ("proved" if last is None else f"up to degree {last}")
+    for name in ("generator_degrees", "hilbert_function", "representations", "dimension"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert found.ideal is not None
+    assert expected.ideal is not None
+    both = [[sparse_terms(g) for g in ideal.generators] for ideal in (found.ideal, expected.ideal)]
+    for n in found.generator_degrees or ():
+        spans = {spanned(kind, model.coordinate_count, n) for kind in (*both, both[0] + both[1])}
+        assert len(spans) == 1
+
+
+def sparse_terms(polynomial: PolyElement) -> dict[tuple[int, ...], int]:
+    """The coefficients by the sorted numbers of the variables."""
+    return {
+        tuple(j for j, exponent in enumerate(exponents) for _ in range(exponent)): int(c)
+        for exponents, c in polynomial.items()
+    }
+
+
+def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, looks = SingleLayerAttention(2, 2), Looks()
+    monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
+    multiplicity_spaces_of.cache_clear()
+    with limited(1e9, now=looks):
+        whole = closure_of_model(model, max_degree=3)
+    reached = set()
+    for number in range(looks.number // 2, looks.number - 1, max(looks.number // 24, 1)):
+        multiplicity_spaces_of.cache_clear()
+        with limited(number, now=Looks()):
+            found = closure_of_model(model, max_degree=3)
+        last = len(found.hilbert_function or ()) - 1
+        assert found.hilbert_function is None or found.hilbert_function == (whole.hilbert_function or ())[: last + 1]
+        assert bool(found.unfinished) == (last < 3)
+        reached.add(last)
+    assert {1, 2} <= reached
 
 
 def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,26 +10,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import combinations_with_replacement, permutations, product
+from functools import cached_property, partial
+from itertools import chain, combinations_with_replacement, permutations, product
 from math import gcd, prod
 from random import Random
-from typing import Any
+from typing import Any, get_args
 
 import flint
 
 from m2bridge.algebra.linear_algebra import leading_columns
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, partitions, tableaux
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
-from m2bridge.families.attention.parametrization import reduced_name
-from m2bridge.families.attention.representations import SPACES, Type, generators as core_generators, multiplicity_spaces
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.parametrization import parametrization, reduced_name
+from m2bridge.families.attention.representations import (
+    SPACES,
+    Type,
+    generators as core_generators,
+    hilbert_function,
+    hilbert_series,
+    multiplicity_spaces,
+    representations,
+    up_to,
+)
+from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
+from m2bridge.maps.model import Core
 
 Coordinate = tuple[int, int, int, int]
 """k, i, p ≤ q, from 0."""
@@ -259,8 +271,15 @@ def written(vector: HighestWeightVector, shapes: Shapes) -> str:
     return sparse_text(module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates])
 
 
-def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
-    """All minimal generators of a closure above a degree, t ≥ 2, by representations: highest weight vectors first.
+def generators(
+    shape: Shape, above: int = 0, last: int | None = None
+) -> Iterator[tuple[Representation, Iterator[Numbered]]]:
+    """The minimal generators of a closure, t ≥ 2, by representations: highest weight vectors first.
+
+    Parameters
+    ----------
+    above, last : int
+        Those of degrees above the first one, and up to the last one, if there is one.
 
     Raises
     ------
@@ -269,12 +288,39 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
 
     Examples
     --------
-    >>> [(str(part), len(found)) for part, found in generators(SingleLayerAttention(2, 1))]
+    >>> [(str(part), len(list(found))) for part, found in generators(SingleLayerAttention(2, 1))]
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
-    types = [kind for kind in core_generators(size).types if kind[0] > above]
-    for (n, shapes, number), found in vectors(size, types):
+    known = core_generators(size) if last is None else up_to(size, last)
+    for (n, shapes, number), found in vectors(size, [kind for kind in known.types if kind[0] > above]):
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
-            yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
+            yield part, chain.from_iterable(Module(vector.polynomial, shapes, sizes).basis() for vector in found)
+
+
+def core(shape: Shape, coordinates: Coordinates) -> Core | None:
+    """The core of a closure; ``None`` for one token, whose functions are no products.
+
+    In full coordinates the closure is the same up to a linear isomorphism, which is computed.
+    """
+    reduced = coordinates == "reduced"
+    if shape.t == 1 or not (reduced or _spans_agree(shape)):
+        return None
+    return Core(
+        str(size := CoreSize.of(shape)),
+        partial(hilbert_series, shape),
+        partial(representations, shape),
+        lambda last: (hilbert_function(shape, last), up_to(size, last).representations(shape)),
+        partial(_polynomials, shape) if reduced else None,
+    )
+
+
+def _polynomials(shape: Shape, above: int, last: int) -> Iterator[Terms]:
+    for _, polynomials in generators(shape, above, last):
+        yield from (tuple(polynomial.items()) for polynomial in polynomials)
+
+
+def _spans_agree(shape: Shape) -> bool:
+    maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
+    return same_span(*maps)

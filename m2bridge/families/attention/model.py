@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.algebra.schur import Representation
-    from m2bridge.algebra.sparse_polynomial import Terms
     from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
@@ -166,14 +165,6 @@ class SingleLayerAttention(Shape, Model):
 
         return from_multidegrees(self, counts) if self.coordinates == "reduced" else None
 
-    def generators_above(self, degree: int) -> Iterator[Terms]:
-        """The minimal generators of higher degree in reduced coordinates, by lowering operators."""
-        from m2bridge.families.attention.highest_weights import generators
-
-        if self.coordinates == "reduced":
-            for _, polynomials in generators(self, degree):
-                yield from (tuple(polynomial.items()) for polynomial in polynomials)
-
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """The permutations of the indices."""
         from m2bridge.families.attention.parametrization import symmetries
@@ -232,7 +223,7 @@ class SingleLayerAttention(Shape, Model):
 
     def core(self) -> Core | None:
         """The products of as few linear forms in as few variables as decide."""
-        from m2bridge.families.attention.representations import core
+        from m2bridge.families.attention.highest_weights import core
 
         return core(self, self.coordinates)
 

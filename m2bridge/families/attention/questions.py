@@ -35,7 +35,7 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import Equations as Known, check_representations, default_max_degree
+from m2bridge.maps.completeness import check_representations, default_max_degree
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.singular_locus import jacobian_script
@@ -243,7 +243,7 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
     if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS or ring.sections_from > last + 1:
         return None, False
     series, parts = hilbert_series(model), representations(model)
-    check_representations(Known(equations, series, representations=parts))
+    check_representations(equations, [series.value(n) for n in range(last + 1)], parts)
     return series, last >= max(least_degree(model), *(part.degree for part in parts), 0)
 
 

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
-from typing import get_args
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, Shapes as AnyShapes, dimension, from_weights
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, sections_of
 from m2bridge.families.attention.covariants import Shapes
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, pieri, section_multiplicities
-from m2bridge.families.attention.parametrization import parametrization
-from m2bridge.families.attention.shape import Coordinates, Shape, dimension_formula
-from m2bridge.maps.model import Core
+from m2bridge.families.attention.multiplicity_spaces import (
+    MultiplicitySpaces,
+    pieri,
+    section_multiplicities,
+    total_dimension,
+)
+from m2bridge.families.attention.shape import Shape, dimension_formula
 
 SPACES = ("X", "H", "Y")
 Type = tuple[int, Shapes, int]
@@ -157,19 +158,35 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
     return _types(size, size.dimensions, bound)
 
 
-def minors(size: CoreSize) -> Iterator[Type]:
-    """The minimal generators with more rows than the core has: some of the minors of Proposition 1."""
+def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
+    """The minimal generators with more rows than the core has, of all degrees or up to one: minors of Proposition 1."""
     e, f, m = size.dimensions
     larger = [((e + 1, f, m), e + 1)] if e < m else []
     larger += [((e, f + 1, m), f + 1)] if f == m else []
     larger += [((e, f, m + 1), m + 1)] if m == e + f else []
     for sizes, degree in larger:
-        yield from _types(size, sizes, degree)
+        yield from _types(size, sizes, degree if last is None else min(degree, last))
 
 
 def _types(size: CoreSize, sizes: tuple[int, int, int], last: int) -> tuple[Type, ...]:
     spaces = multiplicity_spaces(size, sizes)
     return tuple((n, shapes, count) for n in range(1, last + 1) for shapes, count in spaces.generators(n).items())
+
+
+def up_to(size: CoreSize, last: int) -> Generators:
+    """The minimal generators up to a degree, for a core and beyond it; raises as :func:`generators`."""
+    if last > size.decisive_degree:
+        return Generators(size, tuple(kind for kind in generators(size).types if kind[0] <= last))
+    return Generators(size, tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)])))
+
+
+def hilbert_function(shape: Shape, last: int) -> list[int]:
+    """The values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
+    size = CoreSize.of(shape)
+    if last > size.decisive_degree:
+        return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
+    ring = multiplicity_spaces(size, size.dimensions).ring
+    return [total_dimension(ring(n), (shape.d, shape.d_out, shape.d)) for n in range(last + 1)]
 
 
 def hilbert_series(shape: Shape) -> HilbertSeries:
@@ -217,18 +234,3 @@ def from_multidegrees(shape: Shape, counts: Mapping[tuple[int, tuple[int, ...]],
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]
         dominant[n, tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))] = number
     return from_counts(dominant, (d, d_out, d))
-
-
-def core(shape: Shape, coordinates: Coordinates) -> Core | None:
-    """The core of a closure; ``None`` for one token, whose functions are no products.
-
-    In full coordinates the closure is the same up to a linear isomorphism, which is computed.
-    """
-    if shape.t == 1 or not (coordinates == "reduced" or _spans_agree(shape)):
-        return None
-    return Core(str(CoreSize.of(shape)), partial(hilbert_series, shape), partial(representations, shape))
-
-
-def _spans_agree(shape: Shape) -> bool:
-    maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
-    return same_span(*maps)
