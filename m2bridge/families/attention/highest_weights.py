@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import chain, combinations_with_replacement, permutations, product
+from itertools import combinations_with_replacement, permutations, product
 from math import gcd, prod
 from random import Random
 from typing import Any, get_args
@@ -273,7 +273,7 @@ def written(vector: HighestWeightVector, shapes: Shapes) -> str:
 
 def generators(
     shape: Shape, above: int = 0, last: int | None = None
-) -> Iterator[tuple[Representation, Iterator[Numbered]]]:
+) -> Iterator[tuple[Representation, list[Numbered]]]:
     """The minimal generators of a closure, t ≥ 2, by representations: highest weight vectors first.
 
     Parameters
@@ -288,7 +288,7 @@ def generators(
 
     Examples
     --------
-    >>> [(str(part), len(list(found))) for part, found in generators(SingleLayerAttention(2, 1))]
+    >>> [(str(part), len(found)) for part, found in generators(SingleLayerAttention(2, 1))]
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
@@ -296,7 +296,7 @@ def generators(
     for (n, shapes, number), found in vectors(size, [kind for kind in known.types if kind[0] > above]):
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
-            yield part, chain.from_iterable(Module(vector.polynomial, shapes, sizes).basis() for vector in found)
+            yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
 
 
 def core(shape: Shape, coordinates: Coordinates) -> Core | None:
