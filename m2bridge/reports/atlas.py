@@ -19,7 +19,7 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
-from m2bridge.reports.content import VERDICTS, Case, Cell, Problem, Row, crossed
+from m2bridge.reports.content import VERDICTS, Case, Problem, Row, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.sheet import Table, value_text
 
@@ -115,45 +115,23 @@ class Atlas:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The cases that differ in two numbers only.
+def grids(sheets: Iterable[Sheet]) -> tuple[list[tuple[Any, ...]], list[Sheet]]:
+    """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
 
-    Parameters
-    ----------
-    caption : str
-        The other numbers: ``a = 2, t = 2``.
-    down, across : str
-        How the two are called.
-    columns : tuple of int or str
-    lines : list
-        For each line its number, and the case in each column, or ``None``.
+    A table is its caption with the other numbers, what the two are called, its columns, and its lines.
     """
-
-    caption: str
-    down: str
-    across: str
-    columns: tuple[Cell, ...]
-    lines: list[tuple[Cell, list[Sheet | None]]]
-
-
-def grids(sheets: Iterable[Sheet]) -> tuple[tuple[Grid, ...], tuple[Sheet, ...]]:
-    """All grids, and the cases that fewer than two numbers name."""
-    groups: dict[tuple[object, ...], list[Sheet]] = {}
-    alone = []
+    groups: dict[tuple[Any, ...], list[Sheet]] = {}
     for sheet in sheets:
-        if len(sheet.case.options) < 2:
-            alone.append(sheet)
+        headings = tuple(heading for _, heading, _ in sheet.case.options)
+        groups.setdefault((sheet.case.family, headings, sheet.case.cells[2:]), []).append(sheet)
+    tables, alone = [], []
+    for (_, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
+        if len(headings) < 2:
+            alone += group
         else:
-            headings = tuple(heading for _, heading, _ in sheet.case.options)
-            groups.setdefault((sheet.case.family, headings, sheet.case.cells[2:]), []).append(sheet)
-    return tuple(_grid(group) for _, group in sorted(groups.items(), key=lambda item: repr(item[0]))), tuple(alone)
-
-
-def _grid(sheets: list[Sheet]) -> Grid:
-    (_, down, _), (_, across, _), *others = sheets[0].case.options
-    caption = ", ".join(f"{heading} = {value}" for _, heading, value in others)
-    return Grid(caption, down, across, *crossed({sheet.case.cells[:2]: sheet for sheet in sheets}))
+            caption = ", ".join(f"{heading} = {value}" for heading, value in zip(headings[2:], others, strict=True))
+            tables.append((caption, headings[:2], *crossed({sheet.case.cells[:2]: sheet for sheet in group})))
+    return tables, alone
 
 
 HEADER = ("orbit", "dimension", "tangent dimension", "fibre: length", "points", "singular", "critical", "boundary")

@@ -12,7 +12,7 @@ import zlib
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -29,21 +29,6 @@ MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
 """One sign for each verdict, so that none is told by its colour alone."""
 
 Thing = TypeVar("Thing", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One statement, its text, where it is stated, and how many cases have which verdict."""
-
-    statement: str
-    text: str
-    source: str
-    counts: dict[str, int]
-
-    @property
-    def sentence(self) -> str:
-        """The statement with its text and source."""
-        return f"{self.statement}: {self.text}" + (f" ({self.source})" if self.source else "")
 
 
 def to_html(report: Report, documentation: str = "") -> str:
@@ -73,16 +58,18 @@ def pack(data: Any) -> str:
     return b64encode(zlib.compress(text.encode())).decode()
 
 
-def statements(rows: Sequence[Row]) -> list[Line]:
-    """The statements in question, in alphabetical order."""
-    counts: dict[str, Counter[str]] = {}
-    texts: dict[str, tuple[str, str]] = {}
-    paper = paper_of(rows)
+def statements(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """For each statement its name, its text, where it is stated, all in a sentence, and the numbers of verdicts."""
+    parts: dict[str, list[Row]] = {}
     for row in rows:
-        counts.setdefault(row.statement, Counter())[row.verdict] += 1
-        if not any(texts.get(row.statement, ())):
-            texts[row.statement] = row.text, row.source.removeprefix(paper)
-    return [Line(name, *texts[name], dict(counts[name])) for name in sorted(counts)]
+        parts.setdefault(row.statement, []).append(row)
+    paper, found = paper_of(rows), []
+    for name, part in sorted(parts.items()):
+        text, stated = next(((row.text, row.source) for row in part if row.text or row.source), ("", ""))
+        source = stated.removeprefix(paper)
+        words = {"text": text, "source": source, "sentence": f"{name}: {text}" + (f" ({source})" if source else "")}
+        found.append({"statement": name, **words, "counts": Counter(row.verdict for row in part)})
+    return found
 
 
 def paper_of(rows: Iterable[Row]) -> str:
