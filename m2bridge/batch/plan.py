@@ -256,21 +256,17 @@ def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:
 
 def performed(plan: Plan, start: Callable[[], Any], progress: Progress) -> Iterator[Report]:
     """The reports on what a plan says is left, as :func:`run` performs it."""
-    if plan.left:
-        with start() as executor, progress.of(plan):
-            for report in _reports(plan.left, executor, progress.started):
-                progress.finished(report)
-                yield report
-
-
-def _reports(tasks: Sequence[Any], executor: Any, started: Callable[[Any], None]) -> Iterator[Report]:
-    while tasks:
-        held = []
-        for report in executor.run(tasks, started):
-            if report.held:
-                held.append(report.task)
-            else:
-                yield report
-        tasks = held
-        if tasks:
-            time.sleep(_PATIENCE)
+    if not plan.left:
+        return
+    with start() as executor, progress.of(plan):
+        tasks: Sequence[Any] = plan.left
+        while tasks:
+            held = []
+            for report in executor.run(tasks, progress.started):
+                if report.held:
+                    held.append(report.task)
+                else:
+                    progress.finished(report)
+                    yield report
+            if tasks := held:
+                time.sleep(_PATIENCE)

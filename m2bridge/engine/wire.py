@@ -186,8 +186,7 @@ def rational(text: str) -> Fraction:
 
 
 def _coefficient(domain: Any, text: str) -> Any:
-    numerator, _, denominator = text.partition("/")
-    value = domain(integer(numerator), integer(denominator)) if denominator else domain(integer(numerator))
+    value = domain(*map(integer, text.split("/")))
     if not value:
         raise ParseError("a term with coefficient zero")
     return value

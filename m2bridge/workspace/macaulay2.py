@@ -195,10 +195,8 @@ class Workspace:
             raise errors.InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
         version = f"Macaulay2 {self._process.candidate.version}"
         if others := self._query(f"mbOthers {quoted(name)}"):
-            near = difflib.get_close_matches(name, others, 3)
-            advice = (
-                f"did you mean {' or '.join(near)}?" if near else "its file must be in a folder of Macaulay2's path"
-            )
+            near = " or ".join(difflib.get_close_matches(name, others, 3))
+            advice = f"did you mean {near}?" if near else "its file must be in a folder of Macaulay2's path"
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         try:
             self._process.answer(f"needsPackage {quoted(name)};", file=f"the call for the package {name}")

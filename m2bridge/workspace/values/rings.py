@@ -146,17 +146,16 @@ class Algebra(AsText):
         if not (self.variables or self.joined):
             return f"toField({ring_text(self.coefficients)})"
         name = self.variables.__getitem__
-        parts = list(self.variables)
-        if self.degrees != ((1,),) * len(parts):
-            parts.append(f"Degrees => {self.degrees}")
-        if self.order != (("GRevLex", tuple(d[0] for d in self.degrees if d)),) and self.variables:
-            parts.append(f"MonomialOrder => ({', '.join(f'{k} => {v}' for k, v in self.order)})")
-        if self.inverses:
-            parts.append("Inverses => true")
-        if self.weyl:
-            parts.append(f"WeylAlgebra => ({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})")
-        if self.skew:
-            parts.append(f"SkewCommutative => ({', '.join(map(name, self.skew))})")
+        usual = (("GRevLex", tuple(d[0] for d in self.degrees if d)),)
+        order = ", ".join(f"{k} => {v}" for k, v in self.order) if self.variables and self.order != usual else ""
+        options = {
+            "Degrees": str(self.degrees) if self.degrees != ((1,),) * len(self.variables) else "",
+            "MonomialOrder": order and f"({order})",
+            "Inverses": "true" if self.inverses else "",
+            "WeylAlgebra": self.weyl and f"({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})",
+            "SkewCommutative": self.skew and f"({', '.join(map(name, self.skew))})",
+        }
+        parts = (*self.variables, *(f"{option} => {value}" for option, value in options.items() if value))
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
