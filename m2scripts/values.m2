@@ -1,13 +1,17 @@
 -- Every value with a counterpart in Python, out and in; loaded in workspaces, after wire.m2 and the preloaded packages.
 --
--- Out: mbEmit writes ["Value", rings, value]. A ring is in the table once, by its description, after the rings that it
--- is made of; values name it by its place there. The reader is m2bridge/workspace/decode.py.
--- The data of an element: text for ZZ, QQ and ZZ/p, [precision, sign, mantissa, exponent] for RR, two of them for CC,
--- [coefficient, variable, exponent, variable, exponent, ..] for each term of a polynomial, [numerator, denominator];
+-- Out: mbEmit writes ["Value", rings, value]. A value is [type, part, ..] with the name of a class of
+-- m2bridge.workspace.values and the fields of that class, or with one of those names of Macaulay2 that
+-- m2bridge/workspace/decode.py reads. A part is a value, an integer, or a list of parts that does not begin with a string.
+-- A ring is in the table once, after the rings that it is made of; values name it by its place there, as ["Ring", place].
+-- Elements are ["Element", place, data] and ["Elements", place, data, ..], where the data are text for ZZ, QQ and ZZ/p,
+-- [mantissa, exponent, precision] for RR, two of them for CC, [numerator, denominator],
+-- [coefficient, variable, exponent, variable, exponent, ..] for each term of a polynomial;
 -- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
 -- A value without a counterpart is ["Unknown", class], or on request a reference to what this process keeps.
 --
--- In: m2bridge/workspace/encode.py writes calls of the functions in the second half, and nothing else.
+-- In: m2bridge/workspace/encode.py writes calls of the functions in the second half, and nothing else: mbMatrix makes what
+-- the fields of the class Matrix say, and so on.
 
 mbReferences = false
 
@@ -47,19 +51,20 @@ mbEncode String := s -> (
     else if any(ascii s, byte -> byte > 127) then mbArray {"\"Bytes\"", mbForeign s}
     else mbForeign s)
 
+mbClassName = x -> toString class x
 mbTagged = (tag, items) -> mbArray prepend(mbString tag, items)
-mbValues = items -> mbArray apply(toList items, mbEncode)
+mbValues = items -> mbTagged("Sequence", apply(toList items, mbEncode))
 mbIntegers = items -> mbArray apply(toList items, toString)
+mbBoolean = x -> if x then "true" else "false"
 
 -- Numbers that are not exact: a mantissa times a power of two, exactly.
-mbReal = x -> (
+mbSpecials = new HashTable from {"0" => "", "-0" => "-0", "infinity" => "inf", "-infinity" => "-inf", "NotANumber" => "nan"}
+mbRealData = x -> (
     p := precision x;
-    if not isFinite x then mbArray {toString p, mbQuote toString x}
-    else if x == 0 then mbArray {toString p, if toString x == "-0" then "\"-0\"" else "\"0\""}
+    if not isFinite x or x == 0 then mbArray {"\"0\"", "0", toString p, mbString mbSpecials#(toString x)}
     else (
         e := size2 x - p;
-        mbArray {toString p, mbQuote toString floor(x * (numeric(p, 2))^(-e)), toString e}))
-mbComplexNumber = x -> mbArray {mbReal realPart x, mbReal imaginaryPart x}
+        mbArray {mbQuote toString floor(x * (numeric(p, 2))^(-e)), toString e, toString p}))
 
 -- Rings.
 mbVariableIndex = i -> (
@@ -67,9 +72,9 @@ mbVariableIndex = i -> (
     else if instance(i, Symbol) then mbString toString i
     else if instance(i, RingElement) and member(i, gens ring i) then mbVariableIndex baseName i
     else error("no counterpart for the index ", toString i))
-mbNameOf = x -> (
-    if instance(x, Symbol) then mbArray {mbEncode toString x}
-    else mbArray prepend(mbEncode toString x#0, apply(if instance(x#1, Sequence) then toList x#1 else {x#1}, mbVariableIndex)))
+mbNameOf = x -> mbTagged("Variable",
+    if instance(x, Symbol) then {mbEncode toString x}
+    else prepend(mbEncode toString x#0, apply(if instance(x#1, Sequence) then toList x#1 else {x#1}, mbVariableIndex)))
 
 mbPosition = (R, x) -> if instance(x, ZZ) then x else position(gens R, y -> y === x or baseName y === baseName x)
 mbWeyl = R -> mbArray apply(toList (options monoid R).WeylAlgebra, p -> (
@@ -77,34 +82,25 @@ mbWeyl = R -> mbArray apply(toList (options monoid R).WeylAlgebra, p -> (
     mbIntegers apply(toList p, x -> mbPosition(R, x))))
 mbSkew = R -> if R.?SkewCommutative then mbIntegers R.SkewCommutative else "[]"
 
-mbOrderPart = (name, size) -> mbArray {mbString toString name,
-    if instance(size, ZZ) then toString size else if instance(size, List) then mbIntegers size else mbString toString size}
+mbOrderPart = (name, size) -> mbTagged("Sequence", {mbString toString name,
+    if instance(size, ZZ) then toString size else if instance(size, List) then mbIntegers size else mbString toString size})
 mbDescribeAlgebra = R -> (
-    k := coefficientRing R;
     o := options monoid R;
-    mbTagged("Algebra", {mbRingPlace k, mbArray apply(gens R, x -> mbNameOf baseName x), toString o.DegreeRank,
+    mbTagged("Algebra", {mbEncode coefficientRing R, mbArray apply(gens R, x -> mbNameOf baseName x),
         mbArray apply(o.Degrees, mbIntegers), mbArray apply(toList o.MonomialOrder, part -> mbOrderPart(part#0, part#1)),
-        if o.Inverses === true then "true" else "false", if o.Join === false then "false" else "true", mbWeyl R, mbSkew R}))
+        mbBoolean(o.Inverses === true), mbWeyl R, mbSkew R, toString o.DegreeRank, mbBoolean(o.Join =!= false)}))
 
-mbIsReal = R -> instance(R, InexactField) and toString class R == "RealField"
 mbDescribe = R -> (
-    if R === ZZ then "[\"ZZ\"]"
-    else if R === QQ then "[\"QQ\"]"
-    else if mbIsPrimeField R then mbTagged("ZZ/p", {mbQuote toString char R})
-    else if instance(R, InexactField) then (
-        kind := toString class R;
-        if kind == "RealField" then mbTagged("RR", {toString precision R})
-        else if kind == "ComplexField" then mbTagged("CC", {toString precision R})
-        else mbTagged("Unknown", {mbQuote kind}))
-    else if instance(R, GaloisField) then (
-        A := ambient R;
-        mbTagged("GF", {mbRingPlace A, mbData(A, R.PrimitiveElement)}))
-    else if instance(R, FractionField) then mbTagged("Fraction", {mbRingPlace last R.baseRings})
+    if R === ZZ then mbTagged("IntegerRing", {})
+    else if R === QQ or mbIsPrimeField R then mbTagged("CoefficientField", {toString char R})
+    else if instance(R, InexactField) and member(mbClassName R, {"RealField", "ComplexField"})
+    then mbTagged(mbClassName R, {toString precision R})
+    else if instance(R, GaloisField) then mbTagged("GaloisField", {mbEncode ambient R, mbElement(ambient R, R.PrimitiveElement)})
+    else if instance(R, FractionField) then mbTagged("FractionField", {mbEncode last R.baseRings})
     else if instance(R, PolynomialRing) then mbDescribeAlgebra R
-    else if instance(R, QuotientRing) then (
-        S := ambient R;
-        mbTagged("Quotient", {mbRingPlace S, mbArray apply(first entries gens ideal R, f -> mbData(S, f))}))
-    else mbTagged("Unknown", {mbString toString class R}))
+    else if instance(R, QuotientRing)
+    then mbTagged("QuotientRing", {mbEncode ambient R, mbElements(ambient R, first entries gens ideal R)})
+    else mbTagged("Unknown", {mbString mbClassName R}))
 
 mbRingPlace = R -> (
     if not mbPlaces#?R then (
@@ -134,15 +130,18 @@ mbTermData = (R, k, f) -> (
         concatenate("[", write c, apply(m, (v, e) -> (",", mbExponent v, ",", mbExponent e)), "]")))
 mbData = (R, f) -> (
     if R === ZZ or R === QQ or mbIsPrimeField R then mbQuote toString f
-    else if instance(R, InexactField) then (if mbIsReal R then mbReal f else mbComplexNumber f)
+    else if instance(R, InexactField) then (
+        if mbClassName R == "RealField" then mbRealData f else mbArray {mbRealData realPart f, mbRealData imaginaryPart f})
     else if instance(R, GaloisField) then mbPolynomialData(ambient R, lift(f, ambient R))
     else if instance(R, FractionField) then (
         S := last R.baseRings;
         mbArray {mbData(S, numerator f), mbData(S, denominator f)})
     else mbPolynomialData(R, f))
 
+mbElement = (R, f) -> mbTagged("Element", {mbRingPlace R, mbData(R, f)})
+mbElements = (R, items) -> mbTagged("Elements", prepend(mbRingPlace R, apply(items, f -> mbData(R, f))))
+
 -- Values.
-mbClassName = x -> toString class x
 mbTable = new MutableHashTable
 mbOrigin = concatenate(toString processID(), "-", toString currentTime())
 mbForget = () -> scan(keys mbTable, k -> remove(mbTable, k))
@@ -154,73 +153,68 @@ mbUnknown = x -> (
         mbTable#key = x;
         text := try toString x else "";
         mbTagged("Reference", {mbEncode mbClassName x, mbEncode substring(0, 1000, text), mbQuote key})))
-mbPairs = x -> mbArray apply(pairs x, (k, v) -> mbArray {mbEncode k, mbEncode v})
+mbPairs = x -> mbArray apply(pairs x, mbValues)
 
 mbEncode Thing := mbUnknown
-mbEncode RR := x -> mbTagged("RR", {mbReal x})
-mbEncode CC := x -> mbTagged("CC", {mbComplexNumber x})
 mbEncode InfiniteNumber := x -> mbTagged("Infinity", {if x > 0 then "1" else "-1"})
 mbEncode IndeterminateNumber := x -> mbTagged("Infinity", {"0"})
-mbEncode RRi := x -> mbTagged("RRi", {mbReal left x, mbReal right x})
+mbEncode RRi := x -> mbTagged("RealInterval", {mbEncode left x, mbEncode right x})
 mbEncode Constant := x -> mbTagged("Constant", {mbQuote toString x})
-mbEncode Net := x -> mbTagged("Net", {toString height x, mbValues unstack x})
+mbEncode Net := x -> mbTagged("Net", {mbValues unstack x, toString height x})
 mbEncode Symbol := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode Keyword := x -> mbTagged("Symbol", {mbEncode toString x})
 mbEncode IndexedVariable := x -> mbTagged("Symbol", {mbEncode toString x#0, mbEncode x#1})
 mbLists = set {List, VerticalList} + set select({try value "NumberedVerticalList"}, x -> instance(x, Type))
 mbEncode BasicList := x -> (
     kind := class x;
-    if mbLists#?kind then mbTagged("List", {mbValues x})
-    else if instance(x, Expression) then mbTagged("Expression", {mbString mbClassName x, mbValues x})
-    else if member(kind, {Array, Option, MutableList, Partition}) then mbTagged(toString kind, {mbValues x})
+    if mbLists#?kind then mbTagged("List", apply(toList x, mbEncode))
+    else if instance(x, Expression) then mbTagged("Expression", {mbString toString kind, mbValues x})
+    else if kind === Option then mbTagged("Option", apply(toList x, mbEncode))
+    else if member(kind, {Array, MutableList, Partition}) then mbTagged(toString kind, {mbValues x})
     else mbUnknown x)
 mbEncode List := lookup(mbEncode, BasicList)
+mbEncode Sequence := mbValues
 mbEncode HashTable := x -> if class x === HashTable or class x === OptionTable then mbTagged("HashTable", {mbPairs x}) else mbUnknown x
 mbEncode MutableHashTable := x -> if class x === MutableHashTable then mbTagged("MutableHashTable", {mbPairs x}) else mbUnknown x
-mbEncode Set := x -> if class x === Set then mbTagged("Set", {mbValues keys x}) else mbUnknown x
+mbEncode Set := x -> if class x === Set then mbTagged("Set", apply(keys x, mbEncode)) else mbUnknown x
 mbEncode VirtualTally := x -> (
-    if class x === Tally or class x === VirtualTally or class x === BettiTally then mbTagged(mbClassName x, {mbPairs x}) else mbUnknown x)
+    if class x === BettiTally then mbTagged("BettiTable", {mbArray apply(pairs x, (k, n) -> mbValues((k#0, toSequence k#1, k#2), n))})
+    else if class x === Tally or class x === VirtualTally then mbTagged(mbClassName x, {mbPairs x})
+    else mbUnknown x)
 mbEncode Tally := lookup(mbEncode, VirtualTally)
 
 mbEncode Ring := R -> mbTagged("Ring", {mbRingPlace R})
-mbEncode InexactFieldFamily := R -> (
-    if toString R == "RR" or toString R == "CC" then mbTagged("Ring", {mbRingPlace R_53}) else mbUnknown R)
-mbEncode RingElement := f -> mbTagged("Element", {mbRingPlace ring f, mbData(ring f, f)})
-mbEncode Ideal := I -> mbTagged("Ideal", {mbRingPlace ring I, mbArray apply(first entries gens I, f -> mbData(ring I, f))})
-mbEncode MonomialIdeal := I -> mbTagged("MonomialIdeal", {mbRingPlace ring I, mbArray apply(first entries gens I, f -> mbData(ring I, f))})
-
-mbModule = M -> mbArray {
-    mbRingPlace ring M, mbArray apply(degrees ambient M, mbIntegers),
-    if M.?generators then mbMatrix M.generators else "null",
-    if M.?relations then mbMatrix M.relations else "null"}
-mbMatrix = f -> mbArray {
-    mbModule target f, mbModule source f, mbIntegers degree f,
-    mbArray apply(entries f, row -> mbArray apply(row, x -> mbData(ring f, x)))}
-mbEncode Module := M -> mbTagged("Module", {mbModule M})
-mbEncode Matrix := f -> mbTagged("Matrix", {mbMatrix f})
-mbEncode MutableMatrix := f -> mbTagged("MutableMatrix", {mbMatrix matrix f})
-mbEncode Vector := v -> mbTagged("Vector", {mbModule class v, mbArray apply(entries v, x -> mbData(ring v, x))})
-mbEncode GroebnerBasis := G -> mbTagged("GroebnerBasis", {mbMatrix generators G})
-mbEncode RingMap := f -> mbTagged("RingMap", {mbRingPlace target f, mbRingPlace source f,
-    mbArray apply(first entries matrix f, x -> mbData(target f, x))})
+mbEncode InexactFieldFamily := R -> if toString R == "RR" or toString R == "CC" then mbEncode R_53 else mbUnknown R
+scan({RR, CC, RingElement}, T -> mbEncode T := f -> mbElement(ring f, f))
+mbEncode Ideal := I -> mbTagged("Ideal", {mbEncode ring I, mbElements(ring I, first entries gens I)})
+mbEncode MonomialIdeal := I -> mbTagged("MonomialIdeal", {mbEncode ring I, mbElements(ring I, first entries gens I)})
+mbEncode Module := M -> mbTagged("Module", {
+    mbEncode ring M, mbArray apply(degrees ambient M, mbIntegers),
+    if M.?generators then mbEncode M.generators else "null",
+    if M.?relations then mbEncode M.relations else "null"})
+mbEncode Matrix := f -> mbTagged("Matrix", {
+    mbEncode target f, mbEncode source f, mbArray apply(entries f, row -> mbElements(ring f, row)), mbIntegers degree f})
+mbEncode MutableMatrix := f -> mbTagged("MutableMatrix", {mbEncode matrix f})
+mbEncode Vector := v -> mbTagged("Vector", {mbEncode class v, mbElements(ring v, entries v)})
+mbEncode GroebnerBasis := G -> mbTagged("GroebnerBasis", {mbEncode generators G})
+mbEncode RingMap := f -> mbTagged("RingMap", {
+    mbEncode target f, mbEncode source f, mbElements(target f, first entries matrix f)})
 mbEncode ProjectiveHilbertPolynomial := h -> mbTagged("HilbertPolynomial", {mbPairs h})
 
 -- Chain complexes: Macaulay2 1.21 has ChainComplex, 1.26 has Complex.
-mbComplex = C -> (
-    (low, high) := mbEnds C;
-    {mbRingPlace ring C, toString low,
-        mbArray apply(toList(low .. high), i -> mbModule C_i),
-        mbArray apply(toList(low + 1 .. high), i -> mbMatrix C.dd_i)})
-mbComplexMap = f -> (
-    (low, high) := mbEnds source f;
-    mbTagged("ComplexMap", {mbArray mbComplex source f, mbArray mbComplex target f, toString degree f,
-        mbArray apply(toList(low .. high), i -> mbMatrix f_i)}))
 mbTypeNamed = name -> if isGlobalSymbol name and instance(value name, Type) then value name
 mbChainComplexes = mbTypeNamed "ChainComplex"
 mbComplexes = mbTypeNamed "Complex"
 mbEnds = C -> if mbChainComplexes =!= null and instance(C, mbChainComplexes) then (min C, max C) else concentration C
-scan({mbChainComplexes, mbComplexes}, T -> if T =!= null then mbEncode T := C -> mbTagged("Complex", mbComplex C))
-scan(mbTypeNamed \ {"ChainComplexMap", "ComplexMap"}, T -> if T =!= null then mbEncode T := mbComplexMap)
+scan({mbChainComplexes, mbComplexes}, T -> if T =!= null then mbEncode T := C -> (
+    (low, high) := mbEnds C;
+    mbTagged("Complex", {mbEncode ring C, toString low,
+        mbArray apply(toList(low .. high), i -> mbEncode C_i),
+        mbArray apply(toList(low + 1 .. high), i -> mbEncode C.dd_i)})))
+scan(mbTypeNamed \ {"ChainComplexMap", "ComplexMap"}, T -> if T =!= null then mbEncode T := f -> (
+    (low, high) := mbEnds source f;
+    mbTagged("ComplexMap", {mbEncode source f, mbEncode target f, toString degree f,
+        mbArray apply(toList(low .. high), i -> mbEncode f_i)})))
 
 mbEmit = (name, x) -> (
     scan(keys mbPlaces, k -> remove(mbPlaces, k));
@@ -232,36 +226,37 @@ mbEmit = (name, x) -> (
     mbOutput << line << flush;)
 
 -- In: rings, made once for each dictionary of symbols.
-mbSymbol = name -> (
+mbSymbolNamed = name -> (
     d := mbSymbols();
     if d#?name then d#name else getGlobalSymbol(d, name))
 mbDefine = (name, x) -> (
-    s := mbSymbol name;
+    s := mbSymbolNamed name;
     (mbCore "globalAssign")(s, x);)
 mbVariableNamed = parts -> (
-    s := mbSymbol first parts;
+    s := mbSymbolNamed first parts;
     if #parts == 1 then s
     else (
-        index := apply(drop(parts, 1), i -> if instance(i, String) then mbSymbol i else i);
+        index := apply(drop(parts, 1), i -> if instance(i, String) then mbSymbolNamed i else i);
         new IndexedVariable from {s, if #index == 1 then first index else toSequence index}))
 mbGiven = (key, make) -> (
     known := mbKeptRings();
     if not known#?key then known#key = make();
     use known#key)
 
-mbPrimeField = p -> ZZ/p
+mbIntegerRing = () -> ZZ
+mbCoefficientField = p -> if p == 0 then QQ else ZZ/p
 mbRealField = p -> RR_p
 mbComplexField = p -> CC_p
 -- Macaulay2 calls the generator primitive where it looks for no other element, even if it is not.
-mbGalois = (A, element) -> if element == A_0 then GF A else GF(A, PrimitiveElement => element)
-mbFraction = R -> frac R
-mbQuotient = (R, relations) -> R / ideal matrix(R, {relations})
-mbAlgebra = (k, names, rank, degs, order, inverses, joined, weyl, skew) -> if #names == 0 and not joined then toField k else (
+mbGaloisField = (A, element) -> if element == A_0 then GF A else GF(A, PrimitiveElement => element)
+mbFractionField = R -> frac R
+mbQuotientRing = (R, relations) -> if R === ZZ then ZZ/(first relations) else R / ideal matrix(R, {relations})
+mbAlgebra = (k, names, degs, order, inverses, weyl, skew, rank, joined) -> if #names == 0 and not joined then toField k else (
     variables := apply(names, mbVariableNamed);
     k(monoid(new Array from join(variables, {
-        DegreeRank => rank, Degrees => degs, MonomialOrder => apply(order, (o, n) -> (value Core.Dictionary#o) => (
-            if instance(n, String) then value Core.Dictionary#n else n)),
-        Inverses => inverses, WeylAlgebra => apply(weyl, (a, b) -> variables#a => variables#b),
+        DegreeRank => rank, Degrees => degs, MonomialOrder => apply(order, o -> (value Core.Dictionary#(o#0)) => (
+            if instance(o#1, String) then value Core.Dictionary#(o#1) else o#1)),
+        Inverses => inverses, WeylAlgebra => apply(weyl, p -> variables#(p#0) => variables#(p#1)),
         SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}))))
 
 -- Elements. Terms are added by halves, since a sum copies both of its parts.
@@ -269,9 +264,10 @@ mbSum = (start, end, term) -> if end == start + 1 then term start else (
     half := (start + end) // 2;
     mbSum(start, half, term) + mbSum(half, end, term))
 -- {coefficient, variable, exponent, variable, exponent, ..} for each term
-mbElement = (R, terms) -> (
+mbSparse = (R, terms) -> (
     if #terms == 0 then 0_R
-    else if not instance(R, PolynomialRing) then promote(mbElement(ambient R, terms), R)
+    else if mbIsPrimeField R then promote(first first terms, R)
+    else if not instance(R, PolynomialRing) then promote(mbSparse(ambient R, terms), R)
     else (
         k := coefficientRing R;
         S := mbRaw R;
@@ -302,33 +298,50 @@ mbTyped = (names, make, write) -> (
     write(R, names))
 mbPlaced = (R, places, terms) -> (
     if instance(R, FractionField) then promote(mbPlaced(last R.baseRings, places, terms), R)
-    else mbElement(R, apply(terms, t -> apply(#t, j -> if odd j then places#(t#j) else t#j))))
-mbQuotientOf = (R, above, below) -> promote(above, R) / promote(below, R)
-mbNumber = (p, mantissa, exponent) -> numeric(p, mantissa) * (numeric(p, 2))^exponent
-mbSpecial = (p, name) -> (
-    if name == "inf" then numeric(p, infinity) else if name == "-inf" then numeric(p, -infinity)
-    else if name == "nan" then numeric(p, infinity) - numeric(p, infinity) else -numeric(p, 0))
-mbComplexFrom = (p, a, b) -> toCC(p, a, b)
-mbInterval = (a, b) -> interval(a, b)
+    else mbSparse(R, apply(terms, t -> apply(#t, j -> if odd j then places#(t#j) else t#j))))
+mbRingFraction = (R, above, below) -> promote(above, R) / promote(below, R)
+mbReal = (mantissa, exponent, p, special) -> (
+    if special == "" then numeric(p, mantissa) * (numeric(p, 2))^exponent
+    else if special == "inf" then numeric(p, infinity) else if special == "-inf" then numeric(p, -infinity)
+    else if special == "nan" then numeric(p, infinity) - numeric(p, infinity) else -numeric(p, 0))
+mbComplexNumber = (a, b) -> toCC(min(precision a, precision b), a, b)
+mbRealInterval = (a, b) -> interval(a, b)
 mbConstant = name -> value Core.Dictionary#name
-mbNet = (above, written) -> (
+
+-- Values.
+mbNet = (written, above) -> (
     n := stack written;
     n^(above - height n))
+mbSymbol = (name, index) -> (
+    s := if not match("^[[:alpha:]]", name) then getGlobalSymbol(Core.Dictionary, name)
+        else if isGlobalSymbol name then getGlobalSymbol name else mbSymbolNamed name;
+    if index === null then s else new IndexedVariable from {s, index})
+mbNew = (kind, parts) -> new (value Core.Dictionary#kind) from parts
+mbHashTable = (kind, items) -> if kind == "HashTable" then hashTable items else mbNew(kind, apply(items, (k, v) -> k => v))
+mbFactorization = factors -> (
+    if #factors > 0 and first factors === (-1, 1) then new Minus from {mbFactorization drop(factors, 1)}
+    else new Product from apply(factors, (base, n) -> new Power from {base, n}))
+mbReference = (kind, text, key) -> (
+    if mbTable#?key then mbTable#key else error "the value of this reference is gone, or belongs to another workspace")
+mbTogether = parts -> fold(join, {}, parts)
 
-mbFree = (R, degs) -> if degreeLength R == 0 then R^(#degs) else R^(-degs)
-mbSubquotient = (g, r) -> (
-    if r === null then image g else if g === null then coker r else subquotient(g, r))
-mbMap = (T, S, deg, rows) -> (
+mbModule = (R, degs, g, r) -> (
+    if g =!= null then (if r === null then image g else subquotient(g, r))
+    else if r =!= null then coker r
+    else if degreeLength R == 0 then R^(#degs) else R^(-degs))
+mbMatrix = (T, S, rows, deg) -> (
     R := ring T;
     options := if degreeLength R == 0 then () else (1 : (Degree => deg));
     if #rows == 0 or #first rows == 0 then map(T, S, 0) else map prepend(T, prepend(S, prepend(apply(rows, r -> apply(r, x -> promote(x, R))), options))))
-mbIdeal = (R, generators) -> if #generators == 0 then ideal 0_R else ideal apply(generators, f -> promote(f, R))
+mbGeneralIdeal = (R, generators) -> if #generators == 0 then ideal 0_R else ideal apply(generators, f -> promote(f, R))
 mbMonomialIdeal = (R, generators) -> if #generators == 0 then monomialIdeal 0_R else monomialIdeal apply(generators, f -> promote(f, R))
+mbMutableMatrix = f -> mutableMatrix f
+mbGroebnerBasis = f -> forceGB f
 mbVector = (M, items) -> (
     R := ring M;
     new M from (vector matrix(R, apply(items, x -> {promote(x, R)}))))
 mbRingMap = (T, S, images) -> map(T, S, apply(images, x -> promote(x, T)))
-mbChain = (R, low, modules, maps) -> (
+mbComplex = (R, low, modules, maps) -> (
     if mbComplexes =!= null then (
         make := value "complex";
         if #maps == 0 then make(first modules, Base => low) else make(maps, Base => low))
@@ -338,17 +351,9 @@ mbChain = (R, low, modules, maps) -> (
         scan(#modules, i -> C#(low + i) = modules#i);
         scan(#maps, i -> C.dd#(low + i + 1) = maps#i);
         C))
-mbMapOfComplexes = (D, C, d, maps) -> (
-    table := new HashTable from maps;
+mbComplexMap = (C, D, d, maps) -> (
+    low := first mbEnds C;
+    table := hashTable apply(#maps, i -> low + i => maps#i);
     if mbComplexes =!= null then map(D, C, table, Degree => d) else map(D, C, i -> table#i, Degree => d))
-mbExpression = (name, parts) -> new (value Core.Dictionary#name) from parts
-mbHilbertPolynomial = items -> new ProjectiveHilbertPolynomial from items
-mbBettiTable = items -> new BettiTally from items
-mbReferenced = key -> if mbTable#?key then mbTable#key else error "the value of this reference is gone, or belongs to another workspace"
-mbTogether = parts -> fold(join, {}, parts)
-mbFactors = factors -> new Product from apply(factors, (base, n) -> new Power from {base, n})
-mbSymbolGiven = name -> if match("^[[:alpha:]]", name) then (
-    if isGlobalSymbol name then getGlobalSymbol name else mbSymbol name) else getGlobalSymbol(Core.Dictionary, name)
-mbTableFrom = (kind, items) -> (
-    if kind == "HashTable" then hashTable items
-    else new (value Core.Dictionary#kind) from apply(items, (k, v) -> k => v))
+mbHilbertPolynomial = coefficients -> new ProjectiveHilbertPolynomial from apply(coefficients, c -> c#0 => c#1)
+mbBettiTable = entries -> new BettiTally from apply(entries, e -> toSequence e#0 => e#1)

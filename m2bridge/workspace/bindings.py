@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from typing import Any
 
 import flint
@@ -184,9 +183,6 @@ def _(value: Expr) -> str:
     return encode(number(value))
 
 
-_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
-
-
 @encode.register(object)
 def _(value: Any) -> str:
     """The value as a Macaulay2 expression.
@@ -197,13 +193,12 @@ def _(value: Any) -> str:
         If it belongs to none of these libraries, or is not exact.
     """
     kind = type(value)
-    library = kind.__module__.partition(".")[0]
-    if library == "numpy":
+    if kind.__module__.partition(".")[0] == "numpy":
         return _numpy(value)
-    if library == "flint":
-        return _flint(value)
     if hasattr(value, "parent") and hasattr(value, "to_int"):  # SymPy's residues
         return f"(promote({int(value)}, {encode(CoefficientField(int(value.mod)))}))"
+    if kind.__name__.startswith(("arb", "acb", "arf")):
+        raise inexact(f"a {kind.__name__}")
     raise ConversionError(
         f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
         "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
@@ -211,12 +206,10 @@ def _(value: Any) -> str:
 
 
 def _numpy(value: Any) -> str:
+    if value.dtype.kind in "fc":
+        raise inexact(f"an array of {value.dtype}")
     if value.dtype.kind not in "iubO":
-        raise (
-            inexact(f"an array of {value.dtype}")
-            if value.dtype.kind in "fc"
-            else ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
-        )
+        raise ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
     listed = value.tolist()
     if value.ndim != 2 or value.dtype.kind == "b":
         return encode(listed)
@@ -225,85 +218,71 @@ def _numpy(value: Any) -> str:
     return encode(_number_matrix(listed, value.shape[1]))
 
 
-def _flint(value: Any) -> str:
-    name = type(value).__name__
-    if isinstance(value, flint.fmpz | flint.fmpq):
-        return encode(_flint_number(value))
-    if name.startswith("fq_default"):
-        return _galois(value)
-    if isinstance(value, flint.nmod):
-        return f"(promote({int(value)}, {encode(_ground(value))}))"
-    if isinstance(value, flint.fmpz_mod):
-        raise ConversionError("a flint.fmpz_mod does not say its modulus: give a flint.nmod")
-    if name in ("fmpz_mat", "fmpq_mat", "nmod_mat", "fmpz_mod_mat"):
-        rows = [[_flint_number(x) for x in row] for row in value.tolist()]
-        return encode(plain_matrix(_ground(value), rows, value.ncols()))
-    if name in ("fmpz_poly", "fmpq_poly", "nmod_poly", "fmpz_mod_poly"):
-        return _flint_polynomial(value, ("x",), grevlex, (((i,), c) for i, c in enumerate(value.coeffs()) if c))
-    if name in ("fmpz_mpoly", "fmpq_mpoly", "nmod_mpoly", "fmpz_mod_mpoly"):
-        context = value.context()
-        order = _ORDERS[str(context.ordering())]
-        return _flint_polynomial(value, tuple(map(str, context.names())), order, value.to_dict().items())
-    if name.startswith(("arb", "acb", "arf")):
-        raise inexact(f"a {name}")
-    raise ConversionError(f"a flint.{name} has no counterpart in Macaulay2")
-
-
 def _flint_number(value: Any) -> int | Fraction:
     return fraction(value) if isinstance(value, flint.fmpq) else int(value)
 
 
-def _ground(value: Any) -> Any:
+def _ground(value: Any) -> values.IntegerRing | CoefficientField:
+    """The ring of the coefficients or entries of one of FLINT's values."""
     name = type(value).__name__
-    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
-        return values.IntegerRing()
     if name.startswith("fmpq"):
         return QQ
-    modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
-    return CoefficientField(int(modulus))
+    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
+        return values.IntegerRing()
+    return CoefficientField(int(value.modulus() if hasattr(value, "modulus") else value.context().modulus()))
 
 
-def _flint_polynomial(value: Any, names: tuple[str, ...], order: Any, terms: Iterable[tuple[Any, Any]]) -> str:
-    over = polynomial_ring(_ground(value), names, order)
-    return polynomial(over, ((tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in terms))
+def _flint_matrix(value: Any) -> str:
+    rows = [[_flint_number(x) for x in row] for row in value.tolist()]
+    return encode(plain_matrix(_ground(value), rows, value.ncols()))
 
 
-def _galois(value: Any) -> str:
-    """A polynomial over a field GF(q), in the variable x.
-
-    Raises
-    ------
-    ConversionError
-        If it is an element of the field, which does not say of which field.
-    """
-    if not isinstance(value, flint.fq_default_poly):
-        raise ConversionError("a flint.fq_default does not say which field it is of: give a polynomial over the field")
-    field = _field(value.context().base_field())
-    ground = CoefficientField(field.characteristic)
-    elements = ((i, values.RingElement(field, _terms_of_residue(ground, c))) for i, c in enumerate(value.coeffs()) if c)
-    return polynomial(values.Algebra(field, ("x",)), (((i,), encode(element)) for i, element in elements))
+_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
 
 
-def _field(context: Any) -> values.GaloisField:
-    """The field with flint's modulus and name of the generator."""
+def _flint_polynomial(value: Any) -> str:
+    """A polynomial; those in one variable, which have no name for it, in x."""
+    if type(value).__name__.endswith("mpoly"):
+        context = value.context()
+        over = polynomial_ring(_ground(value), tuple(map(str, context.names())), _ORDERS[str(context.ordering())])
+        pairs = value.to_dict().items()
+    else:
+        over = polynomial_ring(_ground(value), ("x",))
+        pairs = (((i,), c) for i, c in enumerate(value.coeffs()) if c)
+    return polynomial(over, ((tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in pairs))
+
+
+def _galois(value: flint.fq_default_poly) -> str:
+    """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name of the generator."""
+    context = value.context().base_field()
     ground = CoefficientField(int(context.characteristic()))
     below = PolynomialRing(ground, (str(context.gen()),))
-    domain = below.sympy_ring.domain
-    coefficients = context.modulus().coeffs()
-    relation = below.sympy_ring.from_dict({(i,): domain(int(c)) for i, c in enumerate(coefficients) if int(c)})
+    relation = below.sympy_ring.from_dict(dict(_terms(ground, context.modulus().coeffs())))
     quotient = values.QuotientRing(below, (relation,))
-    return values.GaloisField(quotient, values.RingElement(quotient, _terms_of_residue(ground, _primitive(context))))
+    field = values.GaloisField(quotient, values.RingElement(quotient, (((1,), ground.domain(1)),)))
+    coefficients = (values.RingElement(field, _terms(ground, c.to_list())) for c in value.coeffs())
+    pairs = (((i,), encode(coefficient)) for i, coefficient in enumerate(coefficients) if coefficient)
+    return polynomial(values.Algebra(field, ("x",)), pairs)
 
 
-def _primitive(context: Any) -> Any:
-    """The generator, if its powers are all elements but zero; else the first other element of which this is true."""
-    order, p, a = int(context.order()) - 1, int(context.characteristic()), context.gen()
-    primes = [int(prime) for prime, _ in flint.fmpz(order).factor()]
-    others = (sum((n // p**i % p * a**i for i in range(context.degree())), context.zero()) for n in range(1, order + 1))
-    return next(x for x in chain([a], others) if all(x ** (order // prime) != 1 for prime in primes))
+def _terms(ground: CoefficientField, residues: Iterable[Any]) -> tuple[tuple[tuple[int, ...], Any], ...]:
+    """The terms of a polynomial in one variable, by its coefficients, the constant one first."""
+    return tuple(((i,), c) for i, c in enumerate(ground.domain(int(residue)) for residue in residues) if c)
 
 
-def _terms_of_residue(ground: CoefficientField, value: Any) -> tuple[tuple[tuple[int, ...], Any], ...]:
-    """The terms by powers of the generator."""
-    residues = enumerate(map(int, value.to_list()))
-    return tuple(((i,), ground.domain(c)) for i, c in reversed(list(residues)) if c)
+def _refuse_element(value: Any) -> str:
+    name = type(value).__name__
+    raise ConversionError(f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial")
+
+
+_ENCODERS: dict[Any, Callable[[Any], str]] = {
+    flint.fmpz | flint.fmpq: lambda value: encode(_flint_number(value)),
+    flint.nmod: lambda value: f"(promote({int(value)}, {encode(_ground(value))}))",
+    flint.fmpz_mod | flint.fq_default: _refuse_element,
+    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
+    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
+    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly: _flint_polynomial,
+    flint.fq_default_poly: _galois,
+}
+for _kinds, _encoder in _ENCODERS.items():
+    encode.register(_kinds, _encoder)

@@ -1,11 +1,13 @@
 """Python to Macaulay2: values as calls of the functions in ``m2scripts/values.m2``.
 
 Nothing is evaluated as text: integers, strings and lists are literals, all else is made by functions whose names nobody
-can hide. The classes are listed in docs/values.md. Each is encoded by a function that is registered for it: those
-of other libraries in :mod:`~m2bridge.workspace.bindings`, all others here."""
+can hide. The classes are listed in docs/values.md. Most of :mod:`m2bridge.workspace.values` are written as a call of
+the function with the name of the class, on its fields; others have an encoder of their own, those of other libraries
+in :mod:`~m2bridge.workspace.bindings`."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from fractions import Fraction
 from functools import singledispatch
 from itertools import compress, count
@@ -61,10 +63,10 @@ def braces(items: Any) -> str:
 
 
 def literal(value: Any) -> str:
-    """A text, an integer, or a list of such."""
-    if isinstance(value, str):
-        return string(value)
-    return braces(map(literal, value)) if isinstance(value, tuple | list) else str(value)
+    """A text, a truth value, ``None``, an element of a ring that is known, or a list of such."""
+    if isinstance(value, tuple | list):
+        return grouped([literal(item) for item in value])
+    return encode(value) if value is None or isinstance(value, str | bool) else scalar(value)
 
 
 def items(listed: Iterable[Any]) -> str:
@@ -108,14 +110,15 @@ def _(value: Any) -> str:
 def _(value: Any) -> str:
     pairs = grouped([f"({encode(k)},{encode(v)})" for k, v in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
-    return f"(mbTableFrom({string(kind)}, {pairs}))"
+    return f"(mbHashTable({string(kind)}, {pairs}))"
 
 
-@encode.register
-def _(value: values.Real) -> str:
-    if value.special:
-        return f"(mbSpecial({value.precision}, {string(value.special)}))"
-    return f"(mbNumber({value.precision}, {decimal(value.mantissa)}, {value.exponent}))"
+def _call(value: Any) -> str:
+    """The function that has the name of the class, with the fields."""
+    parts = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, values.Algebra):
+        parts["variables"] = variable_parts(value.variables)
+    return f"(mb{type(value).__name__}({', '.join(map(literal, parts.values()))}))"
 
 
 @encode.register
@@ -125,66 +128,16 @@ def _(value: values.ComplexNumber) -> str:
         raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
     if "nan" in specials and len(specials) > 1:  # both parts are NaN then
         raise ConversionError("in Macaulay2 both parts of a complex number are NaN, or none: give them as real numbers")
-    return f"(mbComplexFrom({value.precision}, {encode(value.real)}, {encode(value.imaginary)}))"
-
-
-@encode.register
-def _(value: values.Symbol) -> str:
-    if value.index is None:
-        return f"(mbSymbolGiven {string(value.name)})"
-    return f"(new IndexedVariable from {{mbSymbolGiven {string(value.name)}, {encode(value.index)}}})"
-
-
-@encode.register
-def _(value: values.Factorization) -> str:
-    factors = value.factors[value.is_negative :]
-    product = f"(mbFactors {braces(f'({encode(base)},{exponent})' for base, exponent in factors)})"
-    return f"(mbExpression({string('Minus')}, {{{product}}}))" if value.is_negative else product
-
-
-@encode.register
-def _(value: values.BettiTable) -> str:
-    entries = (f"({i},{literal(d)},{w}) => {count}" for (i, d, w), count in value.entries)
-    return f"(mbBettiTable {braces(entries)})"
+    return _call(value)
 
 
 SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
 """A symbol of Macaulay2."""
 
 
-@encode.register
-def _(value: values.Algebra) -> str:
-    order = braces(f"({string(name)},{literal(size)})" for name, size in value.order)
-    parts = [
-        encode(value.coefficients),
-        literal(variable_parts(value.variables)),
-        str(value.rank),
-        literal(value.degrees),
-        order,
-        encode(value.inverses),
-        encode(value.joined),
-        braces(f"({a},{b})" for a, b in value.weyl),
-        literal(value.skew),
-    ]
-    return _kept("mbAlgebra", parts)
-
-
-@encode.register
-def _(value: values.QuotientRing) -> str:
-    if isinstance(value.ambient, values.IntegerRing):
-        return f"(mbPrimeField {value.relations[0]})"
-    return _kept("mbQuotient", [encode(value.ambient), braces(_relation(r) for r in value.relations)])
-
-
-def _relation(value: Any) -> str:
-    """An element whose terms are sorted, so that equal rings are written in the same way, and made once."""
-    if isinstance(value, PolyElement):
-        value = value.ring.from_dict(dict(value.terms()))
-    return scalar(value)
-
-
-def _kept(function: str, parts: list[str]) -> str:
-    code = f"{function}({','.join(parts)})"
+def _kept(value: Any) -> str:
+    """A ring that is made once; equal ones are written in the same way."""
+    code = _call(value)
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
@@ -262,7 +215,7 @@ def polynomial(over: Any, terms: Terms) -> str:
         powers = sorted({power for monomial in factors for power in monomial})
         if len(powers) <= _CHARACTERS:
             return _packed(over, powers, factors, [coefficient for _, coefficient in listed])
-    return f"mbElement({encode(over)}, {sparse(listed)})"
+    return f"mbSparse({encode(over)}, {sparse(sorted(listed))})"
 
 
 def _factors(exponents: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -301,8 +254,6 @@ def terms(value: PolyElement) -> list[Term]:
 
 @encode.register
 def _(value: values.RingElement) -> str:
-    if isinstance(value.ring, values.QuotientRing) and isinstance(value.ring.ambient, values.IntegerRing):
-        return f"(promote({value.terms[0][1] if value.terms else 0}, {encode(value.ring)}))"
     return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
 
 
@@ -314,39 +265,8 @@ def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> values.Matri
     return values.Matrix(target, source, tuple(map(tuple, rows)), zero)
 
 
-def _elements(items: Iterable[Any]) -> str:
-    return grouped([scalar(item) for item in items])
-
-
-def _ideal(function: str, value: Any) -> str:
-    return f"({function}({encode(value.ring)}, {_elements(value.generators)}))"
-
-
-@encode.register
-def _(value: values.Module) -> str:
-    free = f"mbFree({encode(value.ring)}, {literal(value.degrees)})"
-    if value.is_free:
-        return f"({free})"
-    parts = ("null" if part is None else encode(part) for part in (value.generators, value.relations))
-    return f"(mbSubquotient({', '.join(parts)}))"
-
-
-@encode.register
-def _(value: values.Matrix) -> str:
-    rows = braces(_elements(row) for row in value.entries)
-    return f"(mbMap({encode(value.target)}, {encode(value.source)}, {literal(value.degree)}, {rows}))"
-
-
-@encode.register
-def _(value: values.Complex) -> str:
-    parts = (encode(value.ring), str(value.low), items(value.modules), items(value.differentials))
-    return f"(mbChain({', '.join(parts)}))"
-
-
-@encode.register
-def _(value: values.ComplexMap) -> str:
-    maps = braces(f"{place} => {encode(matrix)}" for place, matrix in enumerate(value.maps, value.source.low))
-    return f"(mbMapOfComplexes({encode(value.target)}, {encode(value.source)}, {value.degree}, {maps}))"
+def _new(kind: str, parts: Iterable[Any]) -> str:
+    return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
 _ENCODERS: dict[Any, Callable[[Any], str]] = {
@@ -358,40 +278,25 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     list: lambda value: items(value),
     tuple: lambda value: f"(toSequence {items(value)})",
     set | frozenset | values.Set: lambda value: f"(set {items(value)})",
-    values.RealInterval: lambda value: f"(mbInterval({encode(value.left)}, {encode(value.right)}))",
-    values.Net: lambda value: f"(mbNet({value.height}, {items(value.lines)}))",
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array: lambda value: f"(new Array from {items(value)})",
-    values.MutableList | values.Partition: lambda value: f"(new {type(value).__name__} from {items(value)})",
-    values.Expression: lambda value: f"(mbExpression({string(value.kind)}, {items(value.parts)}))",
-    values.Reference: lambda value: f"(mbReferenced {string(value.key)})",
-    values.HilbertPolynomial: lambda value: (
-        f"(mbHilbertPolynomial {braces(f'{n} => {c}' for n, c in value.coefficients)})"
-    ),
-    values.IntegerRing: lambda value: "ZZ",
-    CoefficientField: lambda value: f"(mbPrimeField {value.characteristic})" if value.characteristic else "QQ",
-    values.RealField: lambda value: f"(mbRealField {value.precision})",
-    values.ComplexField: lambda value: f"(mbComplexField {value.precision})",
+    values.Array | values.MutableList | values.Partition: lambda value: _new(type(value).__name__, value),
+    values.Expression: lambda value: _new(value.kind, value.parts),
+    values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
+    values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
+    CoefficientField | values.IntegerRing | values.RealField | values.ComplexField: _call,
+    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
+    values.Real | values.RealInterval | values.RingFraction | values.Net | values.Reference: _call,
+    values.Module | values.Matrix | values.MutableMatrix | values.Vector | values.GroebnerBasis | values.RingMap: _call,
+    values.GeneralIdeal | values.MonomialIdeal | values.Complex | values.ComplexMap: _call,
+    values.BettiTable | values.HilbertPolynomial: _call,
+    GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
-    values.GaloisField: lambda value: _kept("mbGalois", [encode(value.quotient), scalar(value.primitive)]),
-    values.FractionField: lambda value: _kept("mbFraction", [encode(value.ring)]),
+    PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
     PolyRing: lambda value: encode(ring_of_sympy(value)),
     PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),
     Poly: lambda value: encode(PolyRing(value.gens, value.domain, grevlex).from_dict(value.rep.to_dict())),
     FracElement: lambda value: encode(
         values.RingFraction(ring_of_domain(value.field.to_domain()), value.numer, value.denom)
-    ),
-    values.RingFraction: lambda value: (
-        f"mbQuotientOf({encode(value.ring)}, {scalar(value.numerator)}, {scalar(value.denominator)})"
-    ),
-    GeneratingSet | values.GeneralIdeal: lambda value: _ideal("mbIdeal", value),
-    values.MonomialIdeal: lambda value: _ideal("mbMonomialIdeal", value),
-    values.MutableMatrix: lambda value: f"(mutableMatrix {encode(value.matrix)})",
-    values.Vector: lambda value: f"(mbVector({encode(value.module)}, {_elements(value.entries)}))",
-    values.GroebnerBasis: lambda value: f"(forceGB {encode(value.matrix)})",
-    PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
-    values.RingMap: lambda value: (
-        f"(mbRingMap({encode(value.target)}, {encode(value.source)}, {_elements(value.images)}))"
     ),
 }
 for _kinds, _encoder in _ENCODERS.items():

@@ -334,8 +334,9 @@ def test_other_json_is_refused(generators: object) -> None:
 def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
     """In answers of scripts, whose terms have all exponents, and in values, whose terms have the powers that occur."""
     answer = ["RingElement", ["PolynomialRing", ["QQ"], [["x"]]], [[[1], "1"], [[exponent], "2"]]]
-    algebra = ["Algebra", 0, [["x"]], 1, [[1]], [["MonomialSize", 32], ["GRevLex", [1]], ["Position", "Up"]]]
-    rings = [["QQ"], [*algebra, False, True, [], []]]
+    order = [["Sequence", "MonomialSize", 32], ["Sequence", "GRevLex", [1]], ["Sequence", "Position", "Up"]]
+    algebra = ["Algebra", ["Ring", 0], [["Variable", "x"]], [[1]], order, False, [], [], 1, True]
+    rings = [["CoefficientField", 0], algebra]
     value = ["Value", rings, ["Element", 1, [["1", 0, 1], ["2", 0, exponent] if exponent else ["2"]]]]
     for read, data in ((decode, answer), (decode_value, value)):
         if exponent == 1:
