@@ -255,14 +255,9 @@ FEW, SHORT = 6, 60
 def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -> list[dict[str, Any]] | None:
     if components is None:
         return None
-    return [
-        {
-            "dimension": component.dimension,
-            "degree": component.degree,
-            "generators": [polynomial_text(generator) for generator in component.ideal.generators],
-        }
-        for component in components
-    ]
+    equations = (generator_texts(component.ideal, None) for component in components)
+    pairs = zip(components, equations, strict=True)
+    return [{"dimension": c.dimension, "degree": c.degree, "generators": texts} for c, texts in pairs]
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:

@@ -190,20 +190,6 @@ def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
 Interval = tuple[int, int]
 
 
-def _narrow_place(layers: Sequence[Layer]) -> UpperBound:
-    """The bound without inputs: outputs of layer k have at most u_k = min(outputs, u_{k−1} + parameters) dimensions.
-
-    Everything after layer k depends on these outputs and on the parameters that follow.
-    """
-    bound, place = 0, 0
-    for number, layer in enumerate(layers, 1):
-        bound += len(layer.parameters)
-        if len(layer.outputs) < bound:
-            bound, place = len(layer.outputs), number
-    where = f"the outputs of layer {place} and the parameters after it" if place else "the number of parameters"
-    return UpperBound(bound, where)
-
-
 def coordinate_bound(layers: Sequence[Layer]) -> int:
     """The number of coordinates, or with inputs the number of monomials in them of the degrees that can occur.
 
@@ -376,9 +362,18 @@ class Chain(DifferentiableModel):
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """Bounds from the sizes of the layers; they hold in every characteristic."""
-        ambient = UpperBound(coordinate_bound(self.layers), "the number of coordinates")
-        return (ambient,) if self.input_count else (ambient, _narrow_place(self.layers))
+        """Bounds from the sizes of the layers; they hold in every characteristic.
+
+        Without inputs, everything after layer k depends on its outputs and on the parameters that follow.
+        """
+        bounds = [UpperBound(coordinate_bound(self.layers), "the number of coordinates")]
+        if not self.input_count:
+            sizes = [len(layer.parameters) for layer in self.layers]
+            bounds.append(UpperBound(sum(sizes), "the number of parameters"))
+            for k, layer in enumerate(self.layers, 1):
+                reason = f"the outputs of layer {k} and the parameters after it"
+                bounds.append(UpperBound(len(layer.outputs) + sum(sizes[k:]), reason))
+        return tuple(bounds)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
