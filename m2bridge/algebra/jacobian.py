@@ -4,9 +4,8 @@ Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud
 """
 
 import random
-from collections.abc import Callable, Sequence
-from functools import cache
-from itertools import count
+from collections.abc import Sequence
+from itertools import chain, count
 from random import Random
 from typing import Any
 
@@ -134,29 +133,18 @@ def extension_degree(p: int) -> int:
 def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:
     """The rank at a random point of GF(p^k); the rank of some rows is a lower bound, too.
 
-    GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix. The matrix of these
-    blocks has k times the rank.
+    GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix, whose row i is its product
+    with z^i. The matrix of these blocks has k times the rank.
     """
     chance = Random(seed)
     field = flint.fq_default_ctx(p, degree)
     point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
     most = max(enough + SPARE_ROWS, MOST_ENTRIES // max(1, degree * degree * len(point)))
     images = chance.sample(free.images, min(most, len(free.images)))
-    block = _blocks(field, degree)
+    powers, zero = [field.gen() ** i for i in range(degree)], [0] * degree
     rows = []
     for gradient in jacobian_at(images, point):
-        blocks = [block(tuple(map(int, (field.one() * entry).to_list()))) for entry in gradient]
-        rows += [[c for matrix in blocks for c in matrix[i]] for i in range(degree)]
+        for power in powers:
+            blocks = (map(int, (power * entry).to_list()) if entry else zero for entry in gradient)
+            rows.append(list(chain.from_iterable(blocks)))
     return rank_mod(rows, p) // degree
-
-
-def _blocks(field: Any, degree: int) -> Callable[[tuple[int, ...]], list[list[int]]]:
-    """The matrix of multiplication by an element with given coefficients: row i is the product with z^i."""
-    powers = [field.gen() ** i for i in range(degree)]
-
-    @cache
-    def block(coefficients: tuple[int, ...]) -> list[list[int]]:
-        element = field(list(coefficients))
-        return [[int(c) for c in (element * power).to_list()] for power in powers]
-
-    return block
