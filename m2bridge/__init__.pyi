@@ -44,11 +44,10 @@ from .ideals.ideal import Ideal
 from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
-from .maps.closure import closure
+from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
-from .maps.image import Image, image, implicitize
 from .maps.map_model import read_model
 from .maps.polar import PolarDegrees, polar_degrees
 from .maps.singular_locus import SingularLocus, singular_locus

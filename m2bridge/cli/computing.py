@@ -241,7 +241,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
     with shared.within(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.files import read_map
-            from m2bridge.maps.image import image
+            from m2bridge.maps.closure import image
 
         polynomial_map, title = read_file(file, read_map)
         with request.engine(early=False) as engine, progress(f"image of {title or printable(file.name)}"):

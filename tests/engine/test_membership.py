@@ -23,7 +23,7 @@ from m2bridge.families.attention.membership import (
     orbit_of,
 )
 from m2bridge.families.attention.shape import Coordinates
-from m2bridge.maps.image import base_locus_script
+from m2bridge.maps.closure import base_locus_script
 from tests.conftest import Invoke
 
 pytestmark = pytest.mark.macaulay2("any")

@@ -15,7 +15,7 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.engine.wire import decode, parse
 from m2bridge.errors import ParseError
-from m2bridge.maps.image import base_locus_script
+from m2bridge.maps.closure import base_locus_script
 
 names = st.text(min_size=1, max_size=8).filter(lambda s: not s.isspace()) | st.from_regex(
     r"[a-zA-Z]{1,3}(_(0|-?[1-9][0-9]?)){0,3}", fullmatch=True
