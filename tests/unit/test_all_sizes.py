@@ -323,8 +323,9 @@ def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() 
     assert verdict.undecided_for.is_empty()
     found = verdict.counterexample
     assert found is not None
-    assert (found.model, found.orbit) == (SingleLayerAttention(3, 2, 2), Orbit(1, 2, 0))
-    assert found.numbers == {"dimension": 13, "tangent_dimension_at_least": 14}
+    assert [found[name] for name in ("d", "d_out", "a")] == [3, 2, 2]
+    assert (found["orbit"], found["A"]) == ({"r": 1, "s": 2, "m": 0}, [[1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    assert found["numbers"] == {"dimension": 13, "tangent_dimension_at_least": 14}
 
 
 def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() -> None:

@@ -153,7 +153,7 @@ def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> 
     assert verdict.holds_for.is_equal(sizes.sizes(holds).intersect(applies))
     found = verdict.counterexample
     assert found is not None
-    assert sizes.contains(verdict.fails_for, (found.model.d, found.model.d_out, found.model.a))
+    assert sizes.contains(verdict.fails_for, (found["d"], found["d_out"], found["a"]))
 
 
 def test_what_is_not_decided_is_undecided() -> None:

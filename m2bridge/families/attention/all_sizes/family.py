@@ -1,7 +1,7 @@
 """Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family with one case."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -26,17 +26,17 @@ from m2bridge.families.attention.all_sizes.sizes import (
     words,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.definition import Row
+from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import each, limited
-from m2bridge.maps.statement import IntegerMatrix, Statement
+from m2bridge.maps.statement import Statement
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Table, matrix_text, name_with_part
 
 Json = dict[str, Any]
-Terms = tuple[tuple[tuple[int, ...], int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +59,6 @@ class NotApplicable:
     undecided_for: isl.Set
 
 
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """The first size for which a statement is false, and the largest orbit where it is.
-
-    Parameters
-    ----------
-    model : SingleLayerAttention
-    orbit : Orbit or None
-        ``None`` if the statement is not about orbits.
-    A, V : matrices of int
-        Weights of a function in the orbit; empty without an orbit.
-    numbers : dict of str to int
-        What shows it: the dimension, the tangent dimension.
-    """
-
-    model: SingleLayerAttention
-    orbit: Orbit | None = None
-    A: IntegerMatrix = ()
-    V: IntegerMatrix = ()
-    numbers: dict[str, int] = field(default_factory=dict)
-
-    def to_json(self) -> Json:
-        """Return the size, the orbit, weights and numbers, for ``json.dumps``."""
-        return {
-            "d": self.model.d,
-            "d_out": self.model.d_out,
-            "a": self.model.a,
-            "orbit": None if self.orbit is None else self.orbit.to_json(),
-            "A": [list(row) for row in self.A],
-            "V": [list(row) for row in self.V],
-            "numbers": dict(self.numbers),
-        }
-
-
 PARTS = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
 """How sets of sizes are called in JSON, and what a statement is there."""
 
@@ -110,7 +76,9 @@ class SizesVerdict(AllSizesVerdict):
     vacuous_for : set of sizes
         Those among ``holds_for`` without any function that it is about.
     not_applicable : tuple of NotApplicable
-    counterexample : Counterexample or None
+    counterexample : dict or None
+        The first size for which it is false, the largest orbit where it is, weights of a function in this orbit, and
+        what shows it: the dimension, the tangent dimension. Without an orbit it is not about orbits.
     """
 
     holds_for: isl.Set
@@ -118,7 +86,7 @@ class SizesVerdict(AllSizesVerdict):
     undecided_for: isl.Set
     vacuous_for: isl.Set
     not_applicable: tuple[NotApplicable, ...]
-    counterexample: Counterexample | None
+    counterexample: Json | None
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
         """Return the verdict with its sets of sizes in a form."""
@@ -136,7 +104,7 @@ class SizesVerdict(AllSizesVerdict):
                 {"hypothesis": out.reason, **parts(out, "sizes", "holds_for", "fails_for", "undecided_for")}
                 for out in self.not_applicable
             ],
-            "counterexample": self.counterexample and self.counterexample.to_json(),
+            "counterexample": self.counterexample,
         }
 
     def certificate_json(self) -> Json:
@@ -159,8 +127,7 @@ class SizesVerdict(AllSizesVerdict):
 
     def in_words(self) -> tuple[list[str], str]:
         """Return for which sizes it is true and to which it does not apply; and size, orbit, weights if it is false."""
-        found = self.counterexample
-        return reasons(self.data(words), str), counterexample_text(found.to_json()) if found else ""
+        return reasons(self.data(words), str), counterexample_text(self.counterexample)
 
     def to_macaulay2(self) -> str:
         """Return the verdict and the sizes for which it is false."""
@@ -183,8 +150,10 @@ def reasons(data: Json, words: Callable[[Any], str]) -> list[str]:
     return lines
 
 
-def counterexample_text(found: Json) -> str:
-    """Return the first size for which a statement is false in words, from the data."""
+def counterexample_text(found: Json | None) -> str:
+    """Return the first size for which a statement is false in words, from the data; empty if there is none."""
+    if found is None:
+        return ""
     where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
     if found["orbit"] is None:
         return where
@@ -258,23 +227,14 @@ class AllSizes(AllSizesResult[SizesVerdict]):
 def ideals_json(basis: Basis) -> list[Json]:
     """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest first."""
     return [
-        {
-            **base.orbit.to_json(),
-            "d": base.d,
-            "groebner_basis": [_terms(f) for f in sorted(ideal, key=_order, reverse=True)],
-        }
+        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials(ideal)}
         for base, ideal in sorted(basis.ideals.items())
     ]
 
 
-def _terms(polynomial: Terms) -> list[list[Any]]:
-    return [[list(monomial), str(c)] for monomial, c in polynomial]
-
-
-def _order(polynomial: Terms) -> tuple[int, list[int]]:
-    """Larger for larger leading monomials: graded reverse lexicographic, the first unknown largest."""
-    leading, _ = polynomial[0]
-    return sum(leading), [-e for e in reversed(leading)]
+def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
+    listed = sorted(ideal, key=lambda terms: (sum(terms[0][0]), [-e for e in reversed(terms[0][0])]), reverse=True)
+    return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
 
 
 def _signs(condition: str) -> str:
@@ -338,19 +298,20 @@ def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[
         yield NotApplicable(out, hypothesis.reason, *conclusion.on(out))
 
 
-def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Counterexample:
+def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
     d, dp, a = first_point(false)
-    model = SingleLayerAttention(d, dp, a)
+    model, found = SingleLayerAttention(d, dp, a), {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
-        return Counterexample(model)
+        return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
     wrong = [orbit for orbit in orbits(model) if contains(conclusion.wrong, (d, dp, a, *orbit.cells))]
     orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
+    A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
     if prediction.observable == "singular":
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
         numbers = {"dimension": dimension, "tangent_dimension_at_least": tangents[orbit].lower}
-    return Counterexample(model, orbit, *representative(orbit, model), numbers)
+    return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
 
 
 def cross_check_all_sizes(
@@ -410,8 +371,7 @@ def _row(key: str, data: dict[str, Any]) -> Row:
     follows = "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
     if follows != data["verdict"]:
         raise ValueError(f"the verdict {data['verdict']} does not follow from the sets of sizes")
-    found = data["counterexample"]
-    witness = "" if found is None else counterexample_text(found)
+    witness = counterexample_text(data["counterexample"])
     return Row(name_with_part(key, data["part"]), data["text"], follows, "; ".join(reasons(data, phrase)), witness)
 
 
