@@ -19,19 +19,10 @@ from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import groebner_basis, ring
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.checker.case import (
-    Case,
-    Orbit,
-    fibre,
-    function,
-    identities,
-    observe,
-    representative,
-    weights,
-)
+from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.representations import closures
 
-Base = tuple[Orbit, int]  # an orbit, and d; d' = s and a = r
+Base = tuple[cases.Orbit, int]  # an orbit, and d; d' = s and a = r
 Basis = list[list[list[Any]]]  # polynomials as terms: exponents and coefficient, in decreasing order
 
 POINT, TWO_POINTS, SQUARES = "z = V_1", "z_2² − z_2 and the other unknowns", "all monomials of degree 2"
@@ -54,15 +45,15 @@ def evidence() -> list[dict[str, Any]]:
 def ideal(base: Base) -> Basis:
     """All (A', V') with A'_11 = V'_11 = 1, V'_1 = (1, z_2, …, z_d), and the function of the representative."""
     orbit, d = base
-    context, c = ring(d - 1), function(representative(orbit))
-    new = function(weights(c, (1, *context.gens()), Case(d, orbit[1], orbit[0], 2)))
+    context, c = ring(d - 1), cases.function(cases.representative(orbit))
+    new = cases.function(cases.weights(c, (1, *context.gens()), cases.Case(d, orbit[1], orbit[0], 2)))
     return _reduced((new.get(at, 0) - c.get(at, 0) for at in new.keys() | c.keys()), context)
 
 
 def is_ideal(base: Base, kind: str) -> bool:
     """Whether the ideal of a base case is the one of this kind."""
     orbit, d = base
-    context, V = ring(d - 1), representative(orbit)[1]
+    context, V = ring(d - 1), cases.representative(orbit)[1]
     z = context.gens()
     generators = {
         POINT: [z[q - 1] - V.get((0, q), 0) for q in range(1, d)],
@@ -154,7 +145,7 @@ def _stratum(condition: str, bases: dict[Base, str]) -> dict[str, Any]:
 def _places(condition: str, base: Base) -> list[isl.Set]:
     """The cases by order of the places: orbits and increasing places 0 < x_1 < … with the entries of the base case."""
     (r, s, m), d = base
-    A, V = representative((r, s, m))
+    A, V = cases.representative((r, s, m))
     x = ["0", *(f"x{i}" for i in range(1, d))]
     increasing = " and ".join(f"{before} < {after}" for before, after in pairwise([*x, "d"]))
     found = set()
@@ -181,9 +172,9 @@ def _covered(every: isl.Set, parts: Iterable[isl.Set]) -> None:
 
 def _check_exchange() -> None:
     """The two points are the representative and the one with k and v exchanged: A = k qᵀ, V = h vᵀ."""
-    A, V = representative((1, 1, 0))
+    A, V = cases.representative((1, 1, 0))
     exchanged = {(q, 0): x for (_, q), x in V.items()}, {(0, p): x for (p, _), x in A.items()}
-    length, points = fibre((1, 1, 0), Case(2, 1, 1, 2))
+    length, points = cases.fibre((1, 1, 0), cases.Case(2, 1, 1, 2))
     if length != 2 or any(pair not in points for pair in ((A, V), exchanged)):
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")
 
@@ -247,7 +238,7 @@ def _check_identities() -> None:
     tangents = d**2 + d * dp - 1 - dimension == (d - a) ** 2  # what they span at rk A < α < d has more dimensions
     more = _more_coordinates(d + 2, dp + 1)  # for d ≥ 2 no coefficient is negative, and the constant is positive
     ambient = all(c > 0 for c in more.coeffs()) and more(0, 0, 0) > 0 and _more_coordinates(0 * d + 1, dp) == 0
-    if not (all(identities()) and formula and tangents and ambient):
+    if not (all(cases.identities()) and formula and tangents and ambient):
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
 
 
@@ -369,10 +360,10 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
-    facts, _ = observe(d, dp, min(a, d))
+    facts, _ = cases.observe(d, dp, min(a, d))
     points = [(isl.Set(f"{{ {[d, dp, a, *o['orbit']]} }}"), o) for o in facts["orbits"]]
     at = max((o for p, o in points if p.is_subset(wrong)), key=lambda o: (o["dimension"], o["orbit"]))
-    A, V = representative(tuple(at["orbit"]))
+    A, V = cases.representative(tuple(at["orbit"]))
     found["orbit"] = dict(zip("rsm", at["orbit"], strict=True))
     found |= {n: [[M.get((i, j), 0) for j in range(d)] for i in range(k)] for n, M, k in (("A", A, d), ("V", V, dp))}
     if observable == "singular":

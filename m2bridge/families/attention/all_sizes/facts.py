@@ -13,18 +13,8 @@ from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ParseError
+from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
-from m2bridge.families.attention.all_sizes.sizes import (
-    ambient_exceeds_dimension,
-    codimensions_exceed_kernels,
-    orbits,
-    over,
-    sizes,
-    source_dimension,
-    tangents_exceed_dimension,
-    union,
-    with_some,
-)
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
@@ -139,7 +129,9 @@ class Facts:
         """The facts from the fibre over every orbit."""
 
         def where(length: str, extra: str = "") -> isl.Set:
-            return union([orbits("1 = 0"), *(orbits(f"({s.orbits}){extra}") for s in strata if s.length == length)])
+            return sizes.union(
+                [sizes.orbits("1 = 0"), *(sizes.orbits(f"({s.orbits}){extra}") for s in strata if s.length == length)]
+            )
 
         one_point = where("1").union(where("d", " and d = 1"))
         return cls(one_point, where("2"), where("d", " and d >= 2"), base_locus_empty, boundary_family)
@@ -149,22 +141,27 @@ class Facts:
         """Whether the three kinds of fibres are all orbits, and no orbit twice."""
         kinds = [self.one_point, self.two_points, self.critical]
         disjoint = all(a.intersect(b).is_empty() for i, a in enumerate(kinds) for b in kinds[:i])
-        return disjoint and bool(union(kinds).is_equal(orbits()))
+        return disjoint and bool(sizes.union(kinds).is_equal(sizes.orbits()))
 
     @property
     def birational(self) -> isl.Set:
         """The sizes whose generic fibre is one reduced point."""
-        return with_some(orbits(GENERIC).intersect(self.one_point))
+        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.one_point))
 
     @property
     def two_to_one(self) -> isl.Set:
         """The sizes whose generic fibre is two points."""
-        return with_some(orbits(GENERIC).intersect(self.two_points))
+        return sizes.with_some(sizes.orbits(GENERIC).intersect(self.two_points))
 
     @property
     def singular(self) -> isl.Set:
         """The fibre is not one reduced point, or the source is singular; for birational sizes, by two lemmas."""
-        return orbits().subtract(self.one_point).union(orbits(SOURCE_SINGULAR)).intersect(over(self.birational))
+        return (
+            sizes.orbits()
+            .subtract(self.one_point)
+            .union(sizes.orbits(SOURCE_SINGULAR))
+            .intersect(sizes.over(self.birational))
+        )
 
     @property
     def small_kernels(self) -> isl.Set:
@@ -173,17 +170,17 @@ class Facts:
         Where no fibre is critical (α − r)² is positive for α > r. At (1, 1, 1) it is (α − 1)² + (d − 1)(d' − 1).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        return self.birational.subtract(with_some(self.critical.subtract(orbits(positive))))
+        return self.birational.subtract(sizes.with_some(self.critical.subtract(sizes.orbits(positive))))
 
     @property
     def special(self) -> isl.Set:
         """Orbits whose fibre has not the number of points of the generic one."""
         one = self.one_point.union(self.critical)
-        return self.two_points.intersect(over(self.birational)).union(one.intersect(over(self.two_to_one)))
+        return self.two_points.intersect(sizes.over(self.birational)).union(one.intersect(sizes.over(self.two_to_one)))
 
 
-ALL = sizes()
-NONE = sizes("1 = 0")
+ALL = sizes.sizes()
+NONE = sizes.sizes("1 = 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,14 +210,14 @@ def _if(known: bool) -> isl.Set:
 
 
 ORBITS: dict[str, Callable[[Facts], Observed]] = {
-    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(orbits("r = 1 and s = 1 and m = 1"))),
+    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))),
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
-        seen.singular, seen.birational.intersect(_if(seen.base_locus_empty and tangents_exceed_dimension()))
+        seen.singular, seen.birational.intersect(_if(seen.base_locus_empty and sizes.tangents_exceed_dimension()))
     ),
     "critical": lambda seen: Observed(seen.critical),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
-    "boundary_critical": lambda seen: Observed(orbits(), _if(seen.boundary_family)),  # both are ``critical``
+    "boundary_critical": lambda seen: Observed(sizes.orbits(), _if(seen.boundary_family)),  # both are ``critical``
     "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
 }
 """For each observable of orbits where it is true."""
@@ -231,14 +228,14 @@ SIZES: dict[str, Callable[[Facts], Observed]] = {
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
     "polar_integrals": lambda seen: Observed(
-        ALL, seen.small_kernels.intersect(_if(seen.base_locus_empty and codimensions_exceed_kernels()))
+        ALL, seen.small_kernels.intersect(_if(seen.base_locus_empty and sizes.codimensions_exceed_kernels()))
     ),
-    "smooth_manifold": lambda seen: Observed(sizes("d = 1"), _if(ambient_exceeds_dimension())),
+    "smooth_manifold": lambda seen: Observed(sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())),
 }
 """For each observable of sizes where it is true."""
 
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
-    "dimension": lambda seen: ((ALL, lambda d, dp, alpha, D: source_dimension(d, dp, alpha) - 1),),
+    "dimension": lambda seen: ((ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),),
     "degree": lambda seen: (
         (seen.birational.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D),
         (seen.two_to_one.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D / 2),

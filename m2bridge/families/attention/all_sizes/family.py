@@ -11,20 +11,11 @@ from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
+from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import QUESTION
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
-from m2bridge.families.attention.all_sizes.sizes import (
-    WORDS,
-    canonical,
-    contains,
-    first_point,
-    phrase,
-    sizes,
-    text,
-    words,
-)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
@@ -115,11 +106,11 @@ class SizesVerdict(AllSizesVerdict):
         MethodUnavailableError
             If a set of sizes has no canonical text.
         """
-        return self.data(canonical)
+        return self.data(sizes.canonical)
 
     def to_json(self) -> Json:
         """Return the verdict with its sets of sizes in words and exactly, for ``json.dumps``."""
-        data = self.data(lambda some: {"words": words(some), "isl": text(some)})
+        data = self.data(lambda some: {"words": sizes.words(some), "isl": sizes.text(some)})
         names = {"hypothesis": "reason", **{name: f"conclusion_{name}" for name in PARTS}}
         outside = [{names.get(name, name): value for name, value in out.items()} for out in data["not_applicable"]]
         grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
@@ -127,25 +118,25 @@ class SizesVerdict(AllSizesVerdict):
 
     def in_words(self) -> tuple[list[str], str]:
         """Return for which sizes it is true and to which it does not apply; and size, orbit, weights if it is false."""
-        return reasons(self.data(words), str), counterexample_text(self.counterexample)
+        return reasons(self.data(sizes.words), str), counterexample_text(self.counterexample)
 
     def to_macaulay2(self) -> str:
         """Return the verdict and the sizes for which it is false."""
-        return f'{{"{self.decision}", "false for {words(self.fails_for)}"}}'
+        return f'{{"{self.decision}", "false for {sizes.words(self.fails_for)}"}}'
 
 
-def reasons(data: Json, words: Callable[[Any], str]) -> list[str]:
+def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     """Return in words for which sizes a statement is true, and where it does not apply, from the data of a verdict."""
 
     def parts(some: Json) -> list[tuple[str, str]]:
-        named = [(name, words(some[part])) for part, name in PARTS.items() if part in some]
-        return [(name, sizes) for name, sizes in named if sizes != NOWHERE]
+        named = [(name, in_words(some[part])) for part, name in PARTS.items() if part in some]
+        return [(name, where) for name, where in named if where != NOWHERE]
 
-    lines = [f"{name} for {sizes}" for name, sizes in parts(data)]
+    lines = [f"{name} for {where}" for name, where in parts(data)]
     for out in data["not_applicable"]:
         inside = parts(out)
-        conclusion = inside[0][0] if len(inside) == 1 else ", ".join(f"{name} for {sizes}" for name, sizes in inside)
-        where = f"does not apply for {words(out['sizes'])} ({out['hypothesis']})"
+        conclusion = inside[0][0] if len(inside) == 1 else ", ".join(f"{name} for {where}" for name, where in inside)
+        where = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
         lines.append(f"{where}, where the rest of it is {conclusion}")
     return lines
 
@@ -274,36 +265,36 @@ def decide(
 
 def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]) -> SizesVerdict:
     conclusion = prediction.conclusion(facts)
-    applies = sizes()
+    applies = sizes.sizes()
     for hypothesis in prediction.hypotheses:
-        applies = applies.intersect(sizes(hypothesis.condition))
+        applies = applies.intersect(sizes.sizes(hypothesis.condition))
     holds, false, unknown = conclusion.on(applies)
     words = statement.key, statement.part, statement.text, statement.source
     otherwise = Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED
     decision = otherwise if false.is_empty() else Decision.REFUTED
-    computed = tuple(text.format(**counts) for text in WORDS.computed[prediction.observable])
+    computed = tuple(text.format(**counts) for text in sizes.WORDS.computed[prediction.observable])
     parts = holds, false, unknown, conclusion.vacuous.intersect(holds)
     outside = tuple(_not_applicable(prediction, conclusion))
     example = None if false.is_empty() else _counterexample(prediction, conclusion, false)
-    trusted = WORDS.trusted[prediction.observable]
+    trusted = sizes.WORDS.trusted[prediction.observable]
     return SizesVerdict(*words, decision, computed, trusted, *parts, outside, example)
 
 
 def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[NotApplicable]:
     """The sizes where each hypothesis is the first to fail."""
-    left = sizes()
+    left = sizes.sizes()
     for hypothesis in prediction.hypotheses:
-        holds = sizes(hypothesis.condition)
+        holds = sizes.sizes(hypothesis.condition)
         out, left = left.subtract(holds), left.intersect(holds)
         yield NotApplicable(out, hypothesis.reason, *conclusion.on(out))
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
-    d, dp, a = first_point(false)
+    d, dp, a = sizes.first_point(false)
     model, found = SingleLayerAttention(d, dp, a), {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    wrong = [orbit for orbit in orbits(model) if contains(conclusion.wrong, (d, dp, a, *orbit.cells))]
+    wrong = [orbit for orbit in orbits(model) if sizes.contains(conclusion.wrong, (d, dp, a, *orbit.cells))]
     orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
     A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
@@ -367,12 +358,14 @@ def _observe(engine: Engine | None) -> AllSizes:
 
 def _row(key: str, data: dict[str, Any]) -> Row:
     """One verdict, with its sets of sizes in words; ValueError if it does not follow from them."""
-    fails, undecided = phrase(data["fails_for"]), phrase(data["undecided_for"])
+    fails, undecided = sizes.phrase(data["fails_for"]), sizes.phrase(data["undecided_for"])
     follows = "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
     if follows != data["verdict"]:
         raise ValueError(f"the verdict {data['verdict']} does not follow from the sets of sizes")
     witness = counterexample_text(data["counterexample"])
-    return Row(name_with_part(key, data["part"]), data["text"], follows, "; ".join(reasons(data, phrase)), witness)
+    return Row(
+        name_with_part(key, data["part"]), data["text"], follows, "; ".join(reasons(data, sizes.phrase)), witness
+    )
 
 
 FAMILY = all_sizes_family(
