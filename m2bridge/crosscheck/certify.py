@@ -142,7 +142,7 @@ def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[R
         verdict = replace(verdict, numbers=model.numbers(statement.observable))
         witness = "" if verdict.witness is None else _witness_text(verdict.witness)
         name = name_with_part(statement.key, data["part"])
-        rows.append(Row(name, data["text"], data["verdict"], verdict.reason, witness))
+        rows.append(Row(name, data["text"], data["verdict"], verdict.reason, witness, data["source"]))
     return rows
 
 

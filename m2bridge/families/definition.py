@@ -117,6 +117,8 @@ class Row(NamedTuple):
     reason : str
     witness : str
         Empty unless refuted.
+    source : str
+        Where a statement is stated.
     """
 
     name: str
@@ -124,6 +126,7 @@ class Row(NamedTuple):
     verdict: str
     reason: str
     witness: str = ""
+    source: str = ""
 
 
 def never(model: Any) -> bool:

@@ -138,11 +138,7 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    verdicts = certificate.answer.get("verdicts", ())  # of statements; other answers have no source
-    stated = len(verdicts) == len(answers)
-    sources = [str(verdict.get("source", "")) for verdict in verdicts] if stated else [""] * len(answers)
-    pairs = zip(answers, sources, strict=True)
-    return [Row(case, certificate.question, *row, certificate.reported, file, source) for row, source in pairs]
+    return [Row(case, certificate.question, *row[:-1], certificate.reported, file, row.source) for row in answers]
 
 
 def _foreign(certificate: Certificate) -> bool:

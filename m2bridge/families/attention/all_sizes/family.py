@@ -363,9 +363,8 @@ def _row(key: str, data: dict[str, Any]) -> Row:
     if follows != data["verdict"]:
         raise ValueError(f"the verdict {data['verdict']} does not follow from the sets of sizes")
     witness = counterexample_text(data["counterexample"])
-    return Row(
-        name_with_part(key, data["part"]), data["text"], follows, "; ".join(reasons(data, sizes.phrase)), witness
-    )
+    name, reason = name_with_part(key, data["part"]), "; ".join(reasons(data, sizes.phrase))
+    return Row(name, data["text"], follows, reason, witness, data["source"])
 
 
 FAMILY = all_sizes_family(

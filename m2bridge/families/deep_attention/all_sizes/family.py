@@ -293,7 +293,7 @@ def _row(key: str, data: dict[str, Any]) -> Row:
     witness = example_text(data["counterexample"])
     if (data["verdict"] == "REFUTED") != bool(witness):
         raise ValueError(f"the verdict {data['verdict']} does not follow from the counterexample")
-    return Row(key, data["text"], data["verdict"], "; ".join(reasons(data)), witness)
+    return Row(key, data["text"], data["verdict"], "; ".join(reasons(data)), witness, data["source"])
 
 
 FAMILY = all_sizes_family(
