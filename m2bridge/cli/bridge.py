@@ -11,9 +11,9 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, NO_ENGINE, options as shared
+from m2bridge.cli import DONE, NO_ENGINE, shared
 from m2bridge.cli.families import complete_kinds, tool
-from m2bridge.cli.output import echo_json, fitted, show_batch
+from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates, locate
 from m2bridge.engine.session import quoted

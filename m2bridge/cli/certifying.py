@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED, options as shared
+from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED, shared
 from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
-from m2bridge.cli.output import echo_json, fitted, progress, show_batch
+from m2bridge.cli.shared import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family

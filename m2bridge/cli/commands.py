@@ -10,7 +10,7 @@ import click
 from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, bridge, certifying, computing, showing
-from m2bridge.cli.options import Commands
+from m2bridge.cli.shared import Commands
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
 

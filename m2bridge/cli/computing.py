@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import options as shared
+from m2bridge.cli import shared
 from m2bridge.cli.families import (
     ALL,
     WEIGHTS,
@@ -27,7 +27,7 @@ from m2bridge.cli.families import (
     read_file,
     tool,
 )
-from m2bridge.cli.output import exit_code, progress, show
+from m2bridge.cli.shared import exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, UNDECIDED, USAGE, options as shared
+from m2bridge.cli import DONE, UNDECIDED, USAGE, shared
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, tool, value_of
-from m2bridge.cli.output import echo_json, fitted, progress, show, written
+from m2bridge.cli.shared import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, families

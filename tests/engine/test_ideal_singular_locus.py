@@ -13,7 +13,7 @@ from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaul
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import UNDECIDED
-from m2bridge.cli.output import show
+from m2bridge.cli.shared import show
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError
 from m2bridge.ideals.varieties import singular_locus

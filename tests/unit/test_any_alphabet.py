@@ -10,7 +10,7 @@ from sympy.polys.rings import PolyRing
 from m2bridge import PolynomialMap, closure, read_ideal
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.cli.output import echo_json
+from m2bridge.cli.shared import echo_json
 from m2bridge.convert.files import read_map
 from m2bridge.convert.macaulay2 import all_to_macaulay2, from_macaulay2, to_macaulay2
 from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomial_text, sparse_text

@@ -21,7 +21,7 @@ from m2bridge.algebra.ring import PolynomialRing, total_degree
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.certificates.schema import Certificate, read
 from m2bridge.checker import algebra
-from m2bridge.cli.output import exit_code
+from m2bridge.cli.shared import exit_code
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError

@@ -17,7 +17,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificates import schema as files
 from m2bridge.cli import commands
-from m2bridge.cli.output import progress
+from m2bridge.cli.shared import progress
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table

@@ -16,7 +16,7 @@ from m2bridge import SingleLayerAttention, closure, errors, ideal, membership, v
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.cli import commands, computing, options
+from m2bridge.cli import commands, computing, shared
 from m2bridge.cli.commands import cli
 from m2bridge.convert.documents import read_text
 from m2bridge.engine.script import Script
@@ -249,7 +249,7 @@ def test_every_command_has_an_example() -> None:
 def test_choices_are_those_of_the_functions() -> None:
     assert get_args(dimension.Method) == computing.DIMENSION_METHODS
     assert get_args(singular_locus.Method) == computing.LOCUS_METHODS
-    assert (get_args(Strategy), get_args(Coordinates)) == (options.STRATEGIES, options.COORDINATES)
+    assert (get_args(Strategy), get_args(Coordinates)) == (shared.STRATEGIES, shared.COORDINATES)
     assert get_args(Weights) == computing.WEIGHTS
 
 
