@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import chain
@@ -151,8 +151,13 @@ class Run:
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
-    def engine(self, *, early: bool = True) -> Session:
-        """A session, which starts while Python imports what the computation needs, or at its first run."""
+    def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
+        """A session, which starts while Python imports what the computation needs, or at its first run.
+
+        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes one of its own.
+        """
+        if not early and self.program is None and self.memory is None:
+            return nullcontext()
         engine = Session(self.program, Limits(memory=self.memory))
         if early:
             engine.start()

@@ -210,7 +210,7 @@ def test_a_picture_goes_into_a_new_folder_and_an_impossible_one_is_refused_at_on
         assert out.parent.exists()
 
 
-@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "10 cases")])
+@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "Verdicts: ")])
 def test_the_ending_says_the_form_of_a_report(name: str, first: str, said: Callable[..., str], tmp_path: Path) -> None:
     out = tmp_path / name
     command = cli.commands["report"]
