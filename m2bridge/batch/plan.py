@@ -127,13 +127,6 @@ class Lines(Progress):
 class Live(Progress):
     """A display on a terminal that is brought up to date in place."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._answers: Counter[str] = Counter()
-        self._running: dict[Any, float] = {}
-        self._effort_done = self._effort = 0
-        self._begin = 0.0
-
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
         """Show the progress of a plan during the block."""
@@ -141,7 +134,8 @@ class Live(Progress):
         from rich.live import Live as Display
 
         self._answers, self._begin = plan.answers.copy(), time.monotonic()
-        self._effort = sum(task.effort for task in plan.left)
+        self._running: dict[Any, float] = {}
+        self._effort_done, self._effort = 0, sum(task.effort for task in plan.left)
         console = Console(stderr=True)
         display = Display(get_renderable=self._table, console=console, refresh_per_second=4, transient=True)
         with super().of(plan), display:

@@ -52,9 +52,8 @@ def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
     return click.option("--method", type=click.Choice(methods), default="auto", show_default=True, help="How.")
 
 
-def model_options(command: Command) -> Command:
-    """The options that name a case of any family, or a map."""
-    return shared.add_options(command, shared.case_options, family_options, map_options)
+model_options = shared.together(shared.case_options, family_options, map_options)
+"""The options that name a case of any family, or a map."""
 
 
 @click.command("dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2")

@@ -203,6 +203,17 @@ def within(*, timeout: float | None) -> Iterator[Clock]:
         yield running
 
 
+def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Return what adds options to a command, which its help lists in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
 strategy_option = click.option(
     "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How the ideal is found."
 )
@@ -238,66 +249,49 @@ def file_argument(**kind: Any) -> Callable[[Command], Command]:
     return click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind))
 
 
-def case_options(command: Command) -> Command:
-    """``--d --d-out --a --t --field --coordinates``."""
-    return add_options(
-        command,
-        click.option("--d", type=integer, help="Input embedding dimension d."),
-        click.option("--d-out", type=integer, help="Output embedding dimension d'."),
-        click.option("--a", type=integer, default=None, help="Query/key dimension a; d when left out."),
-        click.option("--t", type=integer, default=2, show_default=True, help="Number of tokens."),
-        field_option,
-        click.option(
-            "--coordinates",
-            type=click.Choice(COORDINATES),
-            default=None,
-            help="Reduced ones are the default for t ≥ 2, and full ones for t = 1.",
-        ),
-    )
+case_options = together(
+    click.option("--d", type=integer, help="Input embedding dimension d."),
+    click.option("--d-out", type=integer, help="Output embedding dimension d'."),
+    click.option("--a", type=integer, default=None, help="Query/key dimension a; d when left out."),
+    click.option("--t", type=integer, default=2, show_default=True, help="Number of tokens."),
+    field_option,
+    click.option(
+        "--coordinates",
+        type=click.Choice(COORDINATES),
+        default=None,
+        help="Reduced ones are the default for t ≥ 2, and full ones for t = 1.",
+    ),
+)
+"""``--d --d-out --a --t --field --coordinates``."""
 
+form_options = together(
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json", "latex", "m2"]),
+        default="text",
+        show_default=True,
+        help="How the result is written.",
+    ),
+    click.option("--json", "form", flag_value="json", help="The same as --format json."),
+)
+"""``--format --json``."""
 
-def run_options(command: Command) -> Command:
-    """``--timeout --memory --m2 --format --json``."""
-    return add_options(command, timeout_option, memory_option, engine_option, form_options)
+run_options = together(timeout_option, memory_option, engine_option, form_options)
+"""``--timeout --memory --m2 --format --json``."""
 
-
-def form_options(command: Command) -> Command:
-    """``--format --json``."""
-    return add_options(
-        command,
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(["text", "json", "latex", "m2"]),
-            default="text",
-            show_default=True,
-            help="How the result is written.",
-        ),
-        click.option("--json", "form", flag_value="json", help="The same as --format json."),
-    )
-
-
-def batch_options(command: Command) -> Command:
-    """``--workers --memory --retry --m2``."""
-    return add_options(
-        command,
-        click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
-        click.option("--memory", type=engine_memory, help="Address space of Macaulay2 and of its worker, such as 4G."),
-        click.option(
-            "--retry",
-            default="",
-            shell_complete=complete_kinds,
-            help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
-        ),
-        engine_option,
-    )
-
-
-def add_options(command: Command, *options: Callable[[Command], Command]) -> Command:
-    """Add options to a command, which its help lists in this order."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+batch_options = together(
+    click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
+    click.option("--memory", type=engine_memory, help="Address space of Macaulay2 and of its worker, such as 4G."),
+    click.option(
+        "--retry",
+        default="",
+        shell_complete=complete_kinds,
+        help="Outcomes to try again: timed-out,out-of-memory,failed,died,refused.",
+    ),
+    engine_option,
+)
+"""``--workers --memory --retry --m2``."""
 
 
 def results_folder(path: Path) -> Path:
