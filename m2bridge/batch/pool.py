@@ -181,8 +181,6 @@ class Pool(Generic[Item, Result]):
         self._timeout, self._memory, self._farewell = timeout, memory, farewell
         self._workers: list[Worker[Item, Result]] = []
         self._leaving: list[Worker[Item, Result]] = []
-        self._waiting: deque[Iterable[Item]] = deque()
-        self._deaths = Counter[Item]()
         self._false_starts = 0
 
     def run(self, items: Iterable[Item], started: Callable[[Item], object]) -> Iterator[Result]:
@@ -208,7 +206,8 @@ class Pool(Generic[Item, Result]):
         M2BridgeError
             If a worker raises it.
         """
-        self._waiting, self._deaths = deque(groups), Counter[Item]()
+        self._waiting: deque[Iterable[Item]] = deque(groups)
+        self._deaths = Counter[Item]()
         while self._waiting or any(worker.items for worker in self._workers):
             self._recruit()
             for worker in self._workers:

@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,7 +116,8 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
-    if options["executor"] == "processes":
+    executor, program = options["executor"], options["program"]
+    if executor == "processes":
         from m2bridge.batch.pool import prepare
 
         prepare("m2bridge.batch.executors")  # it imports what the workers need while this process does the same
@@ -125,17 +125,13 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
         from m2bridge.batch.executors import Dask, Processes, Serial, Settings
 
     needs_engine = any(task.needs_engine for task in planned.left)
+    if needs_engine and executor != "dask":  # there each machine finds its own Macaulay2
+        program = str(locate(program).program)
     limits = options["timeout"], options["memory"]
-    settings = Settings(
-        store, options["program"], *limits, needs_engine=needs_engine, recycled_after=options["recycle"]
-    )
-    if options["executor"] == "dask":
-        return Dask(settings, options["scheduler"], options["workers"])  # each machine finds its own Macaulay2
-    if needs_engine:
-        settings = replace(settings, program=str(locate(options["program"]).program))
-    if options["executor"] == "serial":
-        return Serial(settings)
-    return Processes(settings, options["workers"])
+    settings = Settings(store, program, *limits, needs_engine=needs_engine, recycled_after=options["recycle"])
+    if executor == "dask":
+        return Dask(settings, options["scheduler"], options["workers"])
+    return Serial(settings) if executor == "serial" else Processes(settings, options["workers"])
 
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
