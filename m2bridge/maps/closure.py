@@ -179,12 +179,12 @@ def _multigraded(
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
     core = None if strategy == "multigraded" else model.core()
-    if strategy == "multigraded" or (max_degree is not None and (core is None or core.polynomials is None)):
-        equations = completeness.low_degree_equations(source, max_degree)
+    if strategy == "auto" and max_degree is None:
+        equations = completeness.all_equations(source, model, core, engine, bound[0])
     elif max_degree is not None and core is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
-        equations = completeness.all_equations(source, model, core, engine, bound[0])
+        equations = completeness.low_degree_equations(source, max_degree)
     series, found = equations.series, equations.implicitization
     degree = None if series is None else series.degree
     end = clock().seconds, equations.unfinished, equations.remark, equations.all_generators

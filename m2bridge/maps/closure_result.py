@@ -141,7 +141,7 @@ class Closure(Result):
         last = max((part.degree for part in self.representations or ()), default=0)
         if not isinstance(low, Implicitization) or low.max_degree >= last or core is None or core.polynomials is None:
             raise MethodUnavailableError("generators are not known to be all")
-        higher = HigherDegrees({}, partial(core.polynomials, low.max_degree, last))
+        higher = HigherDegrees({}, partial(core.polynomials, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
 
     @property

@@ -17,6 +17,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.numbers import primes_from
 from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap, in_sparse_coordinates, reduce_linearly
 from m2bridge.algebra.schur import Representation
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import Engine
@@ -249,7 +250,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     check_representations(low, values, parts)
     reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
     if reachable and needed > low.max_degree:
-        equations = _continued(equations, values, parts, core)
+        equations = _continued(equations, values, parts)
     last = equations.implicitization.max_degree
     if last >= needed:
         generated = (
@@ -280,23 +281,34 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         except (errors.MethodUnavailableError, errors.TooLargeError):
             return low_degree_equations(source, max_degree)
         check_representations(known.implicitization, values, parts)
-        equations = _continued(replace(known, representations=parts, unfinished=""), values, parts, core)
+        equations = _continued(replace(known, representations=parts, unfinished=""), values, parts)
     return equations
 
 
-def _continued(equations: Equations, values: Sequence[int], parts: Sequence[Representation], core: Core) -> Equations:
+def _continued(equations: Equations, values: Sequence[int], parts: Sequence[Representation]) -> Equations:
     """The equations up to the degree of the last value, which are these representations."""
-    low, last = equations.implicitization, len(values) - 1
-    if core.polynomials is None:
-        equations = up_to(last, equations)
-        check_representations(equations.implicitization, values, parts)
-        return equations
-    counts: Counter[int] = Counter()
+    low, counts = equations.implicitization, Counter[int]()
     for part in parts:
         counts[part.degree] += part.dimension if part.degree > low.max_degree else 0
-    higher = HigherDegrees(+counts, partial(core.polynomials, low.max_degree, last))
-    implicitization = low.continued(values, higher)
+    implicitization = low.continued(values, HigherDegrees(+counts, partial(_written_out, low, values, parts)))
     return replace(equations, implicitization=implicitization, remark=scope(implicitization))
+
+
+def _written_out(low: Implicitization, values: Sequence[int], parts: Sequence[Representation]) -> Iterator[Terms]:
+    """The generators above low degrees, multidegree by multidegree; lowering operators give many more terms.
+
+    Raises
+    ------
+    ContradictionError
+        If they are others than the representations.
+    TimeLimitError
+        If the limit was reached.
+    """
+    found = implicitize(low.source, len(values) - 1)
+    if found.stopped_early:
+        raise clock().late(f"degree {found.max_degree + 1}")
+    check_representations(found, values, parts)
+    return (terms for terms in found.sparse_generators() if len(terms[0][0]) > low.max_degree)
 
 
 def check_representations(low: Implicitization, values: Sequence[int], parts: Iterable[Representation]) -> None:

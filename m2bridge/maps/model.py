@@ -109,14 +109,14 @@ class Core:
     up_to : callable
         The values of the Hilbert function up to a degree, and the generators.
     polynomials : callable, optional
-        The generators above one degree and up to another, written out; none in coordinates where that is not known.
+        The generators above a degree, expanded from highest weight vectors; none where that is not known.
     """
 
     name: str
     hilbert_series: Callable[[], HilbertSeries]
     representations: Callable[[], tuple[Representation, ...]]
     up_to: Callable[[int], tuple[Sequence[int], tuple[Representation, ...]]]
-    polynomials: Callable[[int, int], Iterator[Terms]] | None = None
+    polynomials: Callable[[int], Iterator[Terms]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

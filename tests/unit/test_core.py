@@ -315,6 +315,10 @@ def test_planted_mistakes_are_contradictions() -> None:
     for planted in wrong:
         with pytest.raises(ContradictionError):
             prove_by_core(known(model, 4), planted)
+    above = prove_by_core(known(model, 1), planted).implicitization
+    assert above.generator_counts == {4: 10}
+    with pytest.raises(ContradictionError, match="0 generators of degree 2, not 5"):
+        above.generators()
 
 
 def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -271,15 +271,8 @@ def written(vector: HighestWeightVector, shapes: Shapes) -> str:
     return sparse_text(module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates])
 
 
-def generators(
-    shape: Shape, above: int = 0, last: int | None = None
-) -> Iterator[tuple[Representation, list[Numbered]]]:
-    """The minimal generators of a closure, t ≥ 2, by representations: highest weight vectors first.
-
-    Parameters
-    ----------
-    above, last : int
-        Those of degrees above the first one, and up to the last one, if there is one.
+def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
+    """All minimal generators of a closure above a degree, t ≥ 2, by representations: highest weight vectors first.
 
     Raises
     ------
@@ -292,8 +285,7 @@ def generators(
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
-    known = core_generators(size) if last is None else up_to(size, last)
-    for (n, shapes, number), found in vectors(size, [kind for kind in known.types if kind[0] > above]):
+    for (n, shapes, number), found in vectors(size, [kind for kind in core_generators(size).types if kind[0] > above]):
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
             yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
@@ -316,8 +308,8 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
     )
 
 
-def _polynomials(shape: Shape, above: int, last: int) -> Iterator[Terms]:
-    for _, polynomials in generators(shape, above, last):
+def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
+    for _, polynomials in generators(shape, above):
         yield from (tuple(polynomial.items()) for polynomial in polynomials)
 
 
