@@ -169,3 +169,12 @@ def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
         assert typed == [], file
         assert [piece for piece in page.text + page.emphasis if SIGNS.search(piece)] == [], file
         assert [piece for piece in page.emphasis if re.search(r"[=∈⊂≤]|\b[A-Z]\w*\(", piece)] == [], file
+
+
+def test_punctuation_stands_beside_its_formula_once(site: Path) -> None:
+    page = (site / "statements.html").read_text(encoding="utf-8")
+    assert (
+        len(re.findall(r'<span class="unbroken"><math[^>]*>(?:(?!</math>).)*</math>[.,;:]</span>(?![.,;:])', page))
+        > 100
+    )
+    assert not re.search(r"</math>[.,;:]+</span>[.,;:]|<mo>[A-Za-z]{2,}</mo>", page)
