@@ -35,7 +35,8 @@ def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int,
     for residue in residues:
         if residue > 1:
             denominator *= rational_denominator(residue * denominator % modulus, modulus)
-    return denominator, [_symmetric(residue * denominator, modulus) if residue else 0 for residue in residues]
+    half = modulus // 2
+    return denominator, [(r * denominator + half) % modulus - half if r else 0 for r in residues]
 
 
 def rational_denominator(residue: int, modulus: int) -> int:
@@ -48,11 +49,6 @@ def rational_denominator(residue: int, modulus: int) -> int:
         quotient = r // next_r
         (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
     return abs(next_s) if abs(next_s) <= bound else 1
-
-
-def _symmetric(value: int, modulus: int) -> int:
-    residue = value % modulus
-    return residue - modulus if 2 * residue > modulus else residue
 
 
 def fraction(number: Any) -> Fraction:

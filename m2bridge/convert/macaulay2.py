@@ -57,7 +57,9 @@ def plain_to_macaulay2(name: str) -> str:
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
     """The name of the variable with this base and these indices; inverse of :func:`to_macaulay2`."""
-    return "_".join([_unescaped(base), *map(str, index)])
+    if base.startswith((_ESCAPED, _PLAIN)):
+        base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])
+    return "_".join([base, *map(str, index)])
 
 
 def escaped(name: str, plain: bool = False) -> str:
@@ -68,12 +70,6 @@ def escaped(name: str, plain: bool = False) -> str:
 
 def _base(base: str) -> str:
     return base if re.fullmatch(r"[A-Za-z]", base) else escaped(base)
-
-
-def _unescaped(base: str) -> str:
-    if not base.startswith((_ESCAPED, _PLAIN)):
-        return base
-    return re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])
 
 
 _GROUP = 200
@@ -153,8 +149,6 @@ def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     """The writer of coefficients of this domain; residues modulo p are symmetric, as in Macaulay2."""
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
-    if domain.is_ZZ:
-        return lambda value: decimal(int(value))
     return rational
 
 

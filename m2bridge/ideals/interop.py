@@ -43,12 +43,12 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal as a dictionary; equal rings have equal UUIDs."""
     if namespace not in _NAMESPACES:
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}")
-    ring, name = (_oscar_ring(ideal.ring), "MPolyIdeal") if namespace == "Oscar" else (_m2_ring(ideal.ring), "Ideal")
+    ring = _ring(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     generators = ideal.generators_or_zero
     return {
         "_ns": {namespace: _NAMESPACES[namespace]},
-        "_type": {"name": name, "params": place},
+        "_type": {"name": _WORDS[namespace][0], "params": place},
         "data": [_terms(generator, namespace) for generator in generators],
         "_refs": {place: ring},
     }
@@ -72,21 +72,19 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         raise ConversionError(f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}") from None
 
 
-def _m2_ring(ring: PolynomialRing) -> dict[str, Any]:
-    if ring.field != QQ:
+def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
+    p, names = ring.field.characteristic, list(ring.variables)
+    if namespace == "Oscar":
+        prime = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
+        params = prime if p else {"_type": "QQField"}
+        return {"_type": {"name": "MPolyRing", "params": params}, "data": {"symbols": names}}
+    if p:
         raise ConversionError(
             f"Macaulay2's package MRDI has no ideals over {ring.field}; write them with namespace='Oscar'"
         )
-    field = {"_type": "Ring", "data": "QQ"}
-    names = [plain_to_macaulay2(name) for name in ring.variables]
-    return {"_type": {"name": "PolynomialRing", "params": field}, "data": {"variables": names}}
-
-
-def _oscar_ring(ring: PolynomialRing) -> dict[str, Any]:
-    p = ring.field.characteristic
-    prime = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
-    field = prime if p else {"_type": "QQField"}
-    return {"_type": {"name": "MPolyRing", "params": field}, "data": {"symbols": list(ring.variables)}}
+    params = {"_type": "Ring", "data": "QQ"}
+    data = {"variables": list(map(plain_to_macaulay2, names))}
+    return {"_type": {"name": "PolynomialRing", "params": params}, "data": data}
 
 
 def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
