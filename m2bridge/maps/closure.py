@@ -410,8 +410,8 @@ def image(
         dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
         if dimension == -1:
             raise completeness.empty_source()
-        irreducible: bool | None = not polynomial_map.maybe_reducible
-        if not irreducible:
+        irreducible: bool | None = True
+        if polynomial_map.maybe_reducible:
             irreducible = answer.boolean("source_irreducible") if "source_irreducible" in answer else None
         return Image(
             replace(result, seconds=running.seconds),

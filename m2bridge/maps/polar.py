@@ -247,9 +247,7 @@ def polar_degrees(
                 raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
             return _of_ideal(case, printable(title) or "variety of an ideal", None, engine)
         model = as_model(case)
-        if method in ("slices", "conormal"):
-            return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
-        theorem = model.polar_theorem()
+        theorem = model.polar_theorem() if method in ("auto", "theorem") else None
         if theorem is not None:
             known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
             return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
@@ -257,7 +255,7 @@ def polar_degrees(
             raise MethodUnavailableError(
                 f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
             )
-        return _by_slices(model, engine)
+        return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
 
 
 def _of_closure(model: Model, engine: Engine | None) -> PolarDegrees:

@@ -322,18 +322,14 @@ def _from_ideal(
             return [LocusFindings(methods, dimension, (), None, reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        too_expensive = second_opinion and findings and _minor_count(ideal, dimension) > FEW_MINORS
+        width, size = len(ideal.ring.variables), len(ideal.ring.variables) - dimension
+        minors = comb(len(ideal.generators), size) * comb(width, size)  # those that the criterion takes
+        too_expensive = second_opinion and findings and minors > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension, engine=engine))
     except errors.TimeLimitError as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
-
-
-def _minor_count(ideal: Ideal, dimension: int) -> int:
-    """The number of minors of the Jacobian matrix that the criterion takes."""
-    width = len(ideal.ring.variables)
-    return comb(len(ideal.generators), width - dimension) * comb(width, width - dimension)
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) -> LocusFindings:
@@ -422,12 +418,11 @@ def _result(
     remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
     components = finished[-1].components if finished else None
     partial = next((f for f in findings if components is None and f.rest_dimension is not None), None)
-    if components is not None and model.orbit_methods() is None:
-        ideals = True
-    elif components is not None and ideals:
-        components = tuple(_with_ideal(component, model, field, engine) for component in components)
-    elif components is not None:
-        components = tuple(replace(component, ideal=None) for component in components)
+    ideals = ideals or model.orbit_methods() is None
+    if components is not None:
+        components = tuple(
+            _with_ideal(c, model, field, engine) if ideals else replace(c, ideal=None) for c in components
+        )
     return SingularLocus(
         model,
         field,
