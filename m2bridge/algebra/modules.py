@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from sympy import ImmutableMatrix, Rational, Symbol, SympifyError, expand, sympify
+from sympy import ImmutableMatrix, Symbol, SympifyError, expand, sympify
 
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
@@ -137,13 +137,14 @@ class HilbertPolynomial(Named):
 
     def __call__(self, degree: int) -> Fraction:
         """The value at an integer."""
-        factors = {n: [Fraction(degree + k, k) for k in range(1, n + 1)] for n, _ in self.coefficients}
-        return sum((prod(factors[n], start=Fraction(c)) for n, c in self.coefficients), Fraction(0))
+        return Fraction(self._value(Fraction(degree)))
 
     def to_sympy(self, variable: str = "t") -> Any:
         """The polynomial in powers of a variable."""
-        t = Symbol(variable)
-        return expand(sum(c * prod((t + k) * Rational(1, k) for k in range(1, n + 1)) for n, c in self.coefficients))
+        return expand(self._value(Symbol(variable)))
+
+    def _value(self, t: Any) -> Any:
+        return sum(c * prod((t + k) / k for k in range(1, n + 1)) for n, c in self.coefficients)
 
     def __str__(self) -> str:
         return " + ".join(f"{c}*P_{n}" for n, c in self.coefficients).replace("+ -", "- ") or "0"
@@ -165,13 +166,13 @@ class GeneralIdeal(AsText):
 
     ring: Any
     generators: tuple[Any, ...]
+    _function = "ideal"
 
     def __str__(self) -> str:
-        return f"ideal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
+        return f"{self._function}({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class MonomialIdeal(AsText):
+class MonomialIdeal(GeneralIdeal):
     """A monomial ideal, by its monomials.
 
     Examples
@@ -184,11 +185,8 @@ class MonomialIdeal(AsText):
     monomialIdeal(x**2, x*y) of QQ[x, y]
     """
 
-    ring: Any
-    generators: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        return f"monomialIdeal({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
+    __slots__ = ()
+    _function = "monomialIdeal"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -285,12 +283,8 @@ class Matrix(Named):
         ConversionError
             If an entry is no number and no SymPy polynomial.
         """
-
-        def entry(value: Any) -> Any:
-            return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
-
         try:
-            return ImmutableMatrix(*self.shape, [entry(x) for row in self.entries for x in row])
+            return ImmutableMatrix(*self.shape, [to_expression(x) for row in self.entries for x in row])
         except SympifyError as reason:
             raise ConversionError(f"entries of {ring_text(self.ring)} have no counterpart in SymPy") from reason
 
@@ -469,6 +463,11 @@ class ComplexMap(Named):
 
     def __str__(self) -> str:
         return f"{self.source} → {self.target}, ({', '.join(map(str, self.maps))})"
+
+
+def to_expression(value: Any) -> Any:
+    """Return a number or an element of a ring as an expression of SymPy; SympifyError if there is none."""
+    return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
 
 
 def ring_text(ring: Any) -> str:

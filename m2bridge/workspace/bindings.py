@@ -4,7 +4,6 @@ The SymPy expressions among them are polynomials of one ring."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -63,11 +62,8 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 _PLAIN = (list, tuple, set, frozenset)
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(str):
     """A value by the code that makes it."""
-
-    text: str
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
@@ -116,23 +112,21 @@ def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
 
 
 def _polynomial(value: Expr, over: PolyRing) -> PolyElement:
-    if not all(atom.is_Rational for atom in value.atoms() if atom.is_number):
-        _refuse_number(value)
+    _check_exact(value)
     try:
         return over.from_expr(value)
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}") from reason
 
 
-def _refuse_number(value: Any) -> None:
+def _check_exact(value: Expr) -> None:
     if value.has(Float):
         raise inexact(f"'{value}'")
-    raise ConversionError(f"'{value}' is not a polynomial with rational coefficients")
 
 
 def _matrix(value: MatrixBase, over: PolyRing, typed: bool) -> values.Matrix | Code:
     if not value.free_symbols:
-        return _number_matrix([[number(x) for x in row] for row in value.tolist()], value.cols)
+        return _number_matrix([[_number(x) for x in row] for row in value.tolist()], value.cols)
     rows = [[_polynomial(x, over) for x in row] for row in value.tolist()]
     if not typed:
         return plain_matrix(ring_of_sympy(over), rows, value.cols)
@@ -150,16 +144,10 @@ def _typed(ring: PolyRing, made: str) -> Code:
     return Code(f"(mbTyped({literal(variable_parts(over.variables))}, () -> {encode(over)}, (R, places) -> {made}))")
 
 
-def number(value: Any) -> int | Fraction:
-    """A rational number of SymPy.
-
-    Raises
-    ------
-    ConversionError
-        If it is none.
-    """
+def _number(value: Expr) -> int | Fraction:
+    _check_exact(value)
     if not isinstance(value, Rational):
-        _refuse_number(value)
+        raise ConversionError(f"'{value}' is not a rational number")
     return int(value) if value.is_Integer else fraction(value)
 
 
@@ -167,20 +155,8 @@ def _element(value: PolyElement) -> str:
     return f"mbPlaced(R, places, {sparse(terms(value))})"
 
 
-@encode.register
-def _(value: Code) -> str:
-    return value.text
-
-
-@encode.register
-def _(value: Expr) -> str:
-    if value in (oo, -oo):
-        return "(infinity)" if value == oo else "(-infinity)"
-    if value is nan:
-        return "indeterminate"
-    if value in CONSTANTS.values():
-        return f"(mbConstant {string(next(name for name, constant in CONSTANTS.items() if constant == value))})"
-    return encode(number(value))
+_NAMED = {constant: f"(mbConstant {string(name)})" for name, constant in CONSTANTS.items()}
+_NAMED |= {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
 
 
 @encode.register(object)
@@ -276,6 +252,8 @@ def _refuse_element(value: Any) -> str:
 
 
 _ENCODERS: dict[Any, Callable[[Any], str]] = {
+    Code: str,
+    Expr: lambda value: _NAMED[value] if value in _NAMED else encode(_number(value)),
     flint.fmpz | flint.fmpq: lambda value: encode(_flint_number(value)),
     flint.nmod: lambda value: f"(promote({int(value)}, {encode(_ground(value))}))",
     flint.fmpz_mod | flint.fq_default: _refuse_element,

@@ -11,11 +11,11 @@ from itertools import chain, combinations
 from math import prod
 from typing import Any
 
-from sympy import Add, Symbol, sympify
+from sympy import Add, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.modules import AsText, ring_text
+from m2bridge.algebra.modules import AsText, ring_text, to_expression
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.convert.macaulay2 import term
@@ -112,7 +112,7 @@ class RingElement(_Element):
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
             raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
         names = [Symbol(name) for name in self.ring.variables]
-        return Add(*(_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
+        return Add(*(to_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
 
     def __bool__(self) -> bool:
         return bool(self.terms)
@@ -121,10 +121,6 @@ class RingElement(_Element):
         names = rings.ring_variables(self.ring)
         text = " + ".join(_term(names, exponents, coefficient) for exponents, coefficient in self.terms)
         return text.replace("+ -", "- ") or "0"
-
-
-def _expression(coefficient: Any) -> Any:
-    return coefficient.as_expr() if hasattr(coefficient, "as_expr") else sympify(coefficient, strict=True)
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import flint
 from mpmath import libmp, mp, nstr, workprec
-from sympy import Expr, Float, I
+from sympy import Expr, Float, I, sympify
 
 from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
@@ -67,20 +67,18 @@ class Inexact(Operators):
 
     def to_mpmath(self) -> Any:
         """The same number in mpmath, exactly."""
-        raise NotImplementedError
+        return mp.mpmathify(self)  # by _mpf_ or _mpc_
 
     @property
     def _parts(self) -> Any:
         """Real and imaginary part, as mpmath writes them; each number in one way."""
-        raise NotImplementedError
-
-    def _sympy_(self) -> Any:
-        raise NotImplementedError
+        number = self.to_mpmath()
+        return number.real._mpf_, number.imag._mpf_
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same number, whatever the precision; NaN is equal to NaN."""
         if isinstance(other, Expr):
-            return bool(self._sympy_() == other)
+            return bool(sympify(self) == other)
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
@@ -99,21 +97,15 @@ class Inexact(Operators):
 
     def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
         if isinstance(other, Expr):
-            return operation(other, self._sympy_()) if swapped else operation(self._sympy_(), other)
+            return operation(other, sympify(self)) if swapped else operation(sympify(self), other)
         if not isinstance(other, Inexact | int | Fraction | float | complex):
             return NotImplemented
-        precision = min(self.precision, other.precision if isinstance(other, Inexact) else self.precision)
-        if isinstance(other, float | complex):
-            precision = min(precision, _DOUBLE)
+        others = _DOUBLE if isinstance(other, float | complex) else getattr(other, "precision", self.precision)
+        precision = min(self.precision, others)
         with workprec(precision):
             pair = (self.to_mpmath(), _mpmath(other, precision))
-            return self._of(operation(*reversed(pair)) if swapped else operation(*pair), precision)
-
-    @staticmethod
-    def _of(number: Any, precision: int) -> Any:
-        if hasattr(number, "_mpf_"):
-            return Real.of(number, precision)
-        return ComplexNumber(Real.of(number.real, precision), Real.of(number.imag, precision))
+            number = operation(*reversed(pair)) if swapped else operation(*pair)
+        return (Real if hasattr(number, "_mpf_") else ComplexNumber).of(number, precision)
 
 
 def _is_binary(number: Fraction) -> bool:
@@ -122,9 +114,6 @@ def _is_binary(number: Fraction) -> bool:
 
 def _mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath; exactly, but for fractions, which are rounded."""
-
-    if isinstance(number, Inexact):
-        return number.to_mpmath()
     if isinstance(number, Fraction):
         return mp.make_mpf(libmp.from_rational(number.numerator, number.denominator, precision, "n"))
     return number if isinstance(number, int) else mp.mpmathify(number)
@@ -204,18 +193,11 @@ class Real(Inexact):
             return self.mantissa * Fraction(2) ** self.exponent
         raise ConversionError(f"{self.special} is not a fraction")
 
-    def to_mpmath(self) -> Any:
-        """The same number in mpmath, exactly."""
-        named = {"inf": libmp.finf, "-inf": libmp.fninf, "nan": libmp.fnan}
-        return mp.make_mpf(named.get(self.special) or libmp.from_man_exp(self.mantissa, self.exponent))
-
     @property
     def _mpf_(self) -> Any:
-        return self.to_mpmath()._mpf_
-
-    @property
-    def _parts(self) -> Any:
-        return self._mpf_, libmp.fzero
+        if self.special:
+            return libmp.from_float(_SPECIAL[self.special])
+        return libmp.from_man_exp(self.mantissa, self.exponent)
 
     def _sympy_(self) -> Any:
         return Float(self.to_mpmath(), precision=self.precision)
@@ -231,7 +213,7 @@ class Real(Inexact):
     def _pair(self, other: Any) -> tuple[Any, Any]:
         """The number and another one in a form in which they are compared exactly."""
         if isinstance(other, Expr):
-            return self._sympy_(), other
+            return sympify(self), other
         if isinstance(other, Fraction) and self.special in ("", "-0"):
             return self.exact, other
         return self.to_mpmath(), other
@@ -301,15 +283,9 @@ class ComplexNumber(Inexact):
                 return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
 
-    def to_mpmath(self) -> Any:
-        """The same number in mpmath, exactly."""
-        return mp.make_mpc(self._mpc_)
-
     @property
     def _mpc_(self) -> Any:
         return self.real._mpf_, self.imaginary._mpf_
-
-    _parts = _mpc_
 
     def _sympy_(self) -> Any:
         return self.real._sympy_() + self.imaginary._sympy_() * I
