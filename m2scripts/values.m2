@@ -283,19 +283,18 @@ mbPolynomial = (R, coefficients, powers, monomials) -> (
     if #written < #coefficients then written = append(written, "");  -- a last line that is empty is the monomial 1
     new R from mbSum(0, #coefficients, j ->
         mbRawTerm(S, mbRawNumber(K, coefficients#j), mbRawMonomial apply(utf8 written#j, c -> table#c))))
--- As if typed: in the ring that has all these variables in sight, else in one that is made.
+-- In a ring that is made; with names as if typed: in the ring that has all these variables in sight, if there is one.
 mbInSight = names -> (
     found := apply(names, parts -> value mbVariableNamed parts);
     if all(found, x -> instance(x, RingElement)) and #unique apply(found, ring) == 1 then (
         R := ring first found;
         if R.?generators and isCommutative R and isSubset(found, gens R) then R))
 mbTyped = (names, make, write) -> (
-    R := mbInSight names;
-    if R === null then (
+    R := if names =!= null then mbInSight names;
+    if R =!= null then write(R, apply(names, parts -> position(gens R, x -> x === value mbVariableNamed parts)))
+    else (
         R = make();
-        names = toList(0 ..< #names))
-    else names = apply(names, parts -> position(gens R, x -> x === value mbVariableNamed parts));
-    write(R, names))
+        write(R, toList(0 ..< numgens R))))
 mbPlaced = (R, places, terms) -> (
     if instance(R, FractionField) then promote(mbPlaced(last R.baseRings, places, terms), R)
     else mbSparse(R, apply(terms, t -> apply(#t, j -> if odd j then places#(t#j) else t#j))))

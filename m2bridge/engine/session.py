@@ -5,8 +5,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Self
@@ -381,14 +381,12 @@ def engine_or_shared(engine: Engine | None) -> Engine:
     if engine is not None:
         return _checked(engine)
     candidate = locate()
-    for other in list(_SESSIONS):
-        if other != candidate:
-            _SESSIONS.pop(other, None)
+    for other in _SESSIONS.keys() - {candidate}:
+        _SESSIONS.pop(other, None)
     return _SESSIONS.setdefault(candidate, Session())  # of several threads the first; nothing has started yet
 
 
-@contextmanager
-def engine_or_own(engine: Engine | None) -> Iterator[Engine]:
+def engine_or_own(engine: Engine | None) -> AbstractContextManager[Engine]:
     """The engine; without one, a session that starts when it is used and ends with the block.
 
     Raises
@@ -396,11 +394,7 @@ def engine_or_own(engine: Engine | None) -> Iterator[Engine]:
     InvalidCaseError
         If something else is passed; programs run isolated, and not in a workspace.
     """
-    if engine is not None:
-        yield _checked(engine)
-        return
-    with Session() as own:
-        yield own
+    return Session() if engine is None else nullcontext(_checked(engine))
 
 
 def _checked(engine: Engine) -> Engine:

@@ -102,13 +102,24 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
 
 def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
-    """The value, in a ring if it is an expression or a matrix of SymPy."""
+    """The value, by code if it is an expression or a matrix of SymPy."""
     if isinstance(value, MatrixBase):
-        return _matrix(value, over, typed)
-    if not isinstance(value, Expr) or not value.free_symbols:
-        return value
-    element = _polynomial(value, over)
-    return _typed(over, _element(element)) if typed else element
+        if not value.free_symbols:
+            return _number_matrix([[_number(x) for x in row] for row in value.tolist()], value.cols)
+        rows = braces(braces(_element(x, over) for x in row) for row in value.tolist())
+        return _placed(over, typed, f"map(R^{value.rows}, R^{value.cols}, {rows})")
+    return _placed(over, typed, _element(value, over)) if isinstance(value, Expr) and value.free_symbols else value
+
+
+def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
+    """Polynomials in a ring; if ``typed``, in the ring that has all these variables in sight, where there is one."""
+    over = ring_of_sympy(ring)
+    names = literal(variable_parts(over.variables)) if typed else "null"
+    return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
+
+
+def _element(value: Expr, over: PolyRing) -> str:
+    return f"mbPlaced(R, places, {sparse(terms(_polynomial(value, over)))})"
 
 
 def _polynomial(value: Expr, over: PolyRing) -> PolyElement:
@@ -124,24 +135,9 @@ def _check_exact(value: Expr) -> None:
         raise inexact(f"'{value}'")
 
 
-def _matrix(value: MatrixBase, over: PolyRing, typed: bool) -> values.Matrix | Code:
-    if not value.free_symbols:
-        return _number_matrix([[_number(x) for x in row] for row in value.tolist()], value.cols)
-    rows = [[_polynomial(x, over) for x in row] for row in value.tolist()]
-    if not typed:
-        return plain_matrix(ring_of_sympy(over), rows, value.cols)
-    return _typed(over, f"map(R^{value.rows}, R^{value.cols}, {braces(braces(map(_element, row)) for row in rows)})")
-
-
 def _number_matrix(rows: list[list[int | Fraction]], columns: int) -> values.Matrix:
     integers = all(isinstance(x, int) for row in rows for x in row)
     return plain_matrix(values.IntegerRing() if integers else QQ, rows, columns)
-
-
-def _typed(ring: PolyRing, made: str) -> Code:
-    """Polynomials as if typed: in the ring that has all these variables in sight, else in one that is made."""
-    over = ring_of_sympy(ring)
-    return Code(f"(mbTyped({literal(variable_parts(over.variables))}, () -> {encode(over)}, (R, places) -> {made}))")
 
 
 def _number(value: Expr) -> int | Fraction:
@@ -149,10 +145,6 @@ def _number(value: Expr) -> int | Fraction:
     if not isinstance(value, Rational):
         raise ConversionError(f"'{value}' is not a rational number")
     return int(value) if value.is_Integer else fraction(value)
-
-
-def _element(value: PolyElement) -> str:
-    return f"mbPlaced(R, places, {sparse(terms(value))})"
 
 
 _NAMED = {constant: f"(mbConstant {string(name)})" for name, constant in CONSTANTS.items()}

@@ -12,6 +12,7 @@ from math import prod
 from typing import Any
 
 from sympy import Add, Symbol
+from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
@@ -335,7 +336,7 @@ def _unit_inverse(unit: Any) -> Any:
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
     """A key that is larger for larger monomials."""
-    order = ring.order if isinstance(ring, rings.Algebra) else rings.grevlex_order(len(ring.variables))
+    order = ring.order if isinstance(ring, rings.Algebra) else rings.ORDERS[grevlex](len(ring.variables))
 
     def key(monomial: tuple[int, ...]) -> list[Any]:
         parts: list[Any] = []

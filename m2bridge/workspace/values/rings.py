@@ -1,5 +1,6 @@
 """Rings beyond the plain polynomial rings, and their elements."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -60,23 +61,12 @@ class ComplexField(AsText):
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
 
 
-def grevlex_order(count: int) -> Order:
-    """The graded reverse lexicographic order of so many variables, as Macaulay2 says it."""
-    return (("GRevLex", (1,) * count),)
-
-
-def glex_order(count: int) -> Order:
-    """The graded lexicographic order."""
-    return ("Weights", (1,) * count), ("Lex", count)
-
-
-def lex_order(count: int) -> Order:
-    """The lexicographic order."""
-    return (("Lex", count),)
-
-
-ORDERS = {grevlex: grevlex_order, grlex: glex_order, lex: lex_order}
-"""The orders that SymPy has too, by its objects."""
+ORDERS: dict[Any, Callable[[int], Order]] = {
+    grevlex: lambda count: (("GRevLex", (1,) * count),),
+    grlex: lambda count: (("Weights", (1,) * count), ("Lex", count)),
+    lex: lambda count: (("Lex", count),),
+}
+"""The orders of so many variables that SymPy has too, by its objects, as Macaulay2 says them."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
