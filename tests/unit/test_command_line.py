@@ -226,7 +226,7 @@ def test_bad_input_is_refused_with_one_line_that_names_the_option(
         (["closure", "--d", "99999", "--d-out", "99999"], "coordinates; at most 20000 can be stored"),
         (["script", "fibres", "--d", "60", "--d-out", "60"], "39590 orbits"),
         (["script", "closure", "--d", "400", "--d-out", "400"], "this case has 12832000000 coordinates"),
-        (["cross-check", "--d", "60", "--d-out", "60"], "orbits; at most"),
+        (["cross-check", "--d", "60", "--d-out", "60"], "too many to look at each"),
         (["figure", "orbits", "--d", "12", "--d-out", "12"], "orbits are too many for a picture"),
     ],
 )

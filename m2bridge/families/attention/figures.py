@@ -7,7 +7,8 @@ v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,9 +24,10 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import Orbit, orbit_count
 from m2bridge.families.attention.shape import zero_tangent_dimension
+from m2bridge.families.attention.weights import weights
 from m2bridge.families.definition import CaseOption, Figure, integer
-from m2bridge.maps.hilbert_function import HilbertFunction, hilbert_function
-from m2bridge.maps.polar import PolarDegrees, polar_degrees
+from m2bridge.maps.hilbert_function import hilbert_function
+from m2bridge.maps.polar import polar_degrees
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
 from m2bridge.pictures.graph_layout import placed
 from m2bridge.results import picture
@@ -67,6 +69,10 @@ class OrbitNode:
         if self.boundary:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, for ``json.dumps``."""
+        return asdict(self)
 
     def below(self, other: OrbitNode) -> bool:
         """Whether it is another orbit, in the closure of ``other``."""
@@ -128,15 +134,7 @@ class OrbitDiagram(picture.PictureResult):
     def to_json(self) -> dict[str, Any]:
         """The orbits, and the pairs of which one covers the other."""
         return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
-            "orbits": [
-                {
-                    "orbit": None if node.orbit is None else node.orbit.to_json(),
-                    "dimension": node.dimension,
-                    "singular": node.singular,
-                    "boundary": node.boundary,
-                }
-                for node in self.nodes
-            ],
+            "orbits": [node.to_json() for node in self.nodes],
             "covers": [[low.name, high.name] for low, high in self.covers],
             "unfinished": self.unfinished or None,
         }
@@ -283,8 +281,8 @@ def figure_1(
     v, c, w = symbols("v c w")
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
-    surface = slice_surface(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness)
-    return surface.seen_from(elevation, azimuth)
+    view = {"elevation": elevation, "azimuth": azimuth}
+    return _slice(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness, **view)
 
 
 def _angle(text: str) -> float:
@@ -329,30 +327,17 @@ _VIEW = (
 )
 
 
-def _slice(
-    d: int, d_out: int, coordinates: dict[str, Expr], box: tuple[Fraction, Fraction], engine: Engine, **more: Any
-) -> SliceSurface:
-    model = SingleLayerAttention(d, d_out, more.get("a"), more["t"])
-    surface = slice_surface(model, coordinates, engine=engine, box=box, fineness=more["fineness"])
-    return surface.seen_from(more["elevation"], more["azimuth"])
+def _slice(model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any) -> SliceSurface:
+    return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
-def _orbits(engine: Engine, **case: Any) -> OrbitDiagram:
-    return orbit_diagram(SingleLayerAttention(**case), engine=engine)
+def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The picture of the model that the options name."""
 
+    def computed(d: int, d_out: int, t: int, a: int | None = None, **options: Any) -> Any:
+        return compute(SingleLayerAttention(d, d_out, a, t), **options)
 
-def _hilbert(degree: int, engine: Engine, **case: Any) -> HilbertFunction:
-    return hilbert_function(SingleLayerAttention(**case), engine=engine, degree=degree)
-
-
-def _polar(engine: Engine, **case: Any) -> PolarDegrees:
-    return polar_degrees(SingleLayerAttention(**case), engine=engine)
-
-
-def _weights(file: str, **options: Any) -> Any:
-    from m2bridge.families.attention.weights import weights
-
-    return weights(file, **options)
+    return computed
 
 
 _NAMED = tuple(
@@ -360,7 +345,7 @@ _NAMED = tuple(
     for name, letter in (("query", "Q"), ("key", "K"), ("value", "V"), ("output", "the output matrix"))
 )
 _FILE = (
-    CaseOption("file", str, "a file of weights", positional=True),
+    CaseOption("source", str, "a file of weights", positional=True),
     *_NAMED,
     CaseOption("heads", integer, "heads of each layer; what config.json beside the file says, or 1", required=False),
 )
@@ -373,11 +358,13 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
+    of_case: tuple[Callable[..., Any], ...] = (_slice, orbit_diagram, polar_degrees, hilbert_function)
+    slices, orbits, polar, hilbert = map(_of_case, of_case)
     return (
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
-        Figure("slice", space, (*case, fixed, box, *_VIEW), _slice, needs_engine=True),
-        Figure("orbits", "The orbits of a case, ordered by their closures", case, _orbits, needs_engine=True),
-        Figure("polar", "Polar degrees as bars; their sum is the generic ED degree", case, _polar, needs_engine=True),
-        Figure("weights", "Singular values of trained weights, and how near singular functions are", _FILE, _weights),
-        Figure("hilbert", "The Hilbert function beside its polynomial", (*case, last), _hilbert, needs_engine=True),
+        Figure("slice", space, (*case, fixed, box, *_VIEW), slices, needs_engine=True),
+        Figure("orbits", "The orbits of a case, ordered by their closures", case, orbits, needs_engine=True),
+        Figure("polar", "Polar degrees as bars; their sum is the generic ED degree", case, polar, needs_engine=True),
+        Figure("weights", "Singular values of trained weights, and how near singular functions are", _FILE, weights),
+        Figure("hilbert", "The Hilbert function beside its polynomial", (*case, last), hilbert, needs_engine=True),
     )
