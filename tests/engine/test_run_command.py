@@ -65,6 +65,7 @@ def test_tables_and_values_without_counterpart(run: Invoke) -> None:
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
 
+@pytest.mark.usefixtures("bare")
 def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_text('print "early"\nf = y -> (\n\t  1/y)\nf 0\n')
@@ -81,7 +82,7 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "status", "said"),
     [
-        (["-", "--timeout", "2"], "print 7; while true do ()", 3, "limit of 2 seconds"),
+        (["-", "--timeout", "2"], "print 7; while true do sleep 1", 3, "limit of 2 seconds"),
         (["-", "--memory", "1G"], "x = toList(1..10000); while true do x = join(x, x)", 3, "limit of 1 GiB"),
         (["-", "--packages", "Eliminatio"], "1", 2, "did you mean Elimination"),
         (["-", "--packages", "a;b"], "1", 2, "not the name of a package"),
@@ -89,6 +90,7 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
         (["/nowhere.m2"], "", 2, "does not exist"),
     ],
 )
+@pytest.mark.usefixtures("bare")
 def test_exit_codes(run: Invoke, arguments: list[str], code: str, status: int, said: str) -> None:
     done = run(*arguments, code=code)
     assert (done.returncode, said in done.stderr) == (status, True), done.stderr
@@ -96,6 +98,7 @@ def test_exit_codes(run: Invoke, arguments: list[str], code: str, status: int, s
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("bare")
 def test_packages(run: Invoke) -> None:
     code = "instance(cyclotomicField, Function) and instance(eliminate, Function)"
     assert run("-", "--packages", "Cyclotomic,Elimination", code=code).stdout == "true\n"
@@ -107,6 +110,7 @@ def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
 
 
 @pytest.mark.macaulay2("any")
+@pytest.mark.usefixtures("bare")
 def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "code.m2"
     file.write_bytes(b'\xef\xbb\xbf#"\xff\xc3\xbc"\r\n')
@@ -114,6 +118,7 @@ def test_code_of_any_bytes(run: Invoke, tmp_path: Path) -> None:
 
 
 @pytest.mark.macaulay2("any")
+@pytest.mark.usefixtures("bare")
 def test_files_beside_the_code_are_found(run: Invoke, tmp_path: Path) -> None:
     (tmp_path / "é \\").mkdir()
     (tmp_path / "é \\" / "inner.m2").write_text("z = 8;")
@@ -228,6 +233,7 @@ def test_programs_find_their_libraries_in_their_own_wheel(wheel: Candidate, name
             assert Path(words[2]).resolve().parent == own, words
 
 
+@pytest.mark.usefixtures("bare")
 def test_packages_of_macaulay2_are_in_the_wheel(wheel: Candidate) -> None:
     """Those that use other programs and libraries among them."""
     packages = ("Elimination", "PrimaryDecomposition", "MinimalPrimes", "Normaliz", "NumericalAlgebraicGeometry")
@@ -261,6 +267,7 @@ def test_a_package_does_not_hide_what_a_workspace_was_given(program: Path) -> No
         assert work.value("QQ[m, n]; p*m + s*n == 2*m + 3*n")
 
 
+@pytest.mark.usefixtures("bare")
 def test_programs_have_no_input(program: Path) -> None:
     """They would wait until the limit for somebody to type."""
     with Macaulay2(program) as m2:
