@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -23,8 +23,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from m2bridge.cli import commands
-from m2bridge.engine import Candidate, Engine, candidates
+from m2bridge.engine import Candidate, Engine, Session, candidates
 from m2bridge.errors import EngineError
+from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests import quick
 from tests.events import PATIENCE
@@ -151,6 +152,26 @@ def m2() -> str:
     if not found:
         pytest.fail("no Macaulay2 was found on this machine; install one, or say --no-engine")
     return str(found[0].program)
+
+
+class Lent(nullcontext[Macaulay2]):
+    """A session that a command takes for its own, and does not end."""
+
+    def start(self) -> None:
+        """It runs, or starts with the first script."""
+
+
+@pytest.fixture
+def one_session(m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands in this process that would start the first Macaulay2 without limits take the one of the tests."""
+
+    def session(program: Path | str | None = None, limits: Limits | None = None) -> Session | Lent:
+        if limits in (None, Limits()) and str(program or m2) == m2:
+            return Lent(sessions(Path(m2)))
+        return Session(program, limits)
+
+    for name in ("engine.session", "cli.shared", "cli.showing"):
+        monkeypatch.setattr(f"m2bridge.{name}.Session", session)
 
 
 Invoke = Callable[..., subprocess.CompletedProcess[str]]

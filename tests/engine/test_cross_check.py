@@ -275,6 +275,7 @@ def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
         (["--d", "2", "--d-out", "1", "--field", "GF(7)"], 2),
     ],
 )
+@pytest.mark.usefixtures("one_session")
 def test_exit_codes(invoke: Invoke, m2: str, arguments: list[str], code: int) -> None:
     done = invoke("cross-check", *arguments, "--json", "--m2", m2)
     assert done.returncode == code, done.stderr

@@ -10,11 +10,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import psutil
 import pytest
 
 import m2bridge
@@ -95,17 +98,35 @@ def plain(lines: list[str]) -> str:
 
 
 def computed() -> float:
-    """Seconds that this process and its children that have ended computed."""
-    return sum(os.times()[:4])
+    """Seconds that this process and its children computed, those that have ended among them."""
+    seconds = sum(os.times()[:4])
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            seconds += sum(child.cpu_times()[:2])
+    return seconds
 
 
 SHELL = set("|<>;&$`*")
 """Signs that a shell reads; commands without any are run in this process, but for README's first."""
 GRID = re.compile(r"\b1\.\.[2-9]\b")
 """Sizes of grids, the first of which goes up to 2 here: that large ones lose nothing is tested with the batches."""
-LONG = {"m2bridge closure --d 3 --d-out 2 --timeout 50": "m2bridge closure --d 2 --d-out 1 --timeout 50"}
+LONG = {
+    "m2bridge closure --d 3 --d-out 2 --timeout 50": "m2bridge closure --d 2 --d-out 1 --timeout 50",
+    "m2bridge weights examples/weights.npz --heads 4 --skip --json": "m2bridge weights narrow.npz --skip --json",
+    "m2bridge figure weights examples/weights.npz --heads 4 --out weights.svg": (
+        "m2bridge figure weights narrow.npz --out weights.svg"
+    ),
+}
 """What takes longest, in a smaller case; the generators of degree 5 are found in ``test_implicitization_attention``,
-and all of (3, 2, 2) are proved in ``test_preprint``, by the command."""
+and all of (3, 2, 2) are proved in ``test_preprint``, by the command. The weights of all heads are README's."""
+
+
+def narrow(path: Path) -> None:
+    """Write one head of width 4 of the weights that are an example."""
+    with np.load(ROOT / "examples" / "weights.npz") as weights:
+        first = {name: matrix for name, matrix in weights.items() if "self_attn" in name and matrix.ndim == 2}
+    parts = {name: matrix.reshape(-1, 16, 16)[:, :4, :4] for name, matrix in first.items()}
+    np.savez(path, **{name: part.reshape(-1, 4) for name, part in parts.items()})
 
 
 def smaller(command: str) -> str:
@@ -116,6 +137,7 @@ def smaller(command: str) -> str:
 
 
 @pytest.mark.parametrize("block", to_run().values(), ids=to_run())
+@pytest.mark.usefixtures("one_session")
 def test_a_block(
     block: list[str],
     m2: str,
@@ -127,6 +149,7 @@ def test_a_block(
     """One command after the other, in a folder with what the documents suppose."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "code.m2").write_text("R = QQ[x]\nx^2\n")
+    narrow(tmp_path / "narrow.npz")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     typed = "README" in request.node.name and len(block) == 1

@@ -183,6 +183,7 @@ def test_bad_functions(engine: Macaulay2) -> None:
         (["--A", "[[1, 0], [0, 1]]", "--V", "[[true, 1]]"], 2, "--V:"),
     ],
 )
+@pytest.mark.usefixtures("one_session")
 def test_command(invoke: Invoke, m2: str, arguments: list[str], code: int, said: str) -> None:
     done = invoke("membership", "--d", "2", "--d-out", "1", "--m2", m2, *arguments)
     assert done.returncode == code
@@ -210,6 +211,7 @@ def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
 
 
 @pytest.mark.parametrize("number", ["1e5000", "9" * 5000, '"' + "9" * 5000 + '/7"'])
+@pytest.mark.usefixtures("one_session")
 def test_long_numbers_on_the_command_line(invoke: Invoke, m2: str, number: str) -> None:
     function = ("--function", f'{{"c_1_1_1_1": {number}}}')
     done = invoke("membership", "--d", "2", "--d-out", "1", "--m2", m2, "--json", *function)

@@ -316,6 +316,7 @@ LINES = (
 
 
 @pytest.mark.parametrize(("line", "ending"), [*product(LINES, ("svg", "pdf")), (LINES[-1], "png")])
+@pytest.mark.usefixtures("one_session")
 def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: str, tmp_path: Path) -> None:
     file = tmp_path / f"picture.{ending}"
     form = {"svg": "--json", "pdf": "--csv", "png": None}[ending]

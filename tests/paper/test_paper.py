@@ -86,6 +86,7 @@ def test_a_line_that_is_too_long_is_found(compiled: Compile) -> None:
     assert "Overfull" in long
 
 
+@pytest.mark.usefixtures("one_session")
 def test_every_command(compiled: Compile, m2: str) -> None:
     bodies = []
     for command in COMMANDS:

@@ -102,6 +102,7 @@ def fits(rows: tuple[str, ...], d: int, d_out: int) -> bool:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("command", sorted(numbers()))
+@pytest.mark.usefixtures("one_session")
 def test_each_number_is_printed_by_its_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(PAPER / "symmetric.m2", tmp_path)
     monkeypatch.chdir(tmp_path)
