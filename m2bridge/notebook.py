@@ -172,9 +172,8 @@ def completes(names: Callable[[], Iterable[str]]) -> Callable[[CompletionContext
         if begun is None or not _is_macaulay2(context):
             return SimpleMatcherResult(completions=[])
         try:
-            matches = sorted(
-                {name for name in names() if name.startswith(begun[0])}, key=lambda name: (len(name), name)
-            )
+            matches = sorted({name for name in names() if name.startswith(begun[0])})
+            matches.sort(key=len)
         except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
             matches = []
         completions = [SimpleCompletion(name, type="Macaulay2") for name in matches]

@@ -32,7 +32,7 @@ from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational,
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
 from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.system import imported, importing
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
@@ -64,7 +64,7 @@ def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
     early = method in ("elimination", "all")
     return shared.case_request(options).show(
-        "dimension", lambda: imported("m2bridge.maps.dimension").dimension, early=early, method=method
+        "dimension", "m2bridge.maps.dimension:dimension", early=early, method=method
     )
 
 
@@ -90,7 +90,7 @@ def closure_command(
         return _closures_of_all_sizes(options | {"strategy": strategy, "max_degree": max_degree, "weights": weights})
     more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
     return shared.case_request(options).show(
-        "Zariski closure", lambda: imported("m2bridge.maps.closure").closure, strategy=strategy, **more
+        "Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more
     )
 
 
@@ -142,9 +142,8 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
             "--projective needs --ideal, with homogeneous polynomials, such as those that 'closure' finds of a map"
         )
     request = shared.case_request(options)
-    return request.show(
-        "singular locus", lambda: imported("m2bridge.maps.singular_locus").singular_locus, method=method, ideals=ideals
-    )
+    function = "m2bridge.maps.singular_locus:singular_locus"
+    return request.show("singular locus", function, method=method, ideals=ideals)
 
 
 def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
@@ -210,9 +209,7 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
         raise InvalidCaseError("field", "polar degrees are those over QQ")
     model, early = request.model.in_coordinates(request.coordinates, None), method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
-    return request.compute(
-        what, lambda: imported("m2bridge.maps.polar").polar_degrees, model, early=early, method=method
-    )[1]
+    return request.compute(what, "m2bridge.maps.polar:polar_degrees", model, early=early, method=method)[1]
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
@@ -295,9 +292,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         result, _ = request.compute(what, lambda: tool(OWN[statement]), model)
     else:
         early = model.needs_engine(model.observables(chosen))
-        result, _ = request.compute(
-            what, lambda: imported("m2bridge.crosscheck").cross_check, model, statements=chosen, early=early
-        )
+        result, _ = request.compute(what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early)
     return exit_code(result, exit_zero)
 
 

@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from itertools import chain
 from math import inf, nan
 from pathlib import Path
+from pkgutil import resolve_name
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Self
 
@@ -135,6 +136,10 @@ def memory_size(check: Callable[[int], object]) -> Callable[[str], int]:
 engine_memory = memory_size(lambda size: Limits(memory=size))
 
 
+Function = str | Callable[[], Callable[..., Any]]
+"""A function that is imported when it is needed: ``module:name``, or what imports it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """The limits of a command, its Macaulay2, and the form of its result."""
@@ -163,13 +168,11 @@ class Run:
             engine.start()
         return engine
 
-    def compute(
-        self, what: str, function: Callable[[], Callable[..., Any]], *subject: Any, early: bool = True, **more: Any
-    ) -> tuple[Any, int]:
+    def compute(self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any) -> tuple[Any, int]:
         """Show the result of a function, which is imported while Macaulay2 starts; return it, and the exit code."""
         with within(timeout=self.timeout) as running, progress(what), self.engine(early=early) as engine:
             with importing():
-                compute = function()
+                compute = resolve_name(function) if isinstance(function, str) else function()
             result = compute(*subject, engine=engine, **more)
         return result, show(result, self.form, running, self.everything)
 
@@ -182,7 +185,7 @@ class Request(Run):
     field: CoefficientField
     coordinates: Any = None
 
-    def show(self, what: str, function: Callable[[], Callable[..., Result]], **more: Any) -> int:
+    def show(self, what: str, function: Function, **more: Any) -> int:
         """Show what a function computes of the model, over the field and in the coordinates; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
         return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]

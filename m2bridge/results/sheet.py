@@ -50,12 +50,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
     lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    right = numeric(lines[1:])
+    right = numeric(lines[1:]) or [False] * len(header)
 
     def aligned(line: list[str]) -> str:
         cells = (
-            cell.rjust(width) if numbers else cell.ljust(width)
-            for cell, width, numbers in zip(line, widths, right or [False] * len(line), strict=True)
+            cell.rjust(w) if number else cell.ljust(w) for cell, w, number in zip(line, widths, right, strict=True)
         )
         return "  " + "   ".join(cells).rstrip()
 

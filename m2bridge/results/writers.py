@@ -48,9 +48,8 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[_value(cell) for cell in row] for row in block.rows]
-            yield from _table(
-                [latex(name) for name in block.header], rows, _columns(block.header, cells), block.caption
-            )
+            header, columns = [latex(name) for name in block.header], _columns(block.header, cells)
+            yield from _table(header, rows, columns, block.caption)
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
