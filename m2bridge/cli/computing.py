@@ -62,10 +62,8 @@ model_options = shared.together(shared.case_options, family_options, map_options
 @shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
-    early = method in ("elimination", "all")
-    return shared.case_request(options).show(
-        "dimension", "m2bridge.maps.dimension:dimension", early=early, method=method
-    )
+    request, early = shared.case_request(options), method in ("elimination", "all")
+    return request.show("dimension", "m2bridge.maps.dimension:dimension", early=early, method=method)
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -89,9 +87,8 @@ def closure_command(
     if all_sizes:
         return _closures_of_all_sizes(options | {"strategy": strategy, "max_degree": max_degree, "weights": weights})
     more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
-    return shared.case_request(options).show(
-        "Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more
-    )
+    request = shared.case_request(options)
+    return request.show("Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more)
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:

@@ -53,9 +53,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     right = numeric(lines[1:]) or [False] * len(header)
 
     def aligned(line: list[str]) -> str:
-        cells = (
-            cell.rjust(w) if number else cell.ljust(w) for cell, w, number in zip(line, widths, right, strict=True)
-        )
+        cells = (c.rjust(w) if number else c.ljust(w) for c, w, number in zip(line, widths, right, strict=True))
         return "  " + "   ".join(cells).rstrip()
 
     rule = "  " + "   ".join("─" * width for width in widths)
