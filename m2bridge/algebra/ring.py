@@ -153,8 +153,7 @@ class PolynomialRing:
             text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
             are not exact.
         """
-        expression = _as_expression(expression)
-        _check_expression(expression)
+        expression = _checked(expression)
         try:
             return self.sympy_ring.from_expr(expression)
         except (ValueError, BasePolynomialError) as reason:
@@ -197,17 +196,14 @@ def normal_form(name: str) -> str:
     return normalize("NFKC", name)
 
 
-def _as_expression(polynomial: Any) -> Any:
-    """The expression of a polynomial that SymPy holds in another form, ``Poly`` or an element of one of its rings."""
-    if not isinstance(polynomial, Poly | rings.PolyElement):
-        return polynomial
-    domain = polynomial.domain if isinstance(polynomial, Poly) else polynomial.ring.domain
-    if domain.is_FiniteField:
-        raise ConversionError(f"'{polynomial}' has coefficients modulo {domain.mod}: give a polynomial over ZZ or QQ")
-    return polynomial.as_expr()
-
-
-def _check_expression(expression: object) -> None:
+def _checked(expression: Any) -> Any:
+    """An exact expression; that of a polynomial which SymPy holds as ``Poly`` or as an element of one of its rings."""
+    if isinstance(expression, Poly | rings.PolyElement):
+        domain = expression.domain if isinstance(expression, Poly) else expression.ring.domain
+        if domain.is_FiniteField:
+            modulus = f"has coefficients modulo {domain.mod}"
+            raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
+        expression = expression.as_expr()
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or read the text with "
@@ -217,6 +213,7 @@ def _check_expression(expression: object) -> None:
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
     if isinstance(expression, bool) or not isinstance(expression, Expr | Rational):
         raise ConversionError(f"a {type(expression).__name__} is not a polynomial: give a SymPy expression")
+    return expression
 
 
 @lru_cache(maxsize=256)

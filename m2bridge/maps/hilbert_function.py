@@ -56,7 +56,6 @@ class HilbertFunction(PictureResult):
     ranks: tuple[int, ...]
     engine_version: str
     seconds: float
-    unfinished: str = ""
 
     @property
     def polynomial(self) -> Expr:
