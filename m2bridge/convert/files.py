@@ -4,12 +4,12 @@ from typing import Any
 
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import QQ
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomials import read_polynomial
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
     "ideal": ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators = ["x^2 - y"]',
@@ -53,6 +53,14 @@ def line(table: dict[str, Any], name: str, key: str) -> str:
     if not isinstance(value, str) or not value.isprintable():
         raise ConversionError(f"[{name}] {key}: must be one line of text without control characters")
     return value
+
+
+def read_field(text: str) -> CoefficientField:
+    """The field of this name, QQ or GF(p); raises ConversionError for others."""
+    try:
+        return CoefficientField.parse(text)
+    except InvalidCaseError as reason:
+        raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None
 
 
 def strings(value: object, where: str) -> list[str]:

@@ -22,7 +22,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
-from m2bridge.convert.lists import read_field
+from m2bridge.convert.files import read_field
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import from_terms

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal
 
 
-class NamedOrbit(Protocol):
-    """An orbit with its place in tables and in JSON; hashable and ordered."""
-
-    HEADER: ClassVar[tuple[str, ...]]
-    LEGEND: ClassVar[str]
-
-    @property
-    def cells(self) -> tuple[int, ...]:
-        """The cells under the header."""
-
-    def to_json(self) -> dict[str, int]:
-        """A dictionary for ``json.dumps``."""
-
-
 ZERO = "the zero function"
 ORIGIN = "the origin"
 """The same point, where coordinates are not those of a function."""
@@ -42,7 +28,8 @@ class OrbitStatus:
 
     Parameters
     ----------
-    orbit : an orbit of the family, see :class:`~m2bridge.maps.statement.NamedOrbit`
+    orbit : an orbit of the family
+        Hashable and ordered, with ``cells`` for tables under ``HEADER`` and ``LEGEND``, and ``to_json()``.
     dimension : int
         Of the orbit, in function space (affine).
     tangent_dimension : int or None
@@ -328,7 +315,7 @@ class Witness:
     numbers : dict of str to int
     """
 
-    orbit: NamedOrbit | None
+    orbit: Any | None
     weights: Mapping[str, IntegerMatrix]
     predicted: Value | None
     observed: Value | None
