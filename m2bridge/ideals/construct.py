@@ -271,7 +271,7 @@ class Listing:
 def listing(text: str) -> Listing:
     """Take a text with polynomials apart, as Macaulay2, SymPy, Sage, Oscar and m2bridge print lists and ideals.
 
-    It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and nothing is evaluated.
+    It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and nothing is run.
     What is read, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                          lists, also of lists
