@@ -107,8 +107,6 @@ def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
     return A, V
 
 
-MOST_ORBITS = 20_000
-"""More orbits take Macaulay2 weeks."""
 MANY_FORMS = 36
 """More forms l_i v_k than this are not made one by one, which takes longer than the computation with them."""
 

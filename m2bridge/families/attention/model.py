@@ -11,18 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, cast, get_args
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.shape import (
-    NAME,
-    Coordinates,
-    Shape,
-    Weights,
-    coordinate_count,
-    degree_formula,
-    dimension_bound,
-    dimension_formula,
-    is_birational,
-    zero_tangent_dimension,
-)
+from m2bridge.families.attention import shape
+from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
 from m2bridge.maps.model import Expectation, LowerBound, Model, UpperBound, Vector, WithoutRealWeights
 from m2bridge.system import imported
 
@@ -145,7 +135,7 @@ class SingleLayerAttention(Shape, Model):
     @property
     def coordinate_count(self) -> int:
         """The number of coordinates, without building the map."""
-        return coordinate_count(self, self.coordinates)
+        return shape.coordinate_count(self, self.coordinates)
 
     def coordinate_names(self) -> tuple[str, ...]:
         """The names of the coordinates, without building the map."""
@@ -177,7 +167,7 @@ class SingleLayerAttention(Shape, Model):
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """The dimension of the weights less one."""
-        return (UpperBound(dimension_bound(self), "the dimension of the weights less one for their rescaling"),)
+        return (UpperBound(shape.dimension_bound(self), "the dimension of the weights less one for their rescaling"),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
@@ -194,11 +184,11 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.statements import paper_hypotheses
 
         remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else "")
-        return (Expectation(dimension_formula(self), remark),)
+        return (Expectation(shape.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
         """The degree by a formula, with the generic fibre of all sizes."""
-        return degree_formula(self) if self.t > 1 else None
+        return shape.degree_formula(self) if self.t > 1 else None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
@@ -210,7 +200,7 @@ class SingleLayerAttention(Shape, Model):
         """The polar degrees, where they are integrals."""
         from m2bridge.families.attention.polar import LARGEST_DIMENSION, no_theorem, predicted_polar_degrees
 
-        if observable != "polar_integrals" or no_theorem(self) or dimension_formula(self) > LARGEST_DIMENSION:
+        if observable != "polar_integrals" or no_theorem(self) or shape.dimension_formula(self) > LARGEST_DIMENSION:
             return ""
         degrees = predicted_polar_degrees(self)
         return f"polar degrees {', '.join(map(str, degrees))}, generic ED degree {sum(degrees)}"
@@ -253,7 +243,7 @@ class SingleLayerAttention(Shape, Model):
 
     def no_fibres(self, field: CoefficientField) -> str:
         """The reason why the smoothness lemma does not apply: it needs a birational map in characteristic 0."""
-        if self.t >= 2 and is_birational(self) and not field.characteristic:
+        if self.t >= 2 and shape.is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
@@ -299,7 +289,7 @@ class SingleLayerAttention(Shape, Model):
 
     def zero_tangent_dimension(self) -> int:
         """The number of independent coordinates."""
-        return zero_tangent_dimension(self)
+        return shape.zero_tangent_dimension(self)
 
     def without_real_weights(self) -> WithoutRealWeights | None:
         """A criterion for functions without real weights, for t ≥ 2."""

@@ -85,8 +85,15 @@ def section_points(shape: Shape) -> int | None:
 
 
 def is_counted(shape: Shape) -> bool:
-    """Whether the points of the section are counted. This depends on the case alone."""
-    return shape.alpha in (1, shape.d) and not _many_points(_sizes(shape))
+    """Whether the points of the section are counted. This depends on the case alone.
+
+    The measure of the work is the number of points that Bézout's theorem with weights expects.
+    """
+    sizes = _sizes(shape)
+    weights = [weight for size in sorted(sizes)[:-1] for weight in range(1, size)]
+    if shape.alpha not in (1, shape.d) or len(weights) >= MOST_POINTS.bit_length():
+        return False  # each unknown at least doubles the number
+    return prod(range(max(sizes), sum(sizes) - len(sizes) + 1)) // prod(weights) <= MOST_POINTS
 
 
 def section_algebra(shape: Shape) -> WeightedAlgebra:
@@ -98,7 +105,7 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
     unknowns, zero, one = iter(ring.gens()), ring.constant(0), ring.constant(1)
     factors = [[one, *(zero if j == solved else next(unknowns) for _ in range(1, n))] for j, n in enumerate(sizes)]
     coordinates, relations = _coordinates(shape), []
-    for e in range(1, _last_weight(sizes) + 1):
+    for e in range(1, sum(sizes) - len(sizes) + 1):
         equation = sum((_value(index, shape, factors) for index in coordinates[e]), start=zero)
         if e < sizes[solved]:
             factors[solved][e] = -equation  # in which it has the coefficient 1
@@ -110,18 +117,6 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
 def _sizes(shape: Shape) -> tuple[int, ...]:
     """The numbers of coefficients of the factors A and V; for α = 1, where A = k qᵀ, of k, q and V."""
     return (*((shape.d, shape.d) if shape.alpha == 1 else (shape.d**2,)), shape.d_out * shape.d)
-
-
-def _last_weight(sizes: tuple[int, ...]) -> int:
-    return sum(size - 1 for size in sizes)
-
-
-def _many_points(sizes: tuple[int, ...]) -> bool:
-    """Whether Bézout's theorem with weights expects more than :data:`MOST_POINTS`: a measure of the work."""
-    weights = [weight for size in sorted(sizes)[:-1] for weight in range(1, size)]
-    if len(weights) >= MOST_POINTS.bit_length():  # each unknown at least doubles the number
-        return True
-    return prod(range(max(sizes), _last_weight(sizes) + 1)) // prod(weights) > MOST_POINTS
 
 
 def _coordinates(shape: Shape) -> dict[int, list[Index]]:
@@ -136,14 +131,11 @@ def _coordinates(shape: Shape) -> dict[int, list[Index]]:
 def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
     """The coordinate c_{k,i,p,q} of the weights with these factors."""
     *first, last = factors
-
-    def A(p: int, i: int) -> Any:
-        return first[0][p] * first[1][i] if shape.alpha == 1 else first[0][p + shape.d * i]
-
-    def V(k: int, q: int) -> Any:
-        return last[q + shape.d * k]
-
-    return coordinate(index, A, V)
+    return coordinate(
+        index,
+        lambda p, i: first[0][p] * first[1][i] if shape.alpha == 1 else first[0][p + shape.d * i],
+        lambda k, q: last[q + shape.d * k],
+    )
 
 
 AGREEMENTS = tuple(WORDS.remarks[name] for name in ("fibres", "tangents", "equations"))

@@ -6,7 +6,7 @@ It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin wi
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import chain, combinations, product
 from math import comb
 from operator import mul
@@ -96,8 +96,10 @@ def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict
     """The function coordinates of weights (A, V) with entries in any polynomial ring, by name."""
     if coordinates == "full":
         return _full_images(shape, A, V)
-    a, v = (partial(_entry, matrix) for matrix in (A, V))
-    return {reduced_name(index): coordinate(index, a, v) for index in watched(indices(shape))}
+    return {
+        reduced_name(index): coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q])
+        for index in watched(indices(shape))
+    }
 
 
 def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
@@ -197,10 +199,6 @@ def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[M
     return _transposed_product(K, Q), V
 
 
-def _entry(matrix: Matrix, row: int, column: int) -> PolyElement:
-    return matrix[row][column]
-
-
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:
     """Expand Σ_u (x_uᵀ A x_j)(V x_u) by the definition of the model."""
     columns, tokens = range(shape.d), range(shape.t)
@@ -221,16 +219,11 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
     """
     if a >= len(A):
         return ()
-    choices = list(combinations(range(len(A)), a + 1))
+    choices, size, domain = list(combinations(range(len(A)), a + 1)), (a + 1, a + 1), A[0][0].ring.to_domain()
     return tuple(
-        _determinant([[A[p][i] for i in columns] for p in rows])
+        DomainMatrix([[A[p][i] for i in columns] for p in rows], size, domain).det()
         for rows, columns in watched(product(choices, repeat=2))
     )
-
-
-def _determinant(matrix: Matrix) -> PolyElement:
-    ring = matrix[0][0].ring
-    return DomainMatrix(matrix, (len(matrix), len(matrix)), ring.to_domain()).det()
 
 
 def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
@@ -323,11 +316,8 @@ def _points(size: int, rank: int, bound: int) -> Iterator[tuple[tuple[tuple[int,
         return tuple(random.randrange(bound) for _ in range(size))
 
     for _ in range(ATTEMPTS):
-        if rank == size:
-            yield tuple(row() for _ in range(size)), row()
-        else:
-            k, q = row(), row()
-            yield tuple(tuple(x * y for y in q) for x in k), row()
+        K, Q = ([row() for _ in range(rank)] for _ in range(2))
+        yield tuple(tuple(sum(map(mul, k, q)) for q in zip(*Q, strict=True)) for k in zip(*K, strict=True)), row()
 
 
 def _has_form(C: tuple[tuple[int, ...], ...], characteristic: int) -> bool:
