@@ -11,7 +11,6 @@ import pytest
 
 from m2bridge import dimension
 from m2bridge.algebra.linear_algebra import rank
-from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
@@ -205,9 +204,9 @@ def test_a_dimension_says_nothing_about_finitely_many_symmetries() -> None:
     assert "Whether there are finitely many others is not asked" in statement.text
     k, q, v = [2, -1, 3], [1, 4, -2], [5, 1, 1]
     other = [[1, 1, 2], [3, 0, 1], [-1, 2, 2]]
-    X = [1, 2, 0, 3, -1, 1]
+    X = [[1, 2], [0, 3], [-1, 1]]
     values = [
-        network.values([x for rows in (*weights, *other) for x in rows], [X], LARGE_PRIME)
+        network.evaluate([x for rows in (*weights, *other) for x in rows], X)
         for weights in ([k, q, v], [v, q, k], [q, k, v])
     ]
     assert values[0] == values[1] != values[2]

@@ -28,6 +28,7 @@ from m2bridge.algebra.determinantal import determinantal_hilbert_function, monom
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import several_tokens
+from m2bridge.results.sheet import plural
 
 FEWER_FORMS = {2: 3, 3: 8}
 """The correction for d = 3, α ≥ 2, d' ≥ 2, by degree, in multiples of dim S_(n−1, 1) X · dim S_(n−1, 1) H."""
@@ -139,7 +140,7 @@ class CoreSize:
         return min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
 
     def __str__(self) -> str:
-        return f"the products of {self.columns} and {self.rows} linear forms in {self.variables} variables"
+        return f"the products of {self.columns} and {self.rows} linear forms in {plural(self.variables, 'variable')}"
 
 
 def least_degree(shape: Shape) -> int:

@@ -130,7 +130,7 @@ class ClosureOfSizes:
         for kind in self._types():
             row = (kind[0], _written(kind), _formula(kind[2] * self.number(kind[1])))
             rows.append((*row, *filter(None, ["; ".join(self._vectors(kind, 0) or ())])))
-        return Table(header, rows, f"{self.condition}: {self.core}")
+        return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
         return (kind for kind in self.generators.types if self.number(kind[1]) != 0)
