@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
-from m2bridge.algebra.jacobian import tangent_dimension
 from m2bridge.algebra.modules import HilbertPolynomial
+from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert.notation import (
     generator_lines,

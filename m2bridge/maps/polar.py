@@ -10,10 +10,9 @@ from typing import Any, Literal
 import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.jacobian import jacobian_at
 from m2bridge.algebra.linear_algebra import pivot_columns
 from m2bridge.algebra.numbers import integer_coefficients
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import macaulay2
 from m2bridge.engine import Engine, engine_or_own, engine_or_shared

@@ -273,7 +273,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         upper = min(bound.value for bound in upper_bounds(model, differentiable(model), p))
         if not p:
             return _over_the_rationals(model.free_map, upper)
-        from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
+        from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
 
         value, place = generic_rank(model.free_map, upper, field=field)
         place += "; in this characteristic it can be less than the dimension at every point"
@@ -284,7 +284,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is less."""
-    from m2bridge.algebra.jacobian import generic_rank  # imports SymPy
+    from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
 
     prime, *others = islice(primes_from(LARGE_PRIME), MOST_PRIMES)
     modular = generic_rank(free, upper, field=CoefficientField(prime))[0]

@@ -11,10 +11,18 @@ from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
-from m2bridge.algebra.jacobian import differential_rank, jacobian_at, random_point, tangent_dimension
 from m2bridge.algebra.linear_algebra import pivot_columns, rank
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.polynomial_map import PolynomialMap, in_sparse_coordinates, reduce_linearly, same_span
+from m2bridge.algebra.polynomial_map import (
+    PolynomialMap,
+    differential_rank,
+    in_sparse_coordinates,
+    jacobian_at,
+    random_point,
+    reduce_linearly,
+    same_span,
+    tangent_dimension,
+)
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention import tangents as bound_criterion

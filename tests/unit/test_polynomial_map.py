@@ -11,10 +11,9 @@ from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.jacobian import differential_rank, extension_degree, generic_rank
 from m2bridge.algebra.linear_algebra import large_primes, rank as linear_rank
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.polynomial_map import reduce_linearly
+from m2bridge.algebra.polynomial_map import differential_rank, extension_degree, generic_rank, reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention import parametrization as one_block, tangents as tangent

@@ -17,8 +17,7 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.jacobian import differential_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap, differential_rank
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits import Orbit

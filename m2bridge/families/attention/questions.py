@@ -7,7 +7,7 @@ from typing import Any
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.jacobian import tangent_dimension
+from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
