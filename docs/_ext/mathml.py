@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 ABC = "A-Za-zα-ωΑ-Ω"
+HIGH = "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
 PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
 SCRIPTED = re.compile(rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)")
@@ -21,31 +22,31 @@ SCRIPTED = re.compile(rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\)
 NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
 WORD = rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))[A-Za-z]{{2,}}|QQ|OV"
 """A word, which is in no formula; ``AY`` and ``sB`` are products."""
-FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[ᵀ²³⁴⁺⁻]*"
+FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[{HIGH}]*"
 """A letter with all that it carries."""
 PRODUCT = (
-    rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[ᵀ²³])(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
+    rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[{HIGH}])(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
 )
 """Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
 PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
 LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
-NUMBER = r"(?<![A-Za-z\d.])\d+(?:\^\d+)?(?![A-Za-z\d]|\.\d)"
+NUMBER = rf"(?<![A-Za-z\d.])\d+(?:\^\d+|[{HIGH}]+)?(?![A-Za-z\d]|\.\d)"
 OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
 SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
 INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
-PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[ᵀ²³]?"
+PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[{HIGH}]*"
 ATOM = rf"(?:{NUMBER}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
 BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
 TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
 BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
 FORMULA = re.compile(rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{TERM}(?:{OPERATOR}{TERM})*(?![\w/^])|{BOUND})")
 """Numbers, letters and functions of them, with operators between."""
-MARK = re.compile(r"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>ᵀ²³⁴⁺α-ωΑ-Ω{√]|[A-Za-z]'|\(.*,.*\)|\w\(")
+MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")
 """What a formula has, and a number, a letter or a remark in parentheses has not."""
 OPERATORS = "·cdot ×times ≤le ≥ge ≠ne ∩cap ∪cup ∈in ⊂subset ⊗otimes ⊕oplus ↦mapsto →to ∘circ |mid ~sim Σsum <lt >gt"
 OPERATORS += " ∥parallel …dots Πprod"
 SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'"}
-POWERS = dict(zip("ᵀ²³⁴⁺⁻", (r"\top", *"234+-"), strict=True))
+POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 LITERAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, nodes.comment)
 
 

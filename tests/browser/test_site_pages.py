@@ -153,7 +153,7 @@ class RunningText(HTMLParser):
             (self.emphasis if "em" in self.open else self.text).append(data)
 
 
-SIGNS = re.compile(r"[ᵀ²∩∈⊂⊗⊕∘≤≥≠Σ∥α-ω]|(?<!weights )↦|\((?:\w['’]?, )+[\w…]['’]?\)|\{(?!\")|(?<!\")\}")
+SIGNS = re.compile(r"[ᵀ²³¹⁰-⁹₀-₉∩∈⊂⊗⊕∘≤≥≠Σ∥α-ω]|(?<!weights )↦|\((?:\w['’]?, )+[\w…]['’]?\)|\{(?!\")|(?<!\")\}")
 """Signs of mathematics, pairs and sets; ``weights ↦ function`` is text."""
 
 

@@ -63,7 +63,7 @@ class Orbit:
     def in_closure_of(self, other: Orbit) -> bool:
         """Whether this orbit lies in the Zariski closure of the other.
 
-        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A₃, where rank conditions
+        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3, where rank conditions
         on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra, *Degenerations for the representations
         of a quiver of type A_m*, J. Algebra 93 (1985). The parametrization is finite, so it carries closures to
         closures.
