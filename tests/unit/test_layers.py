@@ -145,11 +145,12 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
             assert not node.level, "imports say the whole name"
             written |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Constant) and DOTTED(str(node.value)) and name not in BY_STRING:
-            written |= {str(node.value), f"m2bridge.{node.value}"}
+            word = str(node.value).partition(":")[0]
+            written |= {word, f"m2bridge.{word}"}
     return {module for word in written if (module := _module(word, names))} - {name, "m2bridge"}
 
 
-DOTTED = re.compile(r"\w+(\.\w+)+").fullmatch
+DOTTED = re.compile(r"\w+(\.\w+)+(:\w+)?").fullmatch
 BY_STRING = ("m2bridge", "m2bridge.families")
 """Modules that import by string what is above them: the lazy public names, and the registry with its entry points."""
 
@@ -184,8 +185,10 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
         "if TYPE_CHECKING:\n    from m2bridge.maps.chain import Chain\n"
         "def later():\n    from m2bridge.ideals.construct import ideal\n"
         "presentation = 'm2bridge.results.writers'\nother = 'reports.report.name'\n"
+        "command = 'm2bridge.maps.closure:closure'\n"
     )
     expected = {"limits", "algebra.field", "engine.session", "maps.chain", "ideals.construct", "results.writers"}
+    expected.add("maps.closure")
     found = every_import("m2bridge.planted", planted, {*names, "m2bridge.reports.report"})
     assert found == {f"m2bridge.{name}" for name in (*expected, "reports.report")}
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) != [] == circle({"a": {"b"}, "b": {"c"}})
