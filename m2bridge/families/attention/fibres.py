@@ -18,15 +18,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, parse
-from m2bridge.families.attention.orbits import (
-    Orbit,
-    WeightPair,
-    dense_first,
-    generic_orbit,
-    orbit_count,
-    orbits,
-    representative,
-)
+from m2bridge.families.attention.orbits import Orbit, WeightPair, dense_first, generic_orbit, orbits, representative
 from m2bridge.families.attention.parametrization import Function, coordinate_names, function, indices, name_in, sparse
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import clock, watched
@@ -200,7 +192,7 @@ def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit
             raise
         if done == every:  # reached after the last fibre, it took nothing away
             return _read(answer, model, every)
-        limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
+        limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
         return _read(answer, model, done, limit)
 
 

@@ -82,10 +82,11 @@ MAX_MINORS = 5_000
 def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
     """The map from weights to function coordinates, both as the model explains them."""
     _check_size(shape, coordinates, weights)
-    rows = {"A": shape.d} if weights == "attention" else {"Q": shape.a, "K": shape.a}
-    names = (entries(name, count, shape.d) for name, count in (rows | {"V": shape.d_out}).items())
+    rows = ({"A": shape.d} if weights == "attention" else {"Q": shape.a, "K": shape.a}) | {"V": shape.d_out}
+    names = (entries(name, count, shape.d) for name, count in rows.items())
     source = PolynomialRing(QQ, tuple(chain.from_iterable(names)))
-    A, V = _matrices(shape, source, weights)
+    *factors, V = _filled(source, *((count, shape.d) for count in rows.values()))
+    A = factors[0] if weights == "attention" else _transposed_product(factors[1], factors[0])
     values = images(shape, A, V, coordinates)
     relations = _rank_relations(A, shape.a) if weights == "attention" else ()
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
@@ -186,16 +187,6 @@ def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> Non
         raise TooLargeError(
             f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored: take the weights Q, K and V"
         )
-
-
-def _matrices(shape: Shape, source: PolynomialRing, weights: Weights) -> tuple[Matrix, Matrix]:
-    """The matrices A and V with entries in the ring of parameters."""
-    d, value = shape.d, (shape.d_out, shape.d)
-    if weights == "attention":
-        A, V = _filled(source, (d, d), value)
-        return A, V
-    Q, K, V = _filled(source, (shape.a, d), (shape.a, d), value)
-    return _transposed_product(K, Q), V
 
 
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:

@@ -17,15 +17,7 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.orbits import (
-    Orbit,
-    dense_first,
-    flatten,
-    generic_orbit,
-    orbit_findings,
-    orbits,
-    representative,
-)
+from m2bridge.families.attention.orbits import Orbit, dense_first, flatten, orbit_findings, orbits, representative
 from m2bridge.families.attention.parametrization import (
     Function,
     Sparse,
@@ -334,26 +326,21 @@ def by_bounds(shape: Shape) -> LocusFindings:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
-    with share(1.0, otherwise=BOUND_SECONDS):
-        return _by_equations(shape, tangents)
-
-
-def _by_equations(shape: Shape, tangents: Mapping[Orbit, OrbitTangents]) -> LocusFindings:
-    """The findings with equations of higher and higher degree; what the limit leaves no time for is undecided."""
-    dimension = tangents[generic_orbit(shape)].dimension
+    dimension = max(tangent.dimension for tangent in tangents.values())  # of the dense one, which is there
     statuses = _statuses(dimension, tangents, {})
     findings = orbit_findings("tangent bounds", dimension, statuses, shape, uses_engine=False)
     first = default_degree(shape)
-    for degree in range(first, LARGEST_DEGREE + 1) if first else ():
-        try:
-            statuses = _statuses(dimension, tangents, tangent_upper_bounds(shape, degree))
-            method = f"tangent bounds (degree ≤ {degree})"
-            findings = orbit_findings(method, dimension, statuses, shape, uses_engine=False)
-            if not findings.unfinished:
-                break
-            clock().check()
-        except TimeLimitError:
-            return replace(findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})")
+    with share(1.0, otherwise=BOUND_SECONDS):
+        for degree in range(first, LARGEST_DEGREE + 1) if first else ():
+            try:
+                statuses = _statuses(dimension, tangents, tangent_upper_bounds(shape, degree))
+                method = f"tangent bounds (degree ≤ {degree})"
+                findings = orbit_findings(method, dimension, statuses, shape, uses_engine=False)
+                if not findings.unfinished:
+                    break
+                clock().check()
+            except TimeLimitError:
+                return replace(findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})")
     return findings
 
 
