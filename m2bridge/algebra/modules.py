@@ -283,10 +283,7 @@ class Matrix(Named):
         ConversionError
             If an entry is no number and no SymPy polynomial.
         """
-        try:
-            return ImmutableMatrix(*self.shape, [to_expression(x) for row in self.entries for x in row])
-        except SympifyError as reason:
-            raise ConversionError(f"entries of {ring_text(self.ring)} have no counterpart in SymPy") from reason
+        return ImmutableMatrix(*self.shape, [to_expression(x) for row in self.entries for x in row])
 
     def __str__(self) -> str:
         if not self.entries or not self.shape[1]:
@@ -466,8 +463,11 @@ class ComplexMap(Named):
 
 
 def to_expression(value: Any) -> Any:
-    """Return a number or an element of a ring as an expression of SymPy; SympifyError if there is none."""
-    return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
+    """Return a number or an element of a ring as an expression of SymPy; ConversionError if there is none."""
+    try:
+        return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
+    except SympifyError as reason:
+        raise ConversionError(f"'{entry_text(value)}' has no counterpart in SymPy") from reason
 
 
 def ring_text(ring: Any) -> str:

@@ -133,16 +133,12 @@ class Process:
             With what was printed as their argument.
         """
         deadline = inf if timeout is None else time.monotonic() + timeout
-        while not self._comes(pattern, min(deadline - time.monotonic(), _LONGEST_WAIT)):
+        while found := self._terminal.expect([pattern, EOF, TIMEOUT], timeout=_seconds_until(deadline)):
+            if found == 1:
+                raise Ended(_text(self._terminal.before))
             if time.monotonic() >= deadline:
                 raise Overdue(_text(self._terminal.before))
         return _text(self._terminal.before), _text(self._terminal.match.group(1))
-
-    def _comes(self, pattern: bytes, seconds: float) -> bool:
-        try:
-            return int(self._terminal.expect([pattern, TIMEOUT], timeout=max(seconds, 0))) == 0
-        except EOF:
-            raise Ended(_text(self._terminal.before)) from None
 
     def stop(self) -> None:
         """Kill the process and no more, while another thread waits for what it says."""
@@ -246,6 +242,10 @@ def _descendants(leader: int) -> Iterator[int]:
         with suppress(OSError, psutil.Error):
             if os.getsid(pid) == leader != pid and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
                 yield pid
+
+
+def _seconds_until(deadline: float) -> float:
+    return max(min(deadline - time.monotonic(), _LONGEST_WAIT), 0)
 
 
 def _text(data: bytes | None) -> str:

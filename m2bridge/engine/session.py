@@ -262,8 +262,10 @@ class Conversation:
 
 def quoted(text: str | bytes | Path) -> str:
     """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
-    plain = set(range(32, 127)) - set(b'"\\')
-    return '"' + "".join(chr(byte) if byte in plain else f"\\{byte:03o}" for byte in os.fsencode(text)) + '"'
+    return '"' + "".join(_BYTES[byte] for byte in os.fsencode(text)) + '"'
+
+
+_BYTES = [chr(n) if 32 <= n < 127 and chr(n) not in '"\\' else f"\\{n:03o}" for n in range(256)]
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:

@@ -250,7 +250,7 @@ class Macaulay2(Session):
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
         super().__init__(program, limits)
-        self._values: Evaluator | None = None
+        self._values = Evaluator(self._locate, self.limits, passing=True)
         self._workspaces: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
     def value(
@@ -305,8 +305,6 @@ class Macaulay2(Session):
         >>> evaluation.value, evaluation.output
         (1267650600228229401496703205376, 'hello\\n')
         """
-        self.check_open()
-        self._values = self._values or Evaluator(self._locate, self.limits, passing=True)
         return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def workspace(self, packages: Iterable[str] = ()) -> Workspace:
@@ -340,12 +338,10 @@ class Macaulay2(Session):
         A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`. Workspaces go on.
         """
         super().close(reason)
-        if self._values is not None:
-            self._values.close(reason)
+        self._values.close(reason)
 
     def __exit__(self, *_: object) -> None:
         super().__exit__()
-        if self._values is not None:
-            self._values.remove(self.over)
+        self._values.remove(self.over)
         for workspace in list(self._workspaces):
             workspace.close()

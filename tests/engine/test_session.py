@@ -326,15 +326,15 @@ def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.Monkey
         None,
         tmp_path,
     )
-    comes, waits = process._comes, []
+    expect, waits = process._terminal.expect, []
 
-    def counted(pattern: bytes, seconds: float) -> bool:
-        waits.append(seconds)
+    def counted(patterns: object, timeout: float) -> int:
+        waits.append(timeout)
         if len(waits) == 3:
             process.send("go on\n")
-        return comes(pattern, seconds)
+        return expect(patterns, timeout)
 
-    monkeypatch.setattr(process, "_comes", counted)
+    monkeypatch.setattr(process._terminal, "expect", counted)
     try:
         before, group = process.read_until(rb"done (\d+)", 1e300)
         assert ("early" in before, group) == (True, "1")

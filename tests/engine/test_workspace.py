@@ -442,7 +442,7 @@ def test_a_death_between_two_calls(program: Path) -> None:
         wait_for(lambda: process.has_ended)
         lost(work, "SIGKILL.* between two calls")
         assert m2.value("2") == 2
-        hidden = m2._values.process  # type: ignore[union-attr]
+        hidden = m2._values.process
         assert hidden is not None
         os.kill(hidden.pid, 9)
         wait_for(lambda: hidden.has_ended)

@@ -10,12 +10,10 @@ from typing import Any
 from sympy import Rational
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.field import QQ
 from m2bridge.algebra.modules import AsCode, Named
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 from m2bridge.workspace.values.elements import RingElement
-from m2bridge.workspace.values.rings import Algebra, ComplexField, IntegerRing, RealField
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,8 +167,8 @@ def key(value: Any) -> Hashable:
         return type(value).__name__, tuple(map(key, value))
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(key, value))
-    if type(value) is dict:
-        return "dict", frozenset((key(k), key(v)) for k, v in value.items())
+    if type(value) is dict or isinstance(value, HashTable):
+        return type(value).__name__, frozenset((key(k), key(v)) for k, v in value.items())
     if is_dataclass(value):
         return type(value), tuple(key(getattr(value, field.name)) for field in fields(value))
     return type(value), value
@@ -215,13 +213,10 @@ class HashTable(Mapping[Any, Any]):
         return len(self._table)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._stand_in() == other._stand_in()
+        return key(self) == key(other)
 
     def __hash__(self) -> int:
-        return hash(self._stand_in())
-
-    def _stand_in(self) -> Hashable:
-        return frozenset((k, key(v)) for k, (_, v) in self._table.items())
+        return hash(key(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self.pairs)!r})"
@@ -307,14 +302,6 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _has_numbers(ring: Any) -> bool:
-    """Whether its elements are polynomials, or Laurent polynomials, with numbers as coefficients."""
-    numbers = IntegerRing | RealField | ComplexField
-    if not isinstance(ring, Algebra) or ring.weyl or ring.skew:
-        return False
-    return isinstance(ring.coefficients, numbers) or ring.coefficients == QQ
-
-
 def evaluate(expression: Any) -> Any:
     """The value of an expression; polynomials become SymPy expressions, numbers are exact."""
     if isinstance(expression, Expression):
@@ -323,11 +310,12 @@ def evaluate(expression: Any) -> Any:
         return _OPERATIONS[expression.kind](*map(evaluate, expression.parts))
     if isinstance(expression, Factorization):
         return prod(evaluate(base) ** exponent for base, exponent in expression)
-    if isinstance(expression, PolyElement) or (isinstance(expression, RingElement) and _has_numbers(expression.ring)):
-        return expression.as_expr()
     if isinstance(expression, int | Fraction) and not isinstance(expression, bool):
         return Rational(expression)
-    return expression
+    try:
+        return expression.as_expr() if isinstance(expression, PolyElement | RingElement) else expression
+    except ConversionError:  # SymPy has no such polynomials
+        return expression
 
 
 SIGN = (-1, 1)

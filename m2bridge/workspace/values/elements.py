@@ -325,13 +325,11 @@ def _terms(element: Any) -> Terms:
 def _unit_inverse(unit: Any) -> Any:
     if not isinstance(unit, int | RingElement):
         return 1 / unit
-    if unit != 1 and unit != -1:
-        raise (
-            ConversionError(f"{unit} is not invertible")
-            if isinstance(unit, int)
-            else _needs_engine(unit.ring, "inverses")
-        )
-    return unit
+    if unit in (1, -1):
+        return unit
+    if isinstance(unit, int):
+        raise ConversionError(f"{unit} is not invertible")
+    raise _needs_engine(unit.ring, "inverses")
 
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:

@@ -158,11 +158,10 @@ class Real(Inexact):
     special: str = ""
 
     def __post_init__(self) -> None:
-        mantissa, exponent = self.mantissa, self.exponent
-        twos = (mantissa & -mantissa).bit_length() - 1 if mantissa else 0
-        object.__setattr__(self, "mantissa", mantissa >> twos)
-        object.__setattr__(self, "exponent", exponent + twos if mantissa else 0)
-        if self.mantissa.bit_length() > self.precision or self.special not in {"", *_SPECIAL}:
+        sign, mantissa, exponent, bits = libmp.from_man_exp(self.mantissa, self.exponent)
+        object.__setattr__(self, "mantissa", int(-mantissa if sign else mantissa))
+        object.__setattr__(self, "exponent", exponent)
+        if bits > self.precision or self.special not in {"", *_SPECIAL}:
             raise ConversionError(f"not a real number of {self.precision} bits")
 
     @classmethod
@@ -177,10 +176,10 @@ class Real(Inexact):
         if isinstance(number, float) and (special := str(number).removesuffix(".0")) in _SPECIAL:
             return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):
-            if not number._mpf_[1] and number._mpf_[2]:  # infinities and NaN
-                return cls.of(float(number), precision)
             sign, mantissa, exponent, _ = number._mpf_
-            return cls(-int(mantissa) if sign else int(mantissa), int(exponent), precision)
+            if not mantissa and exponent:  # infinities and NaN
+                return cls.of(float(number), precision)
+            return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
         if not _is_binary(exact):
             raise ConversionError(f"{number} is not a binary fraction: it cannot be a real number without rounding")
