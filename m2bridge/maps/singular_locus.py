@@ -86,7 +86,7 @@ class SingularLocus(Result):
     def zero_tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure at the zero function, where orbits are listed."""
         orbit_methods = self.model.orbit_methods()
-        return orbit_methods.zero_tangent_dimension() if orbit_methods is not None and self.orbits else None
+        return orbit_methods.independent_count if orbit_methods is not None and self.orbits else None
 
     def to_sheet(self) -> Sheet:
         """Dimensions, a table of the orbits, the components, and their ideals where they were computed."""

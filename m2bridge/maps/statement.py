@@ -202,16 +202,13 @@ class OrbitMethods(Protocol):
 
     @property
     def independent_count(self) -> int:
-        """The number of linearly independent coordinates."""
+        """The number of linearly independent coordinates, which is the tangent dimension of the closure at zero."""
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
         """The orbit whose closure is the variety of a prime ideal of this dimension, if there is one."""
-
-    def zero_tangent_dimension(self) -> int:
-        """Tangent dimension of the closure at zero."""
 
 
 M = TypeVar("M")

@@ -23,7 +23,6 @@ from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeErr
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import Orbit, orbit_count
-from m2bridge.families.attention.shape import zero_tangent_dimension
 from m2bridge.families.attention.weights import weights
 from m2bridge.families.definition import CaseOption, Figure, integer
 from m2bridge.maps.hilbert_function import hilbert_function
@@ -200,7 +199,7 @@ def orbit_diagram(
         )
     observations = observe(model, engine=engine, timeout=timeout, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
-    apex = OrbitNode(None, 0, zero_tangent_dimension(model) > observations.dimension, model.d > 1)
+    apex = OrbitNode(None, 0, model.independent_count > observations.dimension, model.d > 1)
     decided = observations.at_orbits("boundary")
     nodes = (
         apex,

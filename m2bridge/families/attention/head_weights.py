@@ -33,9 +33,6 @@ class HeadWeights:
         Counted from 1.
     shape : HeadShape
     ranks : Ranks
-    onto : bool or None
-        Whether all A and V near these have weights near these: then the weights are a regular point unless their
-        function is critical.
     numerical : Numerical
     """
 
@@ -43,7 +40,6 @@ class HeadWeights:
     head: int
     shape: HeadShape
     ranks: Ranks
-    onto: bool | None
     numerical: Numerical
 
     @classmethod
@@ -54,7 +50,7 @@ class HeadWeights:
         # For small matrices threads take longer than they save.
         with library("threadpoolctl", need).threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
             numerical = Numerical.of(head, shape, ranks, tolerance)
-        return cls(head.layer, head.head, shape, ranks, _onto(shape, ranks), numerical)
+        return cls(head.layer, head.head, shape, ranks, numerical)
 
     @property
     def orbit(self) -> Orbit | None:
@@ -96,7 +92,7 @@ class HeadWeights:
         if self.is_zero:
             return None if self.shape.d == 1 and not self.shape.softmax else False
         critical = not self.shape.softmax and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
-        return False if critical else self.onto
+        return False if critical else _onto(self.shape, self.ranks)
 
     @property
     def point(self) -> str:
@@ -156,7 +152,10 @@ class HeadWeights:
 
 
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Whether factors near these have all products near A, of rank ≤ α, and near OV (docs/weights.md)."""
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV (docs/weights.md).
+
+    Then the weights are a regular point unless their function is critical.
+    """
     if not ranks.proved:
         return None
     decided: list[bool | None] = []

@@ -30,7 +30,7 @@ from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import check_coordinates, coordinate, indices, reduced_name
-from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational, zero_tangent_dimension
+from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational
 from m2bridge.families.attention.weight_names import LayerTensors
 from m2bridge.limits import clock, limited, watched
 from m2bridge.results.base import Result, result_json
@@ -271,7 +271,7 @@ class Membership(Result):
     @property
     def tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure, at the zero function; ``None`` elsewhere."""
-        return zero_tangent_dimension(self.model) if self.is_zero else None
+        return self.model.independent_count if self.is_zero else None
 
     def to_sheet(self) -> Sheet:
         """Place, orbit, fibre, weights, and what kind of point it is."""
@@ -448,7 +448,7 @@ def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Members
     It is a limit of the boundary points unless d = 1, and singular where the tangent dimension exceeds the dimension.
     """
     weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
-    singular = zero_tangent_dimension(model) > dimension_bound(model)
+    singular = model.independent_count > dimension_bound(model)
     return Membership(model, INSIDE, None, (weights,), None, singular, model.d > 1, "", clock().seconds, remark=remark)
 
 

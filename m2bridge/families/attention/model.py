@@ -287,10 +287,6 @@ class SingleLayerAttention(Shape, Model):
                 return orbit
         return None
 
-    def zero_tangent_dimension(self) -> int:
-        """The number of independent coordinates."""
-        return shape.zero_tangent_dimension(self)
-
     def without_real_weights(self) -> WithoutRealWeights | None:
         """A criterion for functions without real weights, for t ≥ 2."""
         from m2bridge.families.attention.fibres import without_real_weights

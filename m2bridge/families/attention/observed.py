@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, representative
-from m2bridge.families.attention.shape import Shape, zero_tangent_dimension
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
 from m2bridge.maps.statement import IntegerMatrix, Observed, Value
@@ -238,7 +238,7 @@ class Observations(Observed):
         return [
             ("dimension", f"{self.dimension} affine"),
             ("degree", None if self.degree is None else str(self.degree)),
-            ("zero", zero_text(zero_tangent_dimension(self.model), self.dimension)),
+            ("zero", zero_text(self.model.independent_count, self.dimension)),
         ]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
@@ -261,7 +261,7 @@ class Observations(Observed):
             "dimension": self.dimension,
             "degree": self.degree,
             "orbits": [_json(fact) for fact in self.orbits],
-            "zero_tangent_dimension": zero_tangent_dimension(self.model),
+            "zero_tangent_dimension": self.model.independent_count,
         }
 
 

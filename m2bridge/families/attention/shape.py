@@ -69,7 +69,12 @@ class Shape:
 
     @property
     def independent_count(self) -> int:
-        """The number of reduced coordinates, which are linearly independent."""
+        """The number of reduced coordinates, which is the tangent dimension of the closure at the zero function.
+
+        The closure is a cone, so its tangent space at zero is its linear span. The reduced coordinates are linearly
+        independent functions over every field: V_kp A_qi occurs in c_{k,i,{p,q}} only, with coefficient 1, and the
+        minors that vanish on A for a < d have degree ≥ 2 in A.
+        """
         return self.d_out * self.d * comb(self.d + 1, 2)
 
 
@@ -78,16 +83,6 @@ def coordinate_count(shape: Shape, coordinates: Coordinates) -> int:
     if coordinates == "reduced":
         return shape.independent_count
     return shape.t * (shape.d_out * comb(shape.d + 2, 3) + (shape.t - 1) * shape.independent_count)
-
-
-def zero_tangent_dimension(shape: Shape) -> int:
-    """Tangent dimension of the closure at the zero function: all reduced coordinates.
-
-    The closure is a cone, so its tangent space at zero is its linear span. The reduced coordinates are linearly
-    independent functions over every field: V_kp A_qi occurs in c_{k,i,{p,q}} only, with coefficient 1, and the minors
-    that vanish on A for a < d have degree ≥ 2 in A.
-    """
-    return shape.independent_count
 
 
 def dimension_formula(shape: Shape) -> int:
