@@ -376,11 +376,6 @@ class CrossCheck(VerdictsResult):
         remarks, unfinished = list(self._remarks), self.unfinished or None
         return case | observations | {"verdicts": verdicts, "remarks": remarks, "unfinished": unfinished}
 
-    def to_macaulay2(self) -> str:
-        """The verdicts as a Macaulay2 hash table."""
-        entries = ", ".join(f'"{v.name}" => "{v.decision}"' for v in self.verdicts)
-        return f"verdicts = hashTable {{{entries}}}"
-
 
 def cross_check(
     model: Model,

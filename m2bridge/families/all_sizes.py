@@ -84,10 +84,6 @@ class AllSizesVerdict:
         grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
         return {"statement": self.statement, **self.certificate_json(), **grounds}
 
-    def to_macaulay2(self) -> str:
-        """Return the verdict as a value of a Macaulay2 hash table."""
-        return f'"{self.decision}"'
-
     def to_finding(self) -> Finding:
         """Return the verdict for people."""
         reasons, example = self.in_words()
@@ -148,11 +144,6 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
             **({"unfinished": self.unfinished} if self.unfinished else {}),
             **self.evidence(),
         }
-
-    def to_macaulay2(self) -> str:
-        """Return for each statement the verdict, as a Macaulay2 hash table."""
-        entries = ", ".join(f'"{verdict.name}" => {verdict.to_macaulay2()}' for verdict in self.verdicts)
-        return f"verdicts = hashTable {{{entries}}}"
 
     def to_sheet(self) -> Sheet:
         """Return what was computed, and the verdicts."""

@@ -83,6 +83,11 @@ class VerdictsResult(Result):
 
     verdicts: Sequence[Any]
 
+    def to_macaulay2(self) -> str:
+        """Return the verdicts as a Macaulay2 hash table."""
+        entries = ", ".join(f'"{verdict.name}" => "{verdict.decision}"' for verdict in self.verdicts)
+        return f"verdicts = hashTable {{{entries}}}"
+
     @property
     def refuted(self) -> bool:
         """Whether some statement was refuted."""

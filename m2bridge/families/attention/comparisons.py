@@ -46,6 +46,11 @@ class ComparisonVerdict:
     decision: Decision
     reason: str
 
+    @property
+    def name(self) -> str:
+        """The statement."""
+        return self.statement
+
     def to_json(self) -> dict[str, Any]:
         """Return the statement, the verdict and its reason."""
         stated = WORDS.comparisons[self.statement]

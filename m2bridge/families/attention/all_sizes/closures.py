@@ -371,11 +371,6 @@ class GeneratorsOfAllSizes(VerdictsResult):
             "unfinished": self.unfinished or None,
         }
 
-    def to_macaulay2(self) -> str:
-        """Return the verdicts as a Macaulay2 hash table."""
-        entries = ", ".join(f'"{verdict.statement}" => "{verdict.decision}"' for verdict in self.verdicts)
-        return f"verdicts = hashTable {{{entries}}}"
-
 
 def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES, largest: int = LARGEST, *, engine: Engine, timeout: float | None = None

@@ -120,10 +120,6 @@ class SizesVerdict(AllSizesVerdict):
         """Return for which sizes it is true and to which it does not apply; and size, orbit, weights if it is false."""
         return reasons(self.data(sizes.words), str), counterexample_text(self.counterexample)
 
-    def to_macaulay2(self) -> str:
-        """Return the verdict and the sizes for which it is false."""
-        return f'{{"{self.decision}", "false for {sizes.words(self.fails_for)}"}}'
-
 
 def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     """Return in words for which sizes a statement is true, and where it does not apply, from the data of a verdict."""
@@ -194,6 +190,11 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     def to_json(self) -> Json:
         """Return every verdict with its sets of sizes, and what was computed."""
         return {"engine": {"version": self.engine_version or None}, **AllSizesResult.to_json(self)}
+
+    def to_macaulay2(self) -> str:
+        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2 hash table."""
+        entries = (f'"{v.name}" => {{"{v.decision}", "false for {sizes.words(v.fails_for)}"}}' for v in self.verdicts)
+        return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
     @property
     def methods(self) -> str:
