@@ -84,7 +84,7 @@ def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
     return ", ".join(filter(None, (worker, method, duration(seconds))))
 
 
-def matrix_text(matrix: Sequence[Sequence[int]]) -> str:
+def matrix_text(matrix: Sequence[Sequence[object]]) -> str:
     """``(1 0; 0 1)``."""
     return "(" + "; ".join(" ".join(map(str, row)) for row in matrix) + ")"
 

@@ -34,7 +34,7 @@ from m2bridge.families.attention.shape import Shape, dimension_bound, is_biratio
 from m2bridge.families.attention.weight_names import LayerTensors
 from m2bridge.limits import clock, limited, watched
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Facts, Sheet, duration, plural
+from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
 
 MOST_BITS_OF_A_ROOT = 5000
@@ -276,7 +276,7 @@ class Membership(Result):
     def to_sheet(self) -> Sheet:
         """Place, orbit, fibre, weights, and what kind of point it is."""
         named = ["one of them"] if self.is_zero else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
-        weights = [f"A = {_row(A)}, V = {_row(V)}" for A, V in self.weights]
+        weights = [f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}" for A, V in self.weights]
         computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
         lines = [
             ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
@@ -482,7 +482,3 @@ def _formulas(result: Membership) -> list[str]:
 
 def _strings(matrix: Matrix) -> list[list[str]]:
     return [[polynomial_text(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
-
-
-def _row(matrix: Matrix) -> str:
-    return "(" + "; ".join(" ".join(row) for row in _strings(matrix)) + ")"

@@ -19,14 +19,13 @@ from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, value_text
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""
 MOST_ROWS = 24
 """Rows of the table beside the picture: the heads that are nearest to the singular locus."""
 
-YES = {True: "yes", False: "no", None: "–"}
 _NEAR = ("to singular", "to boundary")
 _DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
 
@@ -169,7 +168,14 @@ def _exact(heads: Sequence[HeadWeights]) -> Table:
     known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
     header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
     rows = [
-        (h.layer, h.head, *h.ranks.numbers, h.point, YES[h.regular], "proved" if h.ranks.proved else "lower bound")
+        (
+            h.layer,
+            h.head,
+            *h.ranks.numbers,
+            h.point,
+            value_text(h.regular),
+            "proved" if h.ranks.proved else "lower bound",
+        )
         for h in heads
     ]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
