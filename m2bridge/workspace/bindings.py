@@ -33,7 +33,7 @@ from m2bridge.workspace.encode import (
     terms,
     variable_parts,
 )
-from m2bridge.workspace.values.rings import polynomial_ring
+from m2bridge.workspace.values.rings import ORDERS
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*")
 
@@ -212,11 +212,12 @@ def _flint_polynomial(value: Any) -> str:
     """A polynomial; those in one variable, which have no name for it, in x."""
     if type(value).__name__.endswith("mpoly"):
         context = value.context()
-        over = polynomial_ring(_ground(value), tuple(map(str, context.names())), _ORDERS[str(context.ordering())])
+        names, order = tuple(map(str, context.names())), _ORDERS[str(context.ordering())]
         pairs = value.to_dict().items()
     else:
-        over = polynomial_ring(_ground(value), ("x",))
+        names, order = ("x",), grevlex
         pairs = (((i,), c) for i, c in enumerate(value.coeffs()) if c)
+    over = values.Algebra(_ground(value), names, order=ORDERS[order](len(names)))
     return polynomial(over, ((tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in pairs))
 
 

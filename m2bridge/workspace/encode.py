@@ -13,12 +13,13 @@ from functools import singledispatch
 from itertools import compress, count
 from typing import Any
 
+import flint
 from sympy import Poly
 from sympy.polys.fields import FracElement
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import coefficient_writer, escaped, rational
@@ -26,7 +27,7 @@ from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace import values
-from m2bridge.workspace.values.rings import ORDERS, polynomial_ring
+from m2bridge.workspace.values.rings import ORDERS
 
 _GROUP = 1000
 
@@ -92,7 +93,7 @@ def inexact(what: str) -> ConversionError:
 
 def scalar(value: Any) -> str:
     """An element of a ring, or a number that is one."""
-    if hasattr(value, "to_int"):
+    if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
     if hasattr(value, "numerator") and not callable(value.numerator) and not isinstance(value, values.RingFraction):
         return rational(value)
@@ -162,7 +163,7 @@ def _parts(name: str) -> list[str | int]:
     return [escaped(name)]
 
 
-def ring_of_sympy(value: PolyRing) -> Any:
+def ring_of_sympy(value: PolyRing) -> values.Algebra:
     """The ring of a SymPy polynomial.
 
     Raises
@@ -173,16 +174,14 @@ def ring_of_sympy(value: PolyRing) -> Any:
     names = tuple(str(symbol) for symbol in value.symbols)
     if value.order not in ORDERS:
         raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
-    return polynomial_ring(ring_of_domain(value.domain), names, value.order)
+    return values.Algebra(ring_of_domain(value.domain), names, order=ORDERS[value.order](len(names)))
 
 
 def ring_of_domain(domain: Any) -> Any:
     """The ring of a SymPy domain."""
     if domain.is_ZZ:
         return values.IntegerRing()
-    if domain.is_QQ:
-        return QQ
-    if domain.is_FiniteField:
+    if domain.is_QQ or domain.is_FiniteField:
         return CoefficientField(int(domain.characteristic()))
     if domain.is_PolynomialRing:
         return ring_of_sympy(domain.ring)
@@ -207,9 +206,7 @@ Terms = Iterable[Term]
 def polynomial(over: Any, terms: Terms) -> str:
     """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
     listed = list(terms)
-    plain = isinstance(over, PolynomialRing) or (
-        isinstance(over, values.Algebra) and isinstance(over.coefficients, values.IntegerRing)
-    )
+    plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, values.IntegerRing | CoefficientField)
     if plain and len(listed) >= _MANY:
         factors = [_factors(exponents) for exponents, _ in listed]
         powers = sorted({power for monomial in factors for power in monomial})

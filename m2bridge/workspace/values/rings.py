@@ -149,14 +149,6 @@ class Algebra(AsText):
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
-def polynomial_ring(coefficients: Any, variables: tuple[str, ...], order: Any = grevlex) -> PolynomialRing | Algebra:
-    """Return a polynomial ring in one of the orders of :data:`ORDERS`, in its plain form if it has one."""
-    if order != grevlex:
-        return Algebra(coefficients, variables, order=ORDERS[order](len(variables)))
-    plain = isinstance(coefficients, CoefficientField)
-    return PolynomialRing(coefficients, variables) if plain else Algebra(coefficients, variables)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class QuotientRing(AsText):
     """A ring modulo an ideal.
