@@ -318,6 +318,8 @@ class GeneratorsOfAllSizes(VerdictsResult):
     closures : AllClosures
     cases : tuple of Comparison
         The polynomials for all sizes at one size, and the generators that were computed without the core.
+    verdicts : tuple of ComparisonVerdict
+        REFUTED where a single case is another one; CONFIRMED if all was computed.
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
@@ -325,24 +327,9 @@ class GeneratorsOfAllSizes(VerdictsResult):
 
     closures: AllClosures
     cases: tuple[Comparison, ...]
+    verdicts: tuple[ComparisonVerdict, ...]
     seconds: float
     unfinished: str = ""
-
-    @property
-    def verdicts(self) -> tuple[ComparisonVerdict, ...]:  # type: ignore[override]
-        """REFUTED where a single case is another one; CONFIRMED if all was computed."""
-        return tuple(ComparisonVerdict(name, *self._decided(name)) for name in ("generators", "generated"))
-
-    def _decided(self, name: str) -> tuple[Decision, str]:
-        verdicts = [(case, verdict) for case in self.cases for verdict in case.verdicts if verdict.statement == name]
-        for case, verdict in verdicts:
-            if verdict.decision is Decision.REFUTED:
-                return Decision.REFUTED, f"{case.model}: {verdict.reason}"
-        if self.unfinished:
-            return Decision.UNDECIDED, self.unfinished
-        complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
-        alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
-        return Decision.CONFIRMED, f"proved for all sizes with {len(self.closures.ranges)} cores; {alike}"
 
     def to_sheet(self) -> Sheet:
         """The numbers for each range of sizes, the cases, and the verdicts."""
@@ -372,6 +359,18 @@ class GeneratorsOfAllSizes(VerdictsResult):
         }
 
 
+def _verdict(name: str, cores: int, cases: tuple[Comparison, ...], late: str) -> ComparisonVerdict:
+    verdicts = [(case, verdict) for case in cases for verdict in case.verdicts if verdict.statement == name]
+    for case, verdict in verdicts:
+        if verdict.decision is Decision.REFUTED:
+            return ComparisonVerdict(name, Decision.REFUTED, f"{case.model}: {verdict.reason}")
+    if late:
+        return ComparisonVerdict(name, Decision.UNDECIDED, late)
+    complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
+    alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
+    return ComparisonVerdict(name, Decision.CONFIRMED, f"proved for all sizes with {cores} cores; {alike}")
+
+
 def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES, largest: int = LARGEST, *, engine: Engine, timeout: float | None = None
 ) -> GeneratorsOfAllSizes:
@@ -398,7 +397,8 @@ def generators_of_all_sizes(
         check = partial(generator_check, engine=engine)
         checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
         cases, late = ((), found.unfinished) if found.unfinished else each(checks)
-        return GeneratorsOfAllSizes(found, cases, running.seconds, late)
+        verdicts = tuple(_verdict(name, len(cores), cases, late) for name in ("generators", "generated"))
+        return GeneratorsOfAllSizes(found, cases, verdicts, running.seconds, late)
 
 
 CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))
