@@ -69,10 +69,6 @@ class OrbitNode:
             return "boundary"
         return {True: "singular", False: "smooth", None: "undecided"}[self.singular]
 
-    def to_json(self) -> dict[str, Any]:
-        """The fields, for ``json.dumps``."""
-        return asdict(self)
-
     def below(self, other: OrbitNode) -> bool:
         """Whether it is another orbit, in the closure of ``other``."""
         if self.orbit is None or other.orbit is None:
@@ -133,7 +129,7 @@ class OrbitDiagram(picture.PictureResult):
     def to_json(self) -> dict[str, Any]:
         """The orbits, and the pairs of which one covers the other."""
         return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
-            "orbits": [node.to_json() for node in self.nodes],
+            "orbits": [asdict(node) for node in self.nodes],
             "covers": [[low.name, high.name] for low, high in self.covers],
             "unfinished": self.unfinished or None,
         }

@@ -18,7 +18,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.wire import answer_to
-from m2bridge.errors import ContradictionError, EngineError, MemoryLimitError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibres, products_determine_functions
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbit_findings, orbits
@@ -307,8 +307,11 @@ def observe(
         except (TimeLimitError, MemoryLimitError) as limit:
             if not partial:
                 raise
-            observations = _without_orbits(model, tangents[generic_orbit(model)].dimension, products, limit)
-            return replace(observations, engine_version=engine.version, seconds=running.seconds)
+            dimension = tangents[generic_orbit(model)].dimension
+            check((), dimension, model)
+            limit.progress = f"0 of {count} orbits were done"
+            seen = None, None, products, False, None, (), engine.version, running.seconds, limit
+            return Observations(model, (), dimension, *seen)
         if fibre_schemes.limit is not None and not partial:
             raise fibre_schemes.limit
         observations = deduce(model, fibre_schemes, tangents, degree=degree)
@@ -318,13 +321,6 @@ def observe(
         raise ContradictionError(f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination")
     remarks = observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
     return replace(observations, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
-
-
-def _without_orbits(model: Shape, dimension: int, products: bool, limit: EngineError) -> Observations:
-    """The observations of linear algebra alone, where Macaulay2 did not come to the dense orbit."""
-    check((), dimension, model)
-    limit.progress = f"0 of {orbit_count(model)} orbits were done"
-    return Observations(model, (), dimension, None, None, products, False, None, (), limit=limit)
 
 
 def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:

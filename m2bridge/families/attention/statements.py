@@ -12,7 +12,7 @@ from typing import Any
 from m2bridge.certificates.wording import wording
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, OrbitStatement, Statement, Value
+from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
 from m2bridge.results.sheet import matrix_text
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -77,13 +77,8 @@ def _exchanged(orbit: Orbit, shape: Shape) -> Value:
     """
     A, V = representative(orbit, shape)
     k, v = tuple(row[0] for row in A), V[0]
-    return Preimages(frozenset({(A, V), _rank_one_weights(v, k, shape)}))
-
-
-def _rank_one_weights(k: tuple[int, ...], v: tuple[int, ...], shape: Shape) -> WeightPair:
-    """The matrices k qᵀ and h vᵀ with q and h the first unit vectors."""
-    zeros: IntegerMatrix = tuple((0,) * shape.d for _ in range(shape.d_out - 1))
-    return tuple((entry, *(0,) * (shape.d - 1)) for entry in k), (v, *zeros)
+    exchanged = tuple((entry, *(0,) * (shape.d - 1)) for entry in v), (k, *V[1:])  # h is a unit vector
+    return Preimages(frozenset({(A, V), exchanged}))
 
 
 def _itself(orbit: Orbit, shape: Shape) -> Value:
