@@ -10,9 +10,8 @@ the ideal in the independent coordinates. Finding the former first leaves fewer 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heapify, heappop, heappush
 from math import gcd, prod
 from random import Random
 from typing import Any, TypeVar
@@ -311,10 +310,6 @@ class Substitution:
         self.expansions = {(): self.expansions[()]}
 
 
-ROWS_READ = 32
-"""So many entries of a column are read at once where the shortest columns are looked for."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModularEchelon:
     """Echelon forms modulo primes; their entries are lifted to QQ by Chinese remainders and rational reconstruction.
@@ -338,19 +333,8 @@ class ModularEchelon:
         best = min((pivots for _, pivots in forms), key=lambda pivots: (-len(pivots), pivots))
         return cls(tuple(monomials), tuple(matrix for matrix, pivots in forms if pivots == best), best)
 
-    def by_support(self, columns: Iterable[int]) -> Iterator[int]:
-        # Counts of nonzero entries so far; what turns out to have many is not read to its end.
-        matrix, height = self.matrices[0], len(self.pivots)
-        queue = [(0, 0, -column) for column in columns]
-        heapify(queue)
-        while queue:
-            count, read, negative = heappop(queue)
-            if read == height:
-                yield -negative
-            else:
-                stop = min(read + ROWS_READ, height)
-                count += len([1 for row in range(read, stop) if matrix[row, -negative]])
-                heappush(queue, (count, stop, negative))
+    def by_support(self, columns: Iterable[int]) -> list[int]:
+        return _by_support(self.matrices[0], self.pivots, columns)
 
     def relation(self, column: int) -> Terms:
         modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in self.matrices])
@@ -374,9 +358,8 @@ class ExactEchelon:
         """Expand the monomials in the parameters and eliminate."""
         return cls(tuple(monomials), *substitution.echelon(monomials))
 
-    def by_support(self, columns: Iterable[int]) -> Iterator[int]:
-        rows = range(len(self.pivots))
-        return iter(sorted(columns, key=lambda column: (sum(1 for i in rows if self.numerators[i, column]), -column)))
+    def by_support(self, columns: Iterable[int]) -> list[int]:
+        return _by_support(self.numerators, self.pivots, columns)
 
     def relation(self, column: int) -> Terms:
         numerators = [-int(self.numerators[row, column]) for row in range(len(self.pivots))]
@@ -385,6 +368,12 @@ class ExactEchelon:
 
 Echelon = ModularEchelon | ExactEchelon
 """A basis among monomials, and the expression of the others in it."""
+
+
+def _by_support(matrix: Any, pivots: Sequence[int], columns: Iterable[int]) -> list[int]:
+    """The columns with few nonzero entries first."""
+    rows = range(len(pivots))
+    return sorted(columns, key=lambda column: (sum([1 for row in rows if matrix[row, column]]), -column))
 
 
 def _terms(echelon: ModularEchelon | ExactEchelon, column: int, leading: int, others: Sequence[int]) -> Terms:

@@ -99,8 +99,6 @@ class Implicitization:
         The degree asked for; larger than ``max_degree`` if the time ended first.
     hilbert_function : tuple of int
         H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
-    ideal_dimensions : tuple of int
-        dim I_0, …, dim I_max_degree.
     orbits : tuple of GeneratorOrbit
     exact : bool
         Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a prime, a lower
@@ -115,22 +113,24 @@ class Implicitization:
     max_degree: int
     requested_degree: int
     hilbert_function: tuple[int, ...]
-    ideal_dimensions: tuple[int, ...]
     orbits: tuple[GeneratorOrbit, ...]
     exact: bool
     higher: HigherDegrees | None = None
 
     def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
         """The same up to the degree of the last of the values H(0), H(1), …, the standard grading assumed."""
-        last = len(values) - 1
-        monomials = monomial_counts(self.source.grading.degrees, last)
-        ideal = tuple(count - h for count, h in zip(monomials, values, strict=True))
-        return replace(self, max_degree=last, hilbert_function=tuple(values), ideal_dimensions=ideal, higher=higher)
+        return replace(self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher)
 
     @property
     def stopped_early(self) -> bool:
         """Whether the time ended before the degree asked for."""
         return self.max_degree < self.requested_degree
+
+    @property
+    def ideal_dimensions(self) -> tuple[int, ...]:
+        """The dimensions of I_0, …, I_max_degree."""
+        monomials = monomial_counts(self.source.grading.degrees, self.max_degree)
+        return tuple(count - h for count, h in zip(monomials, self.hilbert_function, strict=True))
 
     @property
     def generator_counts(self) -> dict[int, int]:
@@ -220,26 +220,13 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first
         return compute_piece(multidegree, degree, lower, orbit_size, context, keep_ideal=degree < max_degree)
 
     completed = complete_degrees(context.grading, max_degree, compute, first=first)
-    return _result(source, max_degree, completed, (*_generator_orbits(part, symmetries, completed),), part)
-
-
-def _result(
-    source: MultigradedMap,
-    requested: int,
-    completed: Mapping[int, Degree],
-    orbits: tuple[GeneratorOrbit, ...],
-    part: elimination.LinearPart,
-) -> Implicitization:
     pieces = [degree.pieces.values() for degree in completed.values()]
-    hilbert_values = tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces)
-    monomials = monomial_counts(source.grading.degrees, max(completed))
     return Implicitization(
         source=source,
         max_degree=max(completed),
-        requested_degree=requested,
-        hilbert_function=hilbert_values,
-        ideal_dimensions=tuple(count - h for count, h in zip(monomials, hilbert_values, strict=True)),
-        orbits=(*_linear_orbits(source, part, max(completed)), *orbits),
+        requested_degree=max_degree,
+        hilbert_function=tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces),
+        orbits=(*_linear_orbits(source, part, max(completed)), *_generator_orbits(part, symmetries, completed)),
         exact=all(piece.exact for degree in pieces for piece in degree),
     )
 

@@ -17,8 +17,9 @@ from random import Random
 from typing import Any, get_args
 
 import flint
+import numpy
 
-from m2bridge.algebra.linear_algebra import leading_columns
+from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, partitions, tableaux
@@ -27,7 +28,7 @@ from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
+from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, independent_rows
 from m2bridge.families.attention.parametrization import parametrization, reduced_name
 from m2bridge.families.attention.representations import (
     SPACES,
@@ -115,7 +116,7 @@ def highest_weight_vectors(
         if relation is None:
             continue
         lift = sum(c * _derivative(T, points) for c, T in zip(relation, chosen, strict=True)) % LARGE_PRIME
-        if _rank([*rows, lift]) > len(rows):
+        if len(independent_rows([*rows, lift])) > len(rows):
             rows.append(lift)
             found.append(HighestWeightVector(tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)))
         if len(found) == number:
@@ -128,22 +129,14 @@ TRIES = 1000
 
 def _relation(values: list[Any]) -> list[int] | None:
     """Integers with which the values add up to zero; ``None`` if there are none."""
-    kernel, nullity = flint.fmpz_mat([row.tolist() for row in values]).transpose().nullspace()
-    if not nullity:
-        return None
-    entries = [int(kernel[i, 0]) for i in range(len(values))]
-    divisor = gcd(*entries)
-    return [entry // divisor for entry in entries]
+    kernel = integer_kernel(numpy.transpose(values).tolist(), len(values))
+    return [entry // gcd(*kernel[0]) for entry in kernel[0]] if kernel else None
 
 
 def _derivative(covariant: Covariant, points: Points) -> Any:
     """The polarization Σ T(c, …, w, …, c): an element of W ⊗ C_{n−1} over the polynomial."""
     places = range(covariant.degree)
     return sum(covariant.values(points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME for s in places)
-
-
-def _rank(rows: list[Any]) -> int:
-    return int(flint.nmod_mat([[int(x) for x in row] for row in rows], LARGE_PRIME).rank())
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +242,7 @@ def _basis(vectors: list[Numbered]) -> list[Numbered]:
     for column, vector in enumerate(vectors):
         for monomial, c in vector.items():
             matrix[rows[monomial], column] = c % LARGE_PRIME
-    return [vectors[j] for j in leading_columns(*matrix.rref())]
+    return [vectors[j] for j in reduced_echelon(matrix)[1]]
 
 
 def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[HighestWeightVector]]]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.linear_algebra import rank, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.schur import Shapes as AnyShapes, dimension, littlewood_richardson, partitions, strips_added
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -32,6 +32,9 @@ STALE = 60
 """So many covariants without a gain, and it is computed whether they span."""
 MOST_TRIES = 5000
 """So many covariants without a gain do not span, and the computation is given up."""
+
+Evaluated = tuple[Covariant, Any]
+"""A covariant, and its values at points modulo the prime."""
 
 EXTERIOR_SQUARE: tuple[Shapes, ...] = (
     ((2,), (2,), (3, 1)),
@@ -187,8 +190,8 @@ class MultiplicitySpaces:
                 basis = _independent(self._values(shapes, lambda T: boundary(T, self.points(T.degree))), kernel)
                 if len(basis) < kernel:
                     basis = self._cycles(shapes, number, kernel, squares[shapes], basis)
-                if len(basis):
-                    boundaries[shapes] = basis
+                if basis:
+                    boundaries[shapes] = [values for _, values in basis]
                 if len(basis) < kernel:
                     found[shapes] = kernel - len(basis)
             self.boundaries[n], self._generators[n] = boundaries, found
@@ -200,10 +203,10 @@ class MultiplicitySpaces:
         same = self.size.columns == self.size.rows and self.sizes == self.size.dimensions
         return (second, first, third) if same else shapes
 
-    def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Any]:
-        """The values of covariants at random, until the consumer has enough."""
+    def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Evaluated]:
+        """Covariants at random with their values, until the consumer has enough."""
         while (covariant := Covariant.random(shapes, self.random)) is not None:
-            yield evaluate(covariant) % LARGE_PRIME
+            yield covariant, evaluate(covariant) % LARGE_PRIME
 
     def _multiplicity(self, shapes: Shapes, space: int, bound: int) -> int:
         """The multiplicity in C_n over QQ, by covariants that span all functionals on W ⊗ C_{n−1}."""
@@ -213,20 +216,20 @@ class MultiplicitySpaces:
             return 0
         source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning(shapes, source, lambda T: T.values(points, symmetric=False))
-        rank = _rational_rank([T.values(points) for T in spanning])
-        if rank > bound:
-            raise ContradictionError(f"the multiplicity of {shapes} is {rank}, more than that in the sections, {bound}")
-        return rank
+        number = rank([T.values(points).tolist() for T in spanning])
+        if number > bound:
+            raise ContradictionError(f"the multiplicity of {shapes} is {number}, more than {bound} in the sections")
+        return number
 
-    def _cycles(self, shapes: Shapes, space: int, kernel: int, square: int, basis: Any) -> Any:
+    def _cycles(self, shapes: Shapes, space: int, kernel: int, square: int, basis: list[Evaluated]) -> list[Evaluated]:
         """A basis of the boundaries of this type over QQ, by covariants that span all functionals on Λ²W ⊗ C_{n−2}."""
         points = Points.random(self.sizes, self.size.columns, 2 * max(square, space) + SPARE_POINTS, self.random)
         self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
         spanning = self._spanning(shapes, square, lambda T: alternating(T, points))
-        rank = _rational_rank([boundary(T, points) for T in spanning])
-        more = (boundary(T, self.points(T.degree)) % LARGE_PRIME for T in spanning)
+        number = rank([boundary(T, points).tolist() for T in spanning])
+        more = ((T, boundary(T, self.points(T.degree)) % LARGE_PRIME) for T in spanning)
         basis = _independent(chain(basis, more), kernel, inf)
-        if len(basis) != rank:
+        if len(basis) != number:
             raise MethodUnavailableError(f"the points do not separate the covariants of type {shapes}; try again")
         return basis
 
@@ -238,19 +241,10 @@ class MultiplicitySpaces:
         MethodUnavailableError
             If so many were not found.
         """
-        found: list[Covariant] = []
-        values: list[Any] = []
-        tries = 0
-        while len(found) < dimension:
-            more = [Covariant.random(shapes, self.random) for _ in range(dimension - len(found) + 2)]
-            if tries > MOST_TRIES or None in more:
-                raise MethodUnavailableError(f"{len(found)} of {dimension} covariants of type {shapes} were found")
-            found += filter(None, more)
-            values += (evaluate(covariant) % LARGE_PRIME for covariant in found[len(values) :])
-            chosen = _independent_rows(values)
-            tries = 0 if len(chosen) > len(found) - len(more) else tries + len(more)
-            found, values = [found[j] for j in chosen], [values[j] for j in chosen]
-        return found
+        found = _independent(self._values(shapes, evaluate), dimension, MOST_TRIES)
+        if len(found) < dimension:
+            raise MethodUnavailableError(f"{len(found)} of {dimension} covariants of type {shapes} were found")
+        return [covariant for covariant, _ in found]
 
 
 def boundary(covariant: Covariant, points: Points) -> Any:
@@ -263,27 +257,23 @@ def alternating(covariant: Covariant, points: Points) -> Any:
     return covariant.values(points, (FIRST, SECOND)) - covariant.values(points, (SECOND, FIRST))
 
 
-def _independent(vectors: Iterable[Any], most: int, stale_most: float = STALE) -> list[Any]:
-    """Vectors that are independent modulo the prime, at most so many; the search ends after so many without a gain."""
-    iterator = iter(vectors)
-    basis: list[Any] = []
+def _independent(candidates: Iterable[Evaluated], most: int, stale_most: float = STALE) -> list[Evaluated]:
+    """Those with independent values modulo the prime, at most so many; it ends after so many without a gain."""
+    iterator = iter(candidates)
+    found: list[Evaluated] = []
     stale = 0
-    while len(basis) < most and stale < stale_most:
-        if not (more := list(islice(iterator, most - len(basis) + 2))):
+    while len(found) < most and stale < stale_most:
+        if not (more := list(islice(iterator, most - len(found) + 2))):
             break
-        rows = [*basis, *more]
-        chosen = _independent_rows(rows)
-        stale = 0 if len(chosen) > len(basis) else stale + len(more)
-        basis = [rows[j] for j in chosen]
-    if len(basis) > most:
-        raise ContradictionError(f"{len(basis)} independent covariants, and the space has dimension {most}")
-    return basis
+        both = [*found, *more]
+        chosen = independent_rows([values for _, values in both])
+        stale = 0 if len(chosen) > len(found) else stale + len(more)
+        found = [both[j] for j in chosen]
+    if len(found) > most:
+        raise ContradictionError(f"{len(found)} independent covariants, and the space has dimension {most}")
+    return found
 
 
-def _independent_rows(rows: list[Any]) -> tuple[int, ...]:
+def independent_rows(rows: list[Any]) -> tuple[int, ...]:
     """The positions of the rows that are no combinations of the ones before modulo the prime."""
     return reduced_echelon(flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME).transpose())[1]
-
-
-def _rational_rank(rows: list[Any]) -> int:
-    return int(flint.fmpz_mat([row.tolist() for row in rows]).rank()) if rows else 0
