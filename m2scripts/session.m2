@@ -65,7 +65,7 @@ mbShared = new Dictionary
         mbFinish(););
 
     -- Code of a user, who sees none of them; first the code that makes what is given from outside.
-    evaluate := (nonce, stem, passing, given, form, keeps) -> (
+    evaluate := (nonce, stem, form, passing, given, keeps) -> (
         begin(nonce, stem, passing);
         if passing then mbForget();
         first' := () -> prepend(symbols, delete(symbols, path));

@@ -11,7 +11,7 @@ import flint
 from sympy import Expr, Float, MatrixBase, Rational, nan, oo
 from sympy.polys.orderings import grevlex, grlex, lex
 from sympy.polys.polyerrors import BasePolynomialError
-from sympy.polys.rings import PolyElement, PolyRing
+from sympy.polys.rings import PolyRing
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
@@ -24,7 +24,6 @@ from m2bridge.workspace.encode import (
     encode,
     inexact,
     literal,
-    plain_matrix,
     polynomial,
     ring_of_sympy,
     scalar,
@@ -119,13 +118,9 @@ def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
 
 
 def _element(value: Expr, over: PolyRing) -> str:
-    return f"mbPlaced(R, places, {sparse(terms(_polynomial(value, over)))})"
-
-
-def _polynomial(value: Expr, over: PolyRing) -> PolyElement:
     _check_exact(value)
     try:
-        return over.from_expr(value)
+        return f"mbPlaced(R, places, {sparse(terms(over.from_expr(value)))})"
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}") from reason
 
@@ -137,7 +132,12 @@ def _check_exact(value: Expr) -> None:
 
 def _number_matrix(rows: list[list[int | Fraction]], columns: int) -> values.Matrix:
     integers = all(isinstance(x, int) for row in rows for x in row)
-    return plain_matrix(values.IntegerRing() if integers else QQ, rows, columns)
+    return _plain_matrix(values.IntegerRing() if integers else QQ, rows, columns)
+
+
+def _plain_matrix(ring: Any, rows: list[list[int | Fraction]], columns: int) -> values.Matrix:
+    target, source = (values.Module(ring, ((),) * count) for count in (len(rows), columns))
+    return values.Matrix(target, source, tuple(map(tuple, rows)))
 
 
 def _number(value: Expr) -> int | Fraction:
@@ -202,7 +202,7 @@ def _ground(value: Any) -> values.IntegerRing | CoefficientField:
 
 def _flint_matrix(value: Any) -> str:
     rows = [[_flint_number(x) for x in row] for row in value.tolist()]
-    return encode(plain_matrix(_ground(value), rows, value.ncols()))
+    return encode(_plain_matrix(_ground(value), rows, value.ncols()))
 
 
 _ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}

@@ -254,14 +254,6 @@ def _(value: values.RingElement) -> str:
     return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
 
 
-def plain_matrix(over: Any, rows: list[list[Any]], columns: int) -> values.Matrix:
-    """A matrix between free modules, homogeneous columns of the degrees that Macaulay2 finds."""
-    rank = 0 if isinstance(over, values.IntegerRing | CoefficientField) else 1
-    zero = (0,) * rank
-    target, source = (values.Module(over, (zero,) * n) for n in (len(rows), columns))
-    return values.Matrix(target, source, tuple(map(tuple, rows)), zero)
-
-
 def _new(kind: str, parts: Iterable[Any]) -> str:
     return f"(mbNew({string(kind)}, {items(parts)}))"
 

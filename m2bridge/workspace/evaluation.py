@@ -170,8 +170,7 @@ class Evaluator(Conversation):
         source = Source(file or ("the code" if self._passing else f"input {self._count}"), code)
         form = "" if is_silent(code) else form
         flags = (self._passing, bool(given), output and not self._passing)
-        passing, begins, keeps = ("true" if flag else "false" for flag in flags)
-        arguments = (passing, begins, quoted(form), keeps)
+        arguments = (quoted(form), *("true" if flag else "false" for flag in flags))
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
         try:
             return {line["field"]: line["value"] for line in map(json.loads, transcript.records)}, transcript
