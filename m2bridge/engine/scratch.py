@@ -77,15 +77,9 @@ def short_folders() -> tuple[str, ...]:
 def sweep() -> None:
     """Remove the folders that processes of this user, which were killed, have left."""
     for folder in {tempfile.gettempdir(), *short_folders()}:
-        with suppress(OSError):
-            _sweep_all(folder)
-
-
-def _sweep_all(folder: str) -> None:
-    for entry in os.scandir(folder):
-        if entry.name.startswith(PREFIX):
+        for path in Path(folder).glob(f"{PREFIX}*"):
             with suppress(OSError):  # somebody else's, or swept by another process at this moment
-                _sweep(Path(entry.path))
+                _sweep(path)
 
 
 def _sweep(path: Path) -> None:
