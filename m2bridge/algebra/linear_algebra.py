@@ -215,7 +215,8 @@ def short_basis(rows: Sequence[Vector]) -> list[Vector]:
 
 
 Index = tuple[int, int]
-SparseVector = dict[int, int]
+SparseVector = dict[Any, int]
+"""The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
 Rows = Sequence[tuple[SparseVector, Index]]
 DENSE = 4
 """A matrix goes to FLINT when at least one in this many entries is nonzero."""
@@ -239,7 +240,7 @@ class Quotient:
 
     prime: int
     chosen: list[Index] = field(default_factory=list)
-    forms: dict[int, SparseVector] = field(default_factory=dict)
+    forms: dict[Any, SparseVector] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Rows, prime: int) -> Quotient:
@@ -260,11 +261,11 @@ class Quotient:
         """The classes of all basis vectors, in terms of those of the independent ones."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
-    def _sparse_round(self, rows: Rows) -> tuple[dict[int, SparseVector], Rows]:
+    def _sparse_round(self, rows: Rows) -> tuple[dict[Any, SparseVector], Rows]:
         # Places that occur in few rows lead: expressing them in others changes few rows.
         counts = Counter(place for row, _ in rows for place in row)
         rank = {place: i for i, (place, _) in enumerate(sorted(counts.items(), key=lambda item: (item[1], item[0])))}
-        leaders: dict[int, SparseVector] = {}
+        leaders: dict[Any, SparseVector] = {}
         rest = []
         for row, index in watched(sorted(rows, key=lambda item: len(item[0]))):
             place = min(row, key=rank.__getitem__)
@@ -273,14 +274,14 @@ class Quotient:
             else:
                 leaders[place] = row
                 self.chosen.append(index)
-        forms: dict[int, SparseVector] = {}
+        forms: dict[Any, SparseVector] = {}
         for place in watched(sorted(leaders, key=rank.__getitem__, reverse=True)):
             others = dict(leaders[place])
             factor = -pow(others.pop(place), -1, self.prime)
             forms[place] = combination({k: c * factor for k, c in others.items()}, forms, self.prime)
         return forms, [(combination(row, forms, self.prime), index) for row, index in watched(rest)]
 
-    def _dense_round(self, rows: Rows) -> dict[int, SparseVector]:
+    def _dense_round(self, rows: Rows) -> dict[Any, SparseVector]:
         places = sorted({place for row, _ in rows for place in row})
         number = {place: i for i, place in enumerate(places)}
         matrix = flint.nmod_mat(len(rows), len(places), self.prime)
@@ -296,7 +297,7 @@ class Quotient:
         }
 
 
-def combination(vector: Mapping[int, int], forms: Mapping[int, SparseVector], prime: int) -> SparseVector:
+def combination(vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int) -> SparseVector:
     """Replace basis vectors by their expressions in others."""
     total: SparseVector = {}
     for place, coefficient in vector.items():

@@ -11,9 +11,7 @@ from itertools import combinations
 from math import prod
 from typing import Any
 
-import flint
-
-from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.linear_algebra import Quotient, combination
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import watched
@@ -131,70 +129,46 @@ class _Parts:
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of weight w and
     x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard monomials b only the products
-    x_i b are unknown, so they are the columns, in decreasing lexicographic order: those that no row leads are standard.
+    x_i b are unknown; those are standard that are independent modulo the relations.
     """
 
     algebra: WeightedAlgebra
     standard: list[list[Exponents]]
-    normal: dict[Exponents, Polynomial]
+    normal: dict[Exponents, IntegerPolynomial]
 
     def next(self) -> int:
         """The dimension of the next part."""
         weight = len(self.standard)
         products = {_times(b, i) for i, w in enumerate(self.algebra.weights) for b in self._part(weight - w)}
-        columns = sorted(products, reverse=True)
-        place = {monomial: j for j, monomial in enumerate(columns)}
-        rows = {frozenset(row.items()) for row in self._rows(weight) if row}
-        solved = _solved([{place[m]: c for m, c in row} for row in rows], len(columns))
-        self.standard.append([m for j, m in enumerate(columns) if j not in solved])
-        for j, monomial in enumerate(columns):
-            self.normal[monomial] = {columns[u]: c for u, c in solved.get(j, {j: 1}).items()}
+        forms = Quotient.of([(row, (weight, i)) for i, row in enumerate(self._rows(weight))], LARGE_PRIME).forms
+        self.standard.append([monomial for monomial in products if monomial not in forms])
+        self.normal |= {monomial: forms.get(monomial, {monomial: 1}) for monomial in products}
         return len(self.standard[-1])
 
     def _part(self, weight: int) -> list[Exponents]:
         return self.standard[weight] if weight >= 0 else []
 
-    def _rows(self, weight: int) -> Iterator[Polynomial]:
+    def _rows(self, weight: int) -> Iterator[IntegerPolynomial]:
         for (i, v), (j, w) in combinations(enumerate(self.algebra.weights), 2):
             for b in self._part(weight - v - w):
-                yield _sum([(1, self._shifted(_times(b, j), i)), (-1, self._shifted(_times(b, i), j))])
+                sides = {i: self._shifted(_times(b, j), i), j: self._shifted(_times(b, i), j)}
+                yield combination({i: 1, j: -1}, sides, LARGE_PRIME)
         for w, relation in self.algebra.relations:
             if w == weight:
-                yield _sum((c, self._products(monomial)) for monomial, c in relation.items())
+                yield combination(relation, {monomial: self._products(monomial) for monomial in relation}, LARGE_PRIME)
 
-    def _shifted(self, monomial: Exponents, i: int) -> Polynomial:
+    def _shifted(self, monomial: Exponents, i: int) -> IntegerPolynomial:
         """x_i times the normal form of a monomial."""
         return {_times(m, i): c for m, c in self.normal[monomial].items()}
 
-    def _products(self, monomial: Exponents) -> Polynomial:
+    def _products(self, monomial: Exponents) -> IntegerPolynomial:
         """Any monomial of the next weight in the products x_i b."""
         first = next(i for i, e in enumerate(monomial) if e)
         rest = tuple(e - (i == first) for i, e in enumerate(monomial))
         if rest not in self.normal:
-            self.normal[rest] = _sum((c, self.normal[m]) for m, c in self._products(rest).items())
+            self.normal[rest] = combination(self._products(rest), self.normal, LARGE_PRIME)
         return self._shifted(rest, first)
 
 
 def _times(monomial: Exponents, i: int) -> Exponents:
     return (*monomial[:i], monomial[i] + 1, *monomial[i + 1 :])
-
-
-def _sum(terms: Iterable[tuple[int, Polynomial]]) -> Polynomial:
-    total: dict[Exponents, int] = {}
-    for factor, polynomial in terms:
-        for monomial, c in polynomial.items():
-            total[monomial] = (total.get(monomial, 0) + factor * c) % LARGE_PRIME
-    return {monomial: c for monomial, c in total.items() if c}
-
-
-def _solved(rows: Sequence[Mapping[int, int]], width: int) -> dict[int, dict[int, int]]:
-    """The unknowns of the pivot columns, expressed in the other unknowns."""
-    if not rows:
-        return {}
-    dense = [0] * (len(rows) * width)
-    for i, row in enumerate(rows):
-        for j, c in row.items():
-            dense[i * width + j] = c
-    echelon, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, dense, LARGE_PRIME))
-    solved = zip(pivots, echelon.tolist(), strict=False)
-    return {p: {j: LARGE_PRIME - int(c) for j, c in enumerate(row) if c and j != p} for p, row in solved}
