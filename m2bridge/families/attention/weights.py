@@ -167,17 +167,8 @@ def _exact(heads: Sequence[HeadWeights]) -> Table:
     methods = {head.ranks.method for head in heads}
     known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
     header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
-    rows = [
-        (
-            h.layer,
-            h.head,
-            *h.ranks.numbers,
-            h.point,
-            value_text(h.regular),
-            "proved" if h.ranks.proved else "lower bound",
-        )
-        for h in heads
-    ]
+    words = {True: "proved", False: "lower bound"}
+    rows = [(h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved]) for h in heads]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
 
 
