@@ -272,8 +272,10 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         If the limit was reached before the first degree was begun.
     """
     lowest = min(max_degree, default_max_degree(len(linear_part(source).independent)))
-    equations = known = low_degree_equations(source, lowest, part=0.5 if lowest < max_degree else 1.0)
-    for n in range(known.implicitization.max_degree + 1, max_degree + 1):
+    equations = known = low_degree_equations(source, lowest)
+    if known.unfinished:
+        return known
+    for n in range(lowest + 1, max_degree + 1):
         try:
             values, parts = core.up_to(n)
         except errors.TimeLimitError:
@@ -281,7 +283,7 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         except (errors.MethodUnavailableError, errors.TooLargeError):
             return low_degree_equations(source, max_degree)
         check_representations(known.implicitization, values, parts)
-        equations = _continued(replace(known, representations=parts, unfinished=""), values, parts)
+        equations = _continued(replace(known, representations=parts), values, parts)
     return equations
 
 
