@@ -265,7 +265,6 @@ def test_an_error_in_a_function_of_an_earlier_input(work: Workspace) -> None:
     assert ">    2 |   y/0)\n       |    ^" in failure.value.excerpt
 
 
-@pytest.mark.usefixtures("bare")
 def test_the_last_values(session: Macaulay2) -> None:
     """As at the prompt: a semicolon hides a value and does not lose it; what only looks at symbols changes nothing."""
     with session.workspace() as work:
