@@ -25,7 +25,7 @@ _LARGE = 400
 """Of matrices with more rows the largest eigenvalues are found in subspaces."""
 _ROUNDS, _KRYLOV_STEPS = 12, 30
 _GAP = 1e-11
-"""Between an eigenvalue in a subspace and that of the whole, where digits cannot be gained any more."""
+"""Between an eigenvalue in a subspace and its upper bound, where digits cannot be gained any more."""
 _DIGITS = 6
 """At most so many are kept."""
 _STEPS = 60
@@ -222,7 +222,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     """A lower and an upper bound for the least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1.
 
     In a subspace they are at most those of the whole. A subspace is enlarged by powers of the matrix with the best λ,
-    applied to its eigenvector there, until that is nearly one of the whole.
+    applied to its eigenvector, until that eigenvalue plus a small number bounds all of the whole, by Cholesky.
     """
     if len(M) <= _LARGE:
         return _by_tangents(M, N)[:2]
@@ -234,9 +234,25 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
             break
         for _ in range(_KRYLOV_STEPS):
-            basis, _ = numpy.linalg.qr(numpy.column_stack([basis, whole @ v]))
-            v = basis[:, -1]
-    return min(lower, value), float(numpy.linalg.eigvalsh(whole)[-1])
+            v = whole @ v
+            for _ in range(2):  # once is not orthogonal enough
+                v = v - basis @ (basis.T @ v)
+            if (norm := numpy.linalg.norm(v)) <= EPSILON * value:
+                break
+            v = v / norm
+            basis = numpy.column_stack([basis, v])
+    beyond = _GAP
+    while not _is_positive((value + beyond) * numpy.identity(len(M)) - whole):
+        beyond *= 10
+    return min(lower, value), value + beyond
+
+
+def _is_positive(matrix: Any) -> bool:
+    try:
+        numpy.linalg.cholesky(matrix)
+    except numpy.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
@@ -317,10 +333,21 @@ class Numerical:
         boundary = _to_boundary(pair, shape, ranks)
         to_singular, locus, change = _to_singular(A, V, pair, shape, boundary)
         lower_A, lower_V = ([rounded(*s.distance(k)) for k in range(len(s.values) + 1)] for s in (A, V))
-        angles = pair.angles(effective, ranks.m if effective == exact else 0) if pair else []
-        singular, limit, relative = (rounded(*part) if part else None for part in (to_singular, boundary, change))
-        values = A.shown(), V.shown(), *effective, lower_A, lower_V, angles
-        return cls(head.kind, level, *values, singular, limit, locus, relative)
+        return cls(
+            kind=head.kind,
+            tolerance=level,
+            singular_values_A=A.shown(),
+            singular_values_V=V.shown(),
+            effective_rank_A=effective[0],
+            effective_rank_V=effective[1],
+            distances_to_lower_rank_A=lower_A,
+            distances_to_lower_rank_V=lower_V,
+            principal_angles=pair.angles(effective, ranks.m if effective == exact else 0) if pair else [],
+            distance_to_singular_locus=rounded(*to_singular) if to_singular else None,
+            distance_to_boundary=rounded(*boundary) if boundary else None,
+            nearest_singular_locus=locus,
+            relative_change_of_function=rounded(*change) if change else None,
+        )
 
 
 def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
