@@ -7,24 +7,24 @@ clock: what it is given is priced before, and what takes long over QQ is done mo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
+from itertools import chain
 from math import gcd
 from typing import Any, TypeVar
 
 import flint
 
-from m2bridge.algebra.numbers import is_prime
+from m2bridge.algebra.numbers import primes_from
 from m2bridge.limits import check, watched
 
 Row = Sequence[int]
 Column = TypeVar("Column", bound=Hashable)
 
 _PRIME_BITS = 61
-"""Ranks over QQ are found modulo primes between 2^61 and 2^62, which take hardly longer than smaller ones."""
-
+LONG_PRIME = 2**62 - 57
+"""Ranks over QQ are found modulo primes from this one down to 2^61, which take hardly longer than smaller ones."""
 
 _PRIMES_OF_AN_ECHELON = 4
 """An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are small."""
@@ -35,21 +35,20 @@ def elimination_price(rows: int, columns: int) -> float:
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
+def _price_of(rows: Sequence[Row]) -> float:
+    return elimination_price(len(rows), len(rows[0])) if rows else 0.0
+
+
 def rank_mod(rows: Sequence[Row], prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
-    if not rows or not rows[0]:
-        return 0
-    check(elimination_price(len(rows), len(rows[0])))
-    entries = [entry % prime for row in rows for entry in row]
-    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, prime).rank())
+    check(_price_of(rows))
+    return int(flint.nmod_mat(rows, prime).rank())
 
 
 def rank(rows: Sequence[Row]) -> int:
     """The rank over QQ of an integer matrix."""
-    if not rows or not rows[0]:
-        return 0
-    check(elimination_price(len(rows), len(rows[0])))
-    return rank_of(flint.fmpz_mat(len(rows), len(rows[0]), [entry for row in rows for entry in row]))
+    check(_price_of(rows))
+    return rank_of(flint.fmpz_mat(rows))
 
 
 def rank_of(matrix: Any) -> int:
@@ -61,7 +60,7 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     largest = -1
-    for tried, prime in enumerate(large_primes(), 1):
+    for tried, prime in enumerate(primes_from(LONG_PRIME), 1):
         check(elimination_price(rows, columns))
         modulo = int(flint.nmod_mat(matrix, prime).rank())
         if modulo > largest:
@@ -82,19 +81,6 @@ def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
     """An upper bound for the bits of the product of the squared norms of this many of the vectors."""
     bits = [int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)]
     return sum(sorted(bits, reverse=True)[:number])
-
-
-def large_primes() -> Iterator[int]:
-    """The primes between 2^61 and 2^62, the largest first."""
-    n = 1 << _PRIME_BITS + 1
-    while True:
-        n = _prime_below(n)
-        yield n
-
-
-@cache
-def _prime_below(n: int) -> int:
-    return next(p for p in range(n - 1, 1, -1) if is_prime(p))
 
 
 def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
@@ -147,14 +133,8 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
     """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has ``height`` nonzero rows."""
-    pivots = []
-    column = 0
-    for row in range(height):
-        while not echelon[row, column]:
-            column += 1
-        pivots.append(column)
-        column += 1
-    return tuple(pivots)
+    columns = iter(range(echelon.ncols()))  # each row goes on where the one above has its pivot
+    return tuple(next(column for column in columns if echelon[row, column]) for row in range(height))
 
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
@@ -175,18 +155,15 @@ def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[
         The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column. Residues are
         from 0 to prime − 1.
     """
-    if not rows or not rows[0]:
-        return [], []
-    width, scale = len(rows[0]), 1
-    entries = [entry % prime if prime else entry for row in rows for entry in row]
     if prime:
-        numerators, pivots = reduced_echelon(flint.nmod_mat(len(rows), width, entries, prime))
+        matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
+        scale = 1
     else:
-        check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
-        numerators, denominator, height = flint.fmpz_mat(len(rows), width, entries).rref()
-        pivots, scale = leading_columns(numerators, height), int(denominator)
-    echelon = [[Fraction(int(numerators[i, j]), scale) for j in range(width)] for i in watched(range(len(pivots)))]
-    return list(pivots), echelon
+        check(_PRIMES_OF_AN_ECHELON * _price_of(rows))
+        matrix, denominator, height = flint.fmpz_mat(rows).rref()
+        pivots, scale = leading_columns(matrix, height), int(denominator)
+    nonzero = matrix.tolist()[: len(pivots)]
+    return list(pivots), [[Fraction(int(entry), scale) for entry in row] for row in watched(nonzero)]
 
 
 Vector = tuple[int, ...]
@@ -194,22 +171,16 @@ Vector = tuple[int, ...]
 
 def integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
     """Integer vectors that form a QQ-basis of the common kernel of the rows."""
-    if not rows:
-        return [tuple(int(i == j) for j in range(width)) for i in range(width)]
-    check(4 * elimination_price(len(rows), width))
-    matrix, nullity = flint.fmpz_mat([list(row) for row in rows]).nullspace()
+    check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
+    matrix, nullity = flint.fmpz_mat(len(rows), width, list(chain.from_iterable(rows))).nullspace()
     return [tuple(int(matrix[i, j]) for i in range(width)) for j in range(nullity)]
 
 
 def short_basis(rows: Sequence[Vector]) -> list[Vector]:
     """Short independent integer vectors with the same QQ-span."""
-    if not rows:
-        return []
-    check(4 * elimination_price(len(rows), len(rows[0])))
-    echelon, _, height = flint.fmpz_mat([list(row) for row in rows]).rref()
+    check(_PRIMES_OF_AN_ECHELON * _price_of(rows))
+    echelon, _, height = flint.fmpz_mat(rows).rref()
     independent = [list(map(int, row)) for row in echelon.tolist()[:height]]
-    if not independent:
-        return []
     short = flint.fmpz_mat([[entry // gcd(*row) for entry in row] for row in independent]).lll()
     return [tuple(map(int, row)) for row in short.tolist()]
 

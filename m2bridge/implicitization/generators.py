@@ -300,7 +300,7 @@ class Context:
         grading = PackedGrading.of(source, max_degree)
         primes = tuple(islice(_harmless(primes_from(FAST_MODULUS), source), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
-        lifting = islice(_harmless(linear_algebra.large_primes(), source), LIFTING_PRIMES)
+        lifting = islice(_harmless(primes_from(linear_algebra.LONG_PRIME), source), LIFTING_PRIMES)
         others = [first.modulo(prime, Random(seed)) for prime in lifting]
         return cls(grading, primes, (first, *others), Substitution.of(source))
 

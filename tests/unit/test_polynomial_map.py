@@ -11,8 +11,8 @@ from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 
 from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.linear_algebra import large_primes, rank as linear_rank
-from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.linear_algebra import LONG_PRIME, rank as linear_rank
+from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
 from m2bridge.algebra.polynomial_map import differential_rank, extension_degree, generic_rank, reduce_linearly
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
@@ -293,5 +293,5 @@ def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> No
 
 def test_a_determinant_that_the_first_primes_divide_is_not_zero() -> None:
     """As many primes are tried as Hadamard's bound asks for."""
-    product_of_three = prod(islice(large_primes(), 3))
+    product_of_three = prod(islice(primes_from(LONG_PRIME), 3))
     assert linear_rank([[product_of_three, 0], [0, 1]]) == linear_rank([[1, 1], [1, 1 + product_of_three]]) == 2
