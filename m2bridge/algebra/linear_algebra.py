@@ -123,12 +123,15 @@ def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
     distinct = {tuple(entries) for entries in columns.values()}
-    check(elimination_price(len(distinct), len(rows)))
-    dense = [[0] * len(rows) for _ in distinct]
-    for target, entries in zip(dense, distinct, strict=True):
-        for number, value in entries:
-            target[number] = value
-    return rank(dense)
+    return rank_of(filled(flint.fmpz_mat(len(distinct), len(rows)), distinct))
+
+
+def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
+    """A matrix of FLINT, zero before, with rows that are given by their nonzero entries."""
+    for i, row in enumerate(watched(rows)):
+        for j, c in row:
+            matrix[i, j] = c
+    return matrix
 
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
@@ -255,10 +258,8 @@ class Quotient:
     def _dense_round(self, rows: Rows) -> dict[Any, SparseVector]:
         places = sorted({place for row, _ in rows for place in row})
         number = {place: i for i, place in enumerate(places)}
-        matrix = flint.nmod_mat(len(rows), len(places), self.prime)
-        for i, (row, _) in enumerate(watched(rows)):
-            for place, c in row.items():
-                matrix[i, number[place]] = c
+        numbered = (((number[place], c) for place, c in row.items()) for row, _ in rows)
+        matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), numbered)
         self.chosen += [rows[i][1] for i in reduced_echelon(matrix.transpose())[1]]
         echelon, pivots = reduced_echelon(matrix)
         free = sorted(set(range(len(places))) - set(pivots))

@@ -216,11 +216,6 @@ class Module(Named):
     relations: Matrix | None = None
 
     @property
-    def is_free(self) -> bool:
-        """Whether it is given as a free module."""
-        return self.generators is None and self.relations is None
-
-    @property
     def kind(self) -> str:
         """``free``, ``image``, ``cokernel`` or ``subquotient``."""
         if self.generators is None:
@@ -228,7 +223,7 @@ class Module(Named):
         return "image" if self.relations is None else "subquotient"
 
     def __str__(self) -> str:
-        if not self.is_free:
+        if self.kind != "free":
             return f"{self.kind}({', '.join(str(m) for m in (self.generators, self.relations) if m is not None)})"
         shifts = [str(-d[0]) if len(d) == 1 else str(tuple(-i for i in d)) for d in self.degrees]
         plain = all(not any(degree) for degree in self.degrees)
@@ -415,7 +410,7 @@ class Complex(Named):
         ConversionError
             If a module is not free.
         """
-        if not all(module.is_free for module in self.modules):
+        if any(module.kind != "free" for module in self.modules):
             raise ConversionError("a Betti table is for complexes of free modules")
         placed = enumerate(self.modules, self.low)
         counts = Counter((i, degree, sum(degree)) for i, module in placed for degree in module.degrees)

@@ -59,12 +59,10 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         If it cannot be read, is larger, or is something else, such as a device, which may never come to an end.
     """
     try:
-        if not _comes_to_an_end(os.stat(path)):
-            raise ConversionError("neither a file nor a pipe")
+        _check_it_ends(os.stat(path))
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            if not _comes_to_an_end(os.fstat(descriptor)):  # what is there now may be something else
-                raise ConversionError("neither a file nor a pipe")
+            _check_it_ends(os.fstat(descriptor))  # what is there now may be something else
             return read_open(descriptor, most)
         finally:
             os.close(descriptor)
@@ -96,8 +94,9 @@ def read_open(descriptor: int, most: int = MOST_BYTES) -> bytes:
     raise ConversionError(f"larger than {most / 1e6:g} MB")
 
 
-def _comes_to_an_end(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)
+def _check_it_ends(status: os.stat_result) -> None:
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode)):
+        raise ConversionError("neither a file nor a pipe")
 
 
 def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS) -> Any:

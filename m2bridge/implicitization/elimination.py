@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import flint
 
-from m2bridge.algebra.linear_algebra import elimination_price, leading_columns, reduced_echelon
+from m2bridge.algebra.linear_algebra import elimination_price, filled, leading_columns, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradients, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
@@ -196,11 +196,7 @@ class Expansions:
 
     def echelon(self, rows: set[tuple[tuple[int, int], ...]], width: int) -> tuple[Any, tuple[int, ...]]:
         """Reduced echelon form modulo the prime of such rows, and its pivot columns."""
-        matrix = flint.nmod_mat(len(rows), width, self.prime)
-        for i, row in enumerate(watched(rows)):
-            for j, c in row:
-                matrix[i, j] = c % self.prime
-        return reduced_echelon(matrix)
+        return reduced_echelon(filled(flint.nmod_mat(len(rows), width, self.prime), rows))
 
 
 def _packed(polynomial: IntegerPolynomial, width: int) -> PackedPolynomial:
@@ -244,11 +240,8 @@ def _differential_rank(
 ) -> int:
     """The rank of the Jacobian matrix in the parameters that are not fixed, at the point with the others replaced."""
     place = [fixed.get(i, value) for i, value in enumerate(point)]
-    matrix = flint.nmod_mat(len(images), len(point), prime)
-    for row, gradient in enumerate(gradients(images, place, prime)):
-        for column, value in gradient.items():
-            if column not in fixed:
-                matrix[row, column] = value % prime
+    rows = (((i, c) for i, c in gradient.items() if i not in fixed) for gradient in gradients(images, place, prime))
+    matrix = filled(flint.nmod_mat(len(images), len(point), prime), rows)
     check(elimination_price(len(images), len(point)))
     return int(matrix.rank())
 

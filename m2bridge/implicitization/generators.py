@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any
 
 import flint
 
@@ -226,8 +225,8 @@ class GeneratedPart:
             [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
             for place in order
         ]
-        matrix = matrix_with_columns(columns, flint.nmod_mat(len(numbers), len(order), self.prime))
-        echelon, pivots = linear_algebra.reduced_echelon(matrix)
+        matrix = linear_algebra.filled(flint.nmod_mat(len(order), len(numbers), self.prime), columns)
+        echelon, pivots = linear_algebra.reduced_echelon(matrix.transpose())
         dual = []
         for row in watched(range(len(pivots))):
             vector = [0] * len(self.functionals)
@@ -254,8 +253,8 @@ class GeneratedPart:
 
     def rational_rank(self) -> int:
         """The dimension over QQ of what all products span."""
-        columns = sorted(row for row in self.products if row)
-        return linear_algebra.rank_of(matrix_with_columns(columns, flint.fmpz_mat(len(self.functionals), len(columns))))
+        rows = sorted(row for row in self.products if row)
+        return linear_algebra.rank_of(linear_algebra.filled(flint.fmpz_mat(len(rows), len(self.functionals)), rows))
 
 
 def _add(vector: linear_algebra.SparseVector, forms: dict[int, linear_algebra.SparseVector], prime: int) -> None:
@@ -267,14 +266,6 @@ def _add(vector: linear_algebra.SparseVector, forms: dict[int, linear_algebra.Sp
         if place in form:
             forms[other] = linear_algebra.combination(form, solved, prime)
     forms |= solved
-
-
-def matrix_with_columns(columns: Sequence[Sequence[tuple[int, int]]], zero: Any) -> Any:
-    """Fill a zero matrix with sparse columns."""
-    for j, column in enumerate(watched(columns)):
-        for i, coefficient in column:
-            zero[i, j] = coefficient
-    return zero
 
 
 FAST_MODULUS = 1515531528
