@@ -296,8 +296,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
         monomials = sorted({monomial for image in chosen for monomial in image}, reverse=True)
         rows = [without_denominators([image.get(monomial, 0) for monomial in monomials]) for image in chosen]
         for j, row in zip(block, pivot_columns(rows)[1], strict=True):
-            terms = {monomial: c for monomial, c in zip(monomials, without_denominators(row), strict=True) if c}
-            images[j] = chosen[0].ring.from_dict({m: chosen[0].ring.domain(c) for m, c in terms.items()})
+            images[j] = chosen[0].ring.from_dict(dict(zip(monomials, without_denominators(row), strict=True)))
     return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
 
 

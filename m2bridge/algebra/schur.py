@@ -199,15 +199,14 @@ class Representation:
     @property
     def latex(self) -> str:
         """The formula: ``S_{11}X \\otimes S_{4}Y``."""
-        factors = (rf"S_{{{_digits(shape)}}}{space}" for shape, space in zip(self.shapes, self.spaces, strict=True))
-        return self._many(r"\,") + r" \otimes ".join(factors)
+        return self._product("S_{{{}}}{}", r" \otimes ", r"\,")
 
     def __str__(self) -> str:
-        factors = (f"S_{_digits(shape)} {space}" for shape, space in zip(self.shapes, self.spaces, strict=True))
-        return self._many(" ") + " ⊗ ".join(factors)
+        return self._product("S_{} {}", " ⊗ ", " ")
 
-    def _many(self, space: str) -> str:
-        return f"{self.multiplicity}{space}" if self.multiplicity > 1 else ""
+    def _product(self, factor: str, times: str, blank: str) -> str:
+        factors = map(factor.format, map(_digits, self.shapes), self.spaces)
+        return (f"{self.multiplicity}{blank}" if self.multiplicity > 1 else "") + times.join(factors)
 
     def type_json(self) -> dict[str, Any]:
         """Return degree, partitions as lists by the name of the space, and multiplicity, which hold for all sizes."""

@@ -398,7 +398,7 @@ def from_terms(ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple
                     raise ConversionError(f"{name!r:.60} is not a variable of {ring}")
                 exponents[places[name]] = int(exponent)
         coefficients[tuple(exponents)] = ring.number(coefficient)
-    return ring.sympy_ring.from_dict({m: c for m, c in coefficients.items() if c})
+    return ring.sympy_ring.from_dict(coefficients)
 
 
 def _plain(expression: Expr) -> Expr:

@@ -291,10 +291,8 @@ class Substitution:
         expansions = [self.expand(monomial).to_dict() for monomial in watched(monomials)]
         rows = {exponents: i for i, exponents in enumerate(sorted(set().union(*expansions)))}
         check(4 * elimination_price(len(rows), len(monomials)))
-        matrix = flint.fmpz_mat(len(rows), len(monomials))
-        for column, expansion in enumerate(expansions):
-            for exponents, coefficient in expansion.items():
-                matrix[rows[exponents], column] = coefficient
+        columns = (((rows[exponents], c) for exponents, c in expansion.items()) for expansion in expansions)
+        matrix = filled(flint.fmpz_mat(len(monomials), len(rows)), columns).transpose()
         numerators, denominator, height = matrix.rref()
         return numerators, int(denominator), leading_columns(numerators, height)
 

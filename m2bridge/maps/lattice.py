@@ -65,8 +65,6 @@ def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
     rows = [[*column, *(int(i == j) for j in range(size))] for i, column in enumerate(columns)]
     hermite = flint.fmpz_mat(rows).hnf().tolist() if rows else []
     kernel = [[int(entry) for entry in row[width:]] for row in hermite if not any(row[:width])]
-    if not kernel:
-        return []
     return [_signed(tuple(map(int, row))) for row in flint.fmpz_mat(kernel).lll().tolist()]
 
 

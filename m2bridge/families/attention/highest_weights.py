@@ -19,7 +19,7 @@ from typing import Any, get_args
 import flint
 import numpy
 
-from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
+from m2bridge.algebra.linear_algebra import filled, integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, partitions, tableaux
@@ -237,12 +237,10 @@ def _lowered_coordinate(factor: Coordinate, place: int, j: int) -> Iterator[tupl
 
 def _basis(vectors: list[Numbered]) -> list[Numbered]:
     """The polynomials that are no combinations of the ones before, modulo a prime."""
-    rows = {monomial: j for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})}
-    matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
-    for column, vector in enumerate(vectors):
-        for monomial, c in vector.items():
-            matrix[rows[monomial], column] = c % LARGE_PRIME
-    return [vectors[j] for j in reduced_echelon(matrix)[1]]
+    place = {monomial: j for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})}
+    rows = (((place[monomial], c) for monomial, c in vector.items()) for vector in vectors)
+    matrix = filled(flint.nmod_mat(len(vectors), len(place), LARGE_PRIME), rows)
+    return [vectors[j] for j in reduced_echelon(matrix.transpose())[1]]
 
 
 def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
