@@ -33,6 +33,8 @@ PATIENCE = 5.0
 """Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted."""
 MOST_BYTES = 100_000_000
 """The size of a file that is an item, or holds an outcome."""
+FORM = "class and fields"
+"""The form of values in a folder; outcomes with values in another one are computed anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +423,7 @@ def _decoded(outcome: Outcome) -> Outcome:
 
 
 def _digest(*parts: str | bytes) -> str:
-    return hashlib.sha256(repr(parts).encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _identity(item: Any, data: bytes) -> bytes:
