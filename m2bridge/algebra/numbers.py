@@ -62,12 +62,12 @@ def flint_rational(number: Any) -> flint.fmpq:
 
 
 def without_denominators(numbers: Iterable[Any]) -> list[int]:
-    """Multiply rational numbers by the least common multiple of their denominators."""
-    listed = list(numbers)
+    """Multiply rational numbers by the least common multiple of their denominators; residues are integers."""
+    listed = [number if hasattr(number, "denominator") else int(number) for number in numbers]
     scale = lcm(*(int(number.denominator) for number in listed))
     return [int(number.numerator) * (scale // int(number.denominator)) for number in listed]
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple of a polynomial over QQ with integer coefficients."""
+    """The least positive multiple of a polynomial over QQ with integer coefficients; over GF(p) with residues."""
     return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

@@ -333,14 +333,9 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative Algebra*, Theorem
     16.19.
     """
-    terms = (dict(zip(f, without_denominators(map(_whole, f.values())), strict=True)) for f in polynomials)
+    terms = map(integer_coefficients, polynomials)
     rows = [[gradient.get(i, 0) for i in range(len(point))] for gradient in gradients(terms, point, prime)]
     return [[entry % prime for entry in row] for row in rows] if prime else rows
-
-
-def _whole(coefficient: Any) -> Any:
-    """A rational number, or the integer of a residue."""
-    return coefficient if hasattr(coefficient, "denominator") else int(coefficient)
 
 
 def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ) -> int:

@@ -19,7 +19,7 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.numbers import flint_rational
+from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
 from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.files import read_field
@@ -243,10 +243,7 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     if foreign := [name for name in names if not name.isascii()]:
         raise ConversionError(f"FLINT takes names in ASCII only, not {foreign[0]!r:.60}")
     if p := ideal.ring.field.characteristic:
-        domain = ideal.ring.field.domain
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
-        return [
-            modular.from_dict({m: int(domain.to_int(c)) % p for m, c in g.items()}) for g in ideal.generators_or_zero
-        ]
+        return [modular.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
     return [rational.from_dict({m: flint_rational(c) for m, c in g.items()}) for g in ideal.generators_or_zero]
