@@ -142,7 +142,7 @@ def ideal_complaint(random: Random) -> str:
 def environment() -> Iterator[Path]:
     """An empty folder, an engine and proofs that have no time, and nothing of the user's."""
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
-        for module in ("options", "showing"):
+        for module in ("shared", "showing"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
         engines.enter_context(patch("m2bridge.maps.completeness.PROOF_SECONDS", 1.0))
         os.environ.pop("M2BRIDGE_M2", None)
