@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations_with_replacement
 from math import comb, prod
 from pathlib import Path
 from random import Random
-from time import process_time
 from typing import Any
 from unittest.mock import Mock
 
@@ -143,23 +141,6 @@ class SmallRank(flint.fmpz_mat):  # type: ignore[misc]
 
     def rank(self) -> int:
         return int(super().rank()) - 1
-
-
-def seconds(function: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
-    """Of the processor, which do not depend on what else the machine does; and the value."""
-    begin = process_time()
-    found = function(*arguments)
-    return process_time() - begin, found
-
-
-def test_verification_takes_about_as_long_as_the_making() -> None:
-    """Of 36 coordinates; it once took six times as long."""
-    making, certificate = seconds(made, 3, 2, 2)
-    for cached in (checker.low_degrees, checker.all_degrees):
-        cached.cache_clear()
-    verifying, found = seconds(verify, certificate)
-    assert found.accepted
-    assert verifying < 2 * making
 
 
 def test_representations_are_checked_where_a_certificate_has_them() -> None:
