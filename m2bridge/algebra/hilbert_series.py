@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import comb
 from typing import Any
 
-from sympy import Expr, Integer, Poly, Symbol, expand, factorial, ff
+from sympy import QQ, Expr, Integer, Poly, Symbol
 
 T = Symbol("T")
 n = Symbol("n")
@@ -70,12 +70,12 @@ class HilbertSeries:
 
     @property
     def polynomial(self) -> Expr:
-        """The Hilbert polynomial in n, as a SymPy expression."""
-        size = self.dimension - 1
-        if size < 0:
-            return Integer(0)
-        terms = (h * ff(n - i + size, size) / factorial(size) for i, h in enumerate(self.numerator))
-        return Poly(expand(sum(terms, Integer(0))), n).as_expr()
+        """The Hilbert polynomial in n, as a SymPy expression, by the Hilbert coefficients."""
+        total, binomial = Poly(0, n, domain=QQ), Poly(1, n, domain=QQ)
+        for k, e in enumerate(reversed(self.hilbert_coefficients)):
+            total += (-1) ** (self.dimension - 1 - k) * e * binomial
+            binomial *= Poly([QQ(1, k + 1), 1], n, domain=QQ)  # C(n + k + 1, k + 1) from C(n + k, k)
+        return total.as_expr()
 
     def value(self, degree: int) -> int:
         """The Hilbert function: dimension of the graded piece of this degree."""
