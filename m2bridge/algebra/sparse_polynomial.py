@@ -70,11 +70,12 @@ def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: in
 
 
 def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]:
-    """The partial derivatives at an integer point, by variable."""
+    """The partial derivatives at an integer point, by variable; missing ones are zero."""
     gradient: dict[int, int] = {}
     for monomial, coefficient in polynomial:
-        for place, j in enumerate(monomial):
-            factors = monomial[:place] + monomial[place + 1 :]
+        zeros = [place for place, j in enumerate(monomial) if not point[j]]
+        for place in (zeros or range(len(monomial))) if len(zeros) < 2 else ():
+            j, factors = monomial[place], monomial[:place] + monomial[place + 1 :]
             gradient[j] = gradient.get(j, 0) + coefficient * prod([point[i] for i in factors])
     return gradient
 
