@@ -239,6 +239,7 @@ _RING = re.compile(
 )
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
 _OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
+MOST_BRACKETS = 100
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -301,7 +302,7 @@ def listing(text: str) -> Listing:
         inside = body.replace("\n", ",") if "generated" in head[0].lower() else _inside(body)
         text = body if inside is None else inside
     elif (inside := _inside(text)) is not None:
-        text = inside if text[0] in "[{" or len(_parts(inside)) > 1 else text
+        text = inside
     return Listing(()) if inside is not None and not text.strip() else _together(text)
 
 
@@ -348,13 +349,15 @@ def _parts(text: str) -> list[str]:
     Raises
     ------
     ConversionError
-        If a bracket is closed by another one, or not at all.
+        If a bracket is closed by another one, or not at all, or too many are inside one another.
     """
     open_brackets: list[str] = []
     cuts = [-1]
     for place, sign in enumerate(text):
         if sign in _CLOSING:
             open_brackets.append(sign)
+            if len(open_brackets) > MOST_BRACKETS:
+                raise ConversionError(f"column {place + 1}: more than {MOST_BRACKETS} brackets inside one another")
         elif sign in ")]}":
             if not open_brackets or _CLOSING[open_brackets.pop()] != sign:
                 raise ConversionError(f"column {place + 1}: '{sign}' closes nothing (in {text[:80]!r})")

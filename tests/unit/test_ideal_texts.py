@@ -159,3 +159,27 @@ def test_wrong_uses_of_run_each(
     Path("code.m2").write_text("item")
     refused = CliRunner().invoke(cli, ["run", "code.m2", *arguments], standalone_mode=False)
     assert message in str(refused.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "generators"),
+    [
+        ("(x*y - z)", ["x*y - z"]),
+        ("((x*y - z))", ["x*y - z"]),
+        ("(+(x)*(y)-(z)*(w))", ["x*y - w*z"]),
+        ("(x*y - z), (x)", ["x*y - z", "x"]),
+        ("(x + 1)*(y), (z + 1)", ["x*y + y", "z + 1"]),
+        ("ideal((x), (y - 1))", ["x", "y - 1"]),
+        ("[(x), ((y))]", ["x", "y"]),
+    ],
+)
+def test_polynomials_may_stand_in_parentheses(text: str, generators: list[str]) -> None:
+    assert list(map(str, ideal(text).generators)) == generators
+
+
+@pytest.mark.parametrize("bracket", ["()", "[]", "{}", ("[x, ", "]")])
+def test_brackets_that_are_too_deep_are_refused(bracket: tuple[str, str]) -> None:
+    opening, closing = bracket
+    assert str(ideal(20 * opening + "x" + 20 * closing).generators[0]) == "x"
+    with pytest.raises(ConversionError, match="more than 100 brackets inside one another"):
+        ideal(5000 * opening + "x" + 5000 * closing)
