@@ -343,6 +343,11 @@ def test_exact_weights() -> None:
     decimals = [[Fraction(repr(float(entry))) for entry in row] for row in K.T @ Q]
     assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[1]
     assert exact_weights(model, {"K": [[1, 0.5, 2]], "Q": [[0, 1, 1]], "V": [[1, 2, 3], [4, 5, 6]]}, None)[1] == TAKEN
+    for other in (Fraction(1, 3), 2**70 + 1):  # beside a float they stay what they are
+        given = {"K": [[other, 0.5, 2]], "Q": [[1, 0, 0]], "V": [[1, 2, 3], [4, 5, 6]]}
+        (A, _), remark = exact_weights(model, given, None)
+        assert [Fraction(entry.p, entry.q) for entry in A.col(0)] == [other, Fraction(1, 2), 2]
+        assert remark == TAKEN
     far = exact_weights(model, {"A": [[1, 0, 0], [0, 1e-3, 0], [0, 0, 0]], "V": V}, None)[1]
     assert far.endswith("rk A = 2 > a = 1: not weights of this model")
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
+import numpy
 from sympy import Expr, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
 from sympy.polys.matrices import DomainMatrix
 
@@ -406,7 +407,8 @@ def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any]
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
         sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
         raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    remarks = [] if all(array.dtype == object for array in arrays.values()) else [TAKEN]
+    inexact = any(array.dtype != object for array in arrays.values()) or any(map(_has_floats, letters.values()))
+    remarks = [TAKEN] * inexact
     exact = {
         letter: Matrix(*array.shape, [Rational(Fraction(entry)) for entry in array.ravel().tolist()])
         for letter, array in arrays.items()
@@ -417,6 +419,11 @@ def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any]
         distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
         remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
     return (exact["A"], exact["V"]), "; ".join(remarks)
+
+
+def _has_floats(matrix: Any) -> bool:
+    """Whether there are floats among other numbers, which are fractions as well then."""
+    return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
