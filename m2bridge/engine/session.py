@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import threading
 import time
@@ -262,10 +263,8 @@ class Conversation:
 
 def quoted(text: str | bytes | Path) -> str:
     """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
-    return '"' + "".join(_BYTES[byte] for byte in os.fsencode(text)) + '"'
-
-
-_BYTES = [chr(n) if 32 <= n < 127 and chr(n) not in '"\\' else f"\\{n:03o}" for n in range(256)]
+    escaped = re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], os.fsencode(text))
+    return f'"{escaped.decode()}"'
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
