@@ -367,8 +367,9 @@ def _verdict(name: str, cores: int, cases: tuple[Comparison, ...], late: str) ->
     if late:
         return ComparisonVerdict(name, Decision.UNDECIDED, late)
     complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
+    proved = f"proved for all sizes with {cores} cores, not decided for others"
     alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
-    return ComparisonVerdict(name, Decision.CONFIRMED, f"proved for all sizes with {cores} cores; {alike}")
+    return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}")
 
 
 def generators_of_all_sizes(
