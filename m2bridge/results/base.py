@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from m2bridge.results.sheet import SHOWN, Sheet, shortened
-from m2bridge.results.writers import formula, html, paper
+from m2bridge.results.writers import MOST_BYTES, html, paper
 
 MOST_TEXT = 30_000
 """Characters that a notebook shows of a text."""
@@ -48,8 +48,10 @@ class Result(ABC):
     def _repr_html_(self) -> str:
         return html(self.to_sheet())
 
-    def _repr_latex_(self) -> str:
-        return formula(self.to_sheet())
+    def _repr_latex_(self) -> str | None:
+        """Return what a notebook as PDF holds, if it is short; else that holds the text."""
+        text = self.to_latex()
+        return text if len(text.encode()) <= MOST_BYTES else None
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print text in IPython, in place of ``repr``, which holds all polynomials."""

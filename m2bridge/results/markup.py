@@ -1,4 +1,4 @@
-"""Text that stays text on one line, in LaTeX, in its formulas and in Markdown."""
+"""Text that stays text on one line, in LaTeX and in Markdown."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ from urllib.parse import quote
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import line, visible
 
-__all__ = ["cell", "formula", "latex", "latex_links", "line", "markdown", "markdown_links"]
+__all__ = ["cell", "latex", "latex_links", "line", "markdown", "markdown_links"]
 
 _GREEK = r"""
     \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho \varsigma \sigma
@@ -38,9 +38,8 @@ _MATHEMATICS = {
     "∂": r"\partial",
     **GREEK_LATEX,
 }
-_ESCAPED = dict(zip("&%$#_{}", [r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"], strict=True))
 _LATEX = {
-    **_ESCAPED,
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -99,27 +98,6 @@ def _latex(text: str) -> str:
 
 def _in_href(address: str) -> str:
     return re.sub("[%#]", r"\\\g<0>", address)
-
-
-_FORMULA = (
-    _ESCAPED
-    | {"\\": r"\backslash", "~": r"\sim", "^": r"{}^{\wedge}", "<": "<", ">": ">", "|": "|", "`": r"\text{'}"}
-    | {"–": r"\text{-}", "…": r"\ldots", "²": "{}^2", "ᵀ": r"{}^{\top}", "′": "{}'"}
-)
-_IN_FORMULA = _MATHEMATICS | _FORMULA
-_RUNS = re.compile(f"[{re.escape(''.join(_IN_FORMULA))}]|[^{re.escape(''.join(_IN_FORMULA))}]+")
-
-
-def formula(text: str) -> str:
-    r"""Text within a formula, for LaTeX, MathJax and KaTeX, which do not agree on what a sign means in ``\text``.
-
-    Examples
-    --------
-    >>> formula("rk A ≤ 2, c_1")
-    '\\text{rk A }\\leq \\text{ 2, c}\\_ \\text{1}'
-    """
-    runs = _RUNS.findall(line(text))
-    return "".join(f"{_IN_FORMULA[run]} " if run in _IN_FORMULA else rf"\text{{{run}}}" for run in runs)
 
 
 def markdown(text: str) -> str:
@@ -210,33 +188,20 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text, BREAK))
+    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text))
 
 
-def latex_lines(text: str, width: int) -> list[str]:
-    """The same in lines, each of which is at most so many characters as it is typed, or one term."""
-    lines = [""]
-    for sign, factors in terms(text):
-        term = " ".join(factors)
-        if lines[-1] and len(lines[-1]) + len(sign) + len(term) > width:
-            lines.append("")
-        lines[-1] += sign + term
-    return lines
-
-
-def terms(text: str, between: str = "") -> Iterator[tuple[str, list[str]]]:
-    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors.
-
-    ``between`` stands between the digits of long numbers, here and there.
-    """
-    sign, factors, first = "", list[str](), True
+def terms(text: str) -> Iterator[tuple[str, list[str]]]:
+    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors."""
+    sign, factors = "", list[str]()
     for part in parts(text):
         if part.kind != "sign":
-            factors.append(_number(part, between) if part.kind == "number" else variable_latex(part))
-            continue
-        if not first or factors:
+            factors.append(_number(part) if part.kind == "number" else variable_latex(part))
+        elif factors:
             yield sign, factors
-        sign, factors, first = part.text if first and not factors else f" {part.text} ", [], False
+            sign, factors = f" {part.text} ", []
+        else:
+            sign = part.text
     yield sign, factors
 
 
@@ -244,18 +209,18 @@ def _term(factors: list[str]) -> str:
     return (BREAK if sum(map(len, factors)) > LONG else " ").join(factors)
 
 
-def _number(part: Part, between: str) -> str:
+def _number(part: Part) -> str:
     if not part.power:
-        return _digits(part.text, between)
+        return _digits(part.text)
     if len(part.text) + len(part.power) > LONG:
-        return f"{_digits(part.text, between)}/{_digits(part.power, between)}"
+        return f"{_digits(part.text)}/{_digits(part.power)}"
     return rf"\tfrac{{{part.text}}}{{{part.power}}}"
 
 
-def _digits(number: str, between: str) -> str:
+def _digits(number: str) -> str:
     if len(number) <= LONG:
         return number
-    return between.join(number[i : i + 12] for i in range(0, len(number), 12))
+    return BREAK.join(number[i : i + 12] for i in range(0, len(number), 12))
 
 
 def variable_latex(part: Part) -> str:

@@ -1,16 +1,14 @@
-r"""A result in LaTeX, for a paper and as one formula for notebooks, and in HTML for notebooks.
+r"""A result in LaTeX, for a paper or a notebook as PDF, and in HTML for notebooks.
 
-For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width. The formula is one
-that MathJax, KaTeX and LaTeX set: an ``array`` with words in ``\text``, lines broken. The HTML is complete where it is
-short, and folded where it is long.
+For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width. The HTML is complete
+where it is short, and folded where it is long.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from m2bridge.engine.script import page
-from m2bridge.results import markup as escape
-from m2bridge.results.markup import Part, latex, latex_lines, parts, polynomial_latex
+from m2bridge.results.markup import Part, latex, parts, polynomial_latex
 from m2bridge.results.sheet import (
     SHOWN,
     WIDTH,
@@ -23,7 +21,6 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     first_terms,
-    line,
     numeric,
     shortened,
 )
@@ -118,90 +115,8 @@ def _value(value: object) -> str:
     return rf"$\displaystyle {value.latex}$" if isinstance(value, Formula) else latex(str(value))
 
 
-FORMULA_LINE = 100
-"""Characters of a polynomial in one line, as they are typed."""
-
 MOST_BYTES = 100_000
-"""Of the formula, or the HTML, of one result."""
-
-MOST_LINES = 256
-"""Of one block, before it is seen whether they fit."""
-
-MOST_POLYNOMIAL = 1000
-"""Characters of a polynomial, before it is cut."""
-
-MOST_CELL = 300
-"""Characters of one fact."""
-
-
-def formula(sheet: Sheet) -> str:
-    """The formula between dollars; where it would be too long it has fewer lines, and dots for those missing."""
-    return _fitting(lambda most: _formula(sheet, most), MOST_LINES)
-
-
-def _fitting(write: Callable[[int], str], most: int) -> str:
-    """The text with as many rows of each block as fit."""
-    while len((text := write(most)).encode()) > MOST_BYTES and most:
-        most //= 2
-    return text
-
-
-def _formula(sheet: Sheet, most: int) -> str:
-    lines = [_words(line) for line in sheet.title.splitlines()[:3]]
-    lines += [formula for formula in sheet.formulas[:most] if len(formula) < MOST_BYTES // 10]
-    for block in sheet.blocks:
-        lines += _formula_lines(block, most)
-    return rf"$\displaystyle {_array('l', lines)}$"
-
-
-def _formula_lines(block: Block, most: int) -> list[str]:
-    match block:
-        case Facts():
-            rows = [f"{_words(name)} & {_formula_value(value)}" for name, value in block.pairs]
-            return _block(rows, most, "ll")
-        case Table():
-            cells = [[str(cell) for cell in row] for row in block.rows]
-            columns = "".join("r" if right else "l" for right in numeric(cells))
-            header = " & ".join(map(_words, block.header)) + r" \\ \hline"
-            rows = [" & ".join(map(_formula_value, row)) for row in block.rows]
-            return [_words(block.caption)][: bool(block.caption)] + _block(rows, most, columns, header)
-        case Polynomials():
-            return _formula_polynomials(block, most)
-        case Findings():
-            rows = [f"{_words(f.verdict.replace('_', ' ').lower())} & {_words(f.name)}" for f in block.rows]
-            return _block(rows, most, "ll")
-        case Picture():
-            return []
-
-
-def _formula_polynomials(block: Polynomials, most: int) -> list[str]:
-    shown = block.first(min(SHOWN, most))
-    lines = [_words(block.caption)][: bool(block.caption)]
-    for number, text in enumerate(shown, 1):
-        head, _, more = first_terms(text, MOST_POLYNOMIAL).partition(" …  ")
-        first, *others = latex_lines(head, FORMULA_LINE)
-        lines += [rf"f_{{{number}}} = {first}", *(rf"\qquad {line}" for line in others)]
-        lines += [rf"\qquad {{}} + \cdots \; {_words(more)}"][: bool(more)]
-    return lines + [r"\ldots"][: block.number > len(shown)]
-
-
-def _block(rows: Sequence[str], most: int, columns: str, header: str = "") -> list[str]:
-    shown = list(rows[:most]) + [r"\ldots"][: len(rows) > most]
-    return [_array(columns, shown, header)] if shown else []
-
-
-def _array(columns: str, lines: Iterable[str], header: str = "") -> str:
-    body = r" \\ ".join(lines)
-    return rf"\begin{{array}}{{{columns}}}{header} {body} \end{{array}}"
-
-
-def _formula_value(value: object) -> str:
-    return value.latex if isinstance(value, Formula) else _words(str(value))
-
-
-def _words(text: str) -> str:
-    return escape.formula(shortened(line(text), MOST_CELL))
-
+"""Of one result in a notebook."""
 
 MOST_PICTURE = 80_000
 """Bytes of a picture in HTML."""
@@ -227,9 +142,13 @@ def html(sheet: Sheet) -> str:
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
 
     def write(most: int) -> str:
-        return page("result", {"title": title, "blocks": [_items(block, most) for block in sheet.blocks], "open": OPEN})
+        blocks = [_items(block, most) for block in sheet.blocks]
+        return page("result", {"title": title, "blocks": blocks, "open": OPEN}).strip()
 
-    return _fitting(lambda most: write(most).strip(), MOST_ITEMS)
+    most = MOST_ITEMS
+    while len((text := write(most)).encode()) > MOST_BYTES and most:
+        most //= 2
+    return text
 
 
 def _items(block: Block, most: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A notebook, executed by Jupyter and looked at in a browser: results, formulas and errors as people see them."""
+"""A notebook, executed by Jupyter and looked at in a browser: results and errors as people see them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ pytestmark = pytest.mark.engine
 
 CELLS = (
     """\
-from IPython.display import Latex
 from sympy import symbols
 from m2bridge import *
 u, v = symbols("u v")
 umbrella = PolynomialMap.from_expressions([u, v], {"x": u * v, "y": u, "z": v**2})
 case = SingleLayerAttention(d=2, d_out=1)""",
     "closure(SingleLayerAttention(d=2, d_out=2), max_degree=4)",
-    "checked = cross_check(case); checked",
+    "cross_check(case)",
     'membership(case, {"c_1_1_1_1": 1, "c_1_1_2_2": 1})',
-    "locus = singular_locus(umbrella, ideals=True); locus",
-    'named = image(umbrella, title="<b>$x$ & 50%</b> _y^z"); named',
-    *(f"Latex({result}._repr_latex_())" for result in ("checked", "locus", "named")),
+    "singular_locus(umbrella, ideals=True)",
+    'image(umbrella, title="<b>$x$ & 50%</b> _y^z")',
     "slice_surface(umbrella, fineness=6)",
     "%load_ext m2bridge",
     "%%m2 -o n\nn = 6 * 7",
@@ -100,14 +98,6 @@ def test_folded_generators_open(page: Chrome) -> None:
     assert not any(line.is_displayed() for line in hidden)
     summary.click()
     assert all(line.is_displayed() for line in hidden)
-
-
-def test_formulas_are_set_without_errors(page: Chrome) -> None:
-    assert len(page.find_elements("css selector", ".jp-RenderedLatex .MathJax")) == 3
-    assert not page.find_elements("css selector", "merror, mjx-merror, .MathJax_Error, .mjx-merror")
-    formulas = [cell.text for cell in page.find_elements("css selector", ".jp-RenderedLatex")]
-    assert not any("\\" in text for text in formulas)
-    assert "<b>$x$ & 50%</b>" in formulas[2].replace("\n", "")
 
 
 def test_macaulay2_cells(page: Chrome) -> None:

@@ -21,7 +21,9 @@ from m2bridge import reports as report
 from m2bridge.cli.commands import cli
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
+from m2bridge.results.writers import paper
 from tests.events import PATIENCE
+from tests.unit.test_forms import WORDS, sheet_of
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates" / "accepted"
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -84,6 +86,11 @@ def _excess(line: str) -> float:
 def test_a_line_that_is_too_long_is_found(compiled: Compile) -> None:
     long, _ = compiled(r"\noindent$\mbox{" + "x" * 200 + "}$")
     assert "Overfull" in long
+
+
+def test_words_stay_words(compiled: Compile) -> None:
+    """None is a command that fails."""
+    assert compiled("\n".join(paper(sheet_of(text)) for text in WORDS))
 
 
 @pytest.mark.usefixtures("one_session")
