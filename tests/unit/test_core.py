@@ -271,7 +271,7 @@ def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
     """What the theorem says and the program does not look for: in degree B + 1 there are none."""
     core_size = CoreSize(*size)
     last = coordinate_ring(core_size).bound + 1
-    assert not MultiplicitySpaces.of(core_size).generators(last)
+    assert not MultiplicitySpaces(core_size, core_size.dimensions).generators(last)
 
 
 # The proof.

@@ -36,30 +36,25 @@ class ComparisonVerdict:
 
     Parameters
     ----------
-    statement : {"hilbert", "generators", "generated"}
+    name : {"hilbert", "generators", "generated"}
     decision : Decision
     reason : str
         Up to which degree numbers were compared, or for all; where they differ; which hypothesis fails.
     """
 
-    statement: str
+    name: str
     decision: Decision
     reason: str
 
-    @property
-    def name(self) -> str:
-        """The statement."""
-        return self.statement
-
     def to_json(self) -> dict[str, Any]:
         """Return the statement, the verdict and its reason."""
-        stated = WORDS.comparisons[self.statement]
+        stated = WORDS.comparisons[self.name]
         words = {"part": stated.part, "text": stated.text, "source": stated.source}
-        return {"statement": self.statement, **words, "verdict": str(self.decision), "reason": self.reason}
+        return {"statement": self.name, **words, "verdict": str(self.decision), "reason": self.reason}
 
     def to_finding(self) -> Finding:
         """Return the verdict for people."""
-        return Finding(str(self.decision), self.statement, WORDS.comparisons[self.statement].text, (self.reason,))
+        return Finding(str(self.decision), self.name, WORDS.comparisons[self.name].text, (self.reason,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +157,9 @@ def generator_check(
         if reason := several_tokens(model):
             verdicts = _both(Decision.NOT_APPLICABLE, reason)
             return Comparison("Generators", model, verdicts, {}, {}, {"computed_up_to_degree": 0})
-        small, chosen = model.independent_count <= REACHABLE_COORDINATES, model.in_coordinates("reduced")
-        if small:
-            variety = closure(chosen, engine=engine, strategy="elimination")
-        else:
-            variety = closure(chosen, engine=engine, strategy="multigraded", max_degree=degree_for(model))
+        chosen, small = model.in_coordinates("reduced"), model.independent_count <= REACHABLE_COORDINATES
+        last = None if small else degree_for(model)
+        variety = closure(chosen, engine=engine, strategy="elimination" if small else "multigraded", max_degree=last)
         computed, late = variety.generator_degrees or {}, variety.unfinished
         last = None if variety.completeness.proved else variety.completeness.degree
         predicted: dict[int, int] = {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from math import prod
 from random import Random
 from typing import Any
@@ -174,18 +174,33 @@ class Covariant:
         TooLargeError
             If there are too many terms, or the value could leave the range of machine integers.
         """
-        i, k, signs = self._terms
-        orders = self._orders if symmetric else self._orders[:1]
-        lengths = columns(self.shapes[2])
-        bound = len(signs) * len(orders) * prod(points.bounds[r] for r in lengths) * points.largest_scalar**2
-        if bound >= SMALL or len(signs) * len(orders) * points.vectors.shape[1] > MOST_TERMS * 64:
+        orders, terms = self._orders if symmetric else self._orders[:1], len(self._terms[-1])
+        bound = terms * len(orders) * prod(points.bounds[r] for r in columns(self.shapes[2])) * points.largest_scalar**2
+        if bound >= SMALL or terms * len(orders) * points.vectors.shape[1] > MOST_TERMS * 64:
             raise TooLargeError(f"a covariant of degree {self.degree} has too many terms")
         check()
         total = 0
-        for part in range(0, len(signs), step := max(1, MOST_TERMS // (len(orders) * points.vectors.shape[1]))):
-            block = slice(part, part + step)
-            total = total + _sum(i[block], k[block], signs[block], orders, points, self.places[2], lengths, factors)
+        for part in range(0, terms, step := max(1, MOST_TERMS // (len(orders) * points.vectors.shape[1]))):
+            total = total + self._sum(slice(part, part + step), orders, points, factors)
         return total
+
+    def _sum(self, block: slice, orders: Any, points: Points, factors: Sequence[int]) -> Any:
+        """The sum of these terms, in all orders."""
+        i, k, signs = (part[block] for part in self._terms)
+        left, right, weight = i.copy(), k + points.columns, signs[:, None]
+        for s, factor in enumerate(factors):
+            if factor != GENERIC:
+                weight = weight * points.scalars[factor - 1][i[:, s], k[:, s]]
+                left[:, s] = points.columns + points.rows + 2 * (factor - 1)
+                right[:, s] = left[:, s] + 1
+        sides = numpy.stack([left, right], axis=-1)  # term, factor of W, factor of Y
+        number, values, boxes = len(points.vectors), weight[:, None, :], iter(self.places[2])
+        for r in columns(self.shapes[2]):
+            index: Any = 0
+            for s, side in (divmod(box, 2) for box in islice(boxes, r)):
+                index = index * number + sides[:, s][:, orders[:, s] ^ side]
+            values = values * points.tables[r][index]
+        return values.sum(axis=(0, 1))
 
 
 def words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
@@ -196,35 +211,3 @@ def words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
         found.append([word[s] for s in range(len(places))])
         signs.append(prod(sign for _, sign in chosen))
     return numpy.array(found), numpy.array(signs, dtype=numpy.int64)
-
-
-def _sum(
-    i: Any,
-    k: Any,
-    signs: Any,
-    orders: Any,
-    points: Points,
-    boxes: Sequence[int],
-    lengths: Partition,
-    factors: Sequence[int],
-) -> Any:
-    """The sum of the terms with these indices, in all orders."""
-    left, right = i.copy(), k + points.columns
-    weight: Any = signs[:, None]
-    for s, factor in enumerate(factors):
-        if factor != GENERIC:
-            weight = weight * points.scalars[factor - 1][i[:, s], k[:, s]]
-            left[:, s] = points.columns + points.rows + 2 * (factor - 1)
-            right[:, s] = left[:, s] + 1
-    sides = numpy.stack([left, right], axis=-1)  # term, factor of W, factor of Y
-    number = len(points.vectors)
-    values: Any = weight[:, None, :]
-    at = 0
-    for r in lengths:
-        index: Any = 0
-        for box in boxes[at : at + r]:
-            s, side = divmod(box, 2)
-            index = index * number + sides[:, s][:, orders[:, s] ^ side]
-        values = values * points.tables[r][index]
-        at += r
-    return values.sum(axis=(0, 1))

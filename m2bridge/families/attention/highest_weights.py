@@ -26,20 +26,12 @@ from m2bridge.algebra.schur import Representation, partitions, tableaux
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, independent_rows
 from m2bridge.families.attention.parametrization import parametrization, reduced_name
-from m2bridge.families.attention.representations import (
-    SPACES,
-    Type,
-    generators as core_generators,
-    hilbert_function,
-    hilbert_series,
-    multiplicity_spaces,
-    representations,
-    up_to,
-)
+from m2bridge.families.attention.representations import SPACES, Type, hilbert_function, multiplicity_spaces, up_to
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
 from m2bridge.maps.model import Core
@@ -276,7 +268,8 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
-    for (n, shapes, number), found in vectors(size, [kind for kind in core_generators(size).types if kind[0] > above]):
+    types = [kind for kind in representations.generators(size).types if kind[0] > above]
+    for (n, shapes, number), found in vectors(size, types):
         part = Representation(n, SPACES, sizes, shapes, number)
         if part.dimension:
             yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
@@ -292,8 +285,8 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
         return None
     return Core(
         str(size := CoreSize.of(shape)),
-        partial(hilbert_series, shape),
-        partial(representations, shape),
+        partial(representations.hilbert_series, shape),
+        partial(representations.representations, shape),
         lambda last: (hilbert_function(shape, last), up_to(size, last).representations(shape)),
         partial(_polynomials, shape) if reduced else None,
     )

@@ -137,11 +137,6 @@ class MultiplicitySpaces:
     _points: dict[int, Points] = field(default_factory=dict)
     _generators: dict[int, dict[Shapes, int]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, size: CoreSize) -> MultiplicitySpaces:
-        """Nothing is computed yet."""
-        return cls(size, size.dimensions)
-
     def points(self, n: int) -> Points:
         """Points that are enough for all types in W ⊗ C_{n−1}."""
         if n not in self._points:

@@ -102,8 +102,8 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
         return [comb(d * d, j) for j in range(d * d)]
     prime = _prime(2 * _bound(d, alpha))
     last, lowest = matrices_of_rank(d, alpha) - 1, alpha * (alpha - 1)
-    values = [_trace(d, alpha, u, prime) for u in watched(range(1, alpha * (2 * d - 1) + 2))]
-    coefficients = _interpolate(values, prime)[lowest : lowest + last + 1]
+    found = _interpolated({u: _trace(d, alpha, u, prime) for u in watched(range(1, alpha * (2 * d - 1) + 2))}, prime)
+    coefficients = (int(found[lowest + j]) for j in range(last + 1))
     return [c if 2 * c < prime else c - prime for c in coefficients]
 
 
@@ -140,18 +140,12 @@ def _prime(least: int) -> int:
     return int(next(2**e - 1 for e in MERSENNE if e > least.bit_length()))
 
 
-def _interpolate(values: list[int], prime: int) -> list[int]:
-    """The coefficients of the polynomial with these values at 1, 2, …, modulo the prime (Newton)."""
-    differences = list(values)
-    for k in range(1, len(values)):
-        inverse = pow(k, -1, prime)
-        for i in range(len(values) - 1, k - 1, -1):
-            differences[i] = (differences[i] - differences[i - 1]) * inverse % prime
+def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
+    """The polynomial with these values at these numbers, modulo the prime (Lagrange)."""
     ring = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
-    found = ring([0])
-    for k in range(len(values) - 1, -1, -1):
-        found = found * ring([-k - 1, 1]) + ring([differences[k]])
-    return [int(found[i]) for i in range(len(values))]
+    whole = prod((ring([-u, 1]) for u in values), start=ring([1]))
+    slope = whole.derivative()
+    return sum((whole // ring([-u, 1]) * (value / slope(u)) for u, value in values.items()), ring([0]))
 
 
 def integrals_at_fixed_points(d: int, alpha: int) -> list[int] | None:

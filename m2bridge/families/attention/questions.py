@@ -15,18 +15,13 @@ from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
+from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.polar import is_observed
-from m2bridge.families.attention.representations import (
-    coordinate_ring,
-    from_multidegrees,
-    hilbert_series,
-    representations,
-)
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
 from m2bridge.families.attention.statements import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
@@ -239,10 +234,10 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
     size, last = CoreSize.of(model), equations.max_degree
     coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
-    ring = coordinate_ring(size)
+    ring = representations.coordinate_ring(size)
     if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS or ring.sections_from > last + 1:
         return None, False
-    series, parts = hilbert_series(model), representations(model)
+    series, parts = representations.hilbert_series(model), representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], parts)
     return series, last >= max(least_degree(model), *(part.degree for part in parts), 0)
 
@@ -251,7 +246,7 @@ def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
     """The content of a certificate about equations."""
     sections = sections_series(model, dimension_formula(model))
     series, orbits = found.series, found.equations.orbits
-    parts = from_multidegrees(model, {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
+    counts = {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits}
     answer = {
         "dimension": sections.dimension,
         "degree": sections.degree,
@@ -261,7 +256,7 @@ def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
         "hilbert_coefficients": list(sections.hilbert_coefficients),
         "hilbert_series": series.to_json() if series else None,
         "all_generators": found.all_generators,
-        "representations": [part.type_json() for part in parts],
+        "representations": [part.type_json() for part in representations.from_multidegrees(model, counts)],
     }
     names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))

@@ -124,7 +124,7 @@ MORE_DEGREES = 3
 def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int]) -> MultiplicitySpaces:
     """The multiplicity spaces of a core, with X, H, Y of these dimensions; what was computed of them is kept."""
     if sizes == size.dimensions:
-        return MultiplicitySpaces.of(size)
+        return MultiplicitySpaces(size, sizes)
     core = multiplicity_spaces(size, size.dimensions)
     return MultiplicitySpaces(size, sizes, core.random, core.multiplicities)
 

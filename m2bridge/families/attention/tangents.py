@@ -4,7 +4,7 @@ Weights and function coordinates are sparse: mappings from index to integer. All
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,8 +22,8 @@ from m2bridge.families.attention.parametrization import (
     Function,
     Sparse,
     function,
+    indices,
     multigraded_attention,
-    reduced_name,
     sparse,
 )
 from m2bridge.families.attention.shape import Shape, coordinate_count
@@ -98,16 +98,13 @@ def preimages(orbit: Orbit, shape: Shape) -> list[tuple[Sparse, Sparse]]:
     A = k qᵀ, V = h vᵀ and A' = v qᵀ, V' = h kᵀ give the same function, since only the product of the linear forms k
     and v enters. That these are all preimages is not used.
     """
-    A, V = representative(orbit, shape)
-    pairs: list[tuple[Sparse, Sparse]] = [(sparse(A), sparse(V))]
-    if orbit.r == orbit.s == 1:
-        k, v = tuple(row[0] for row in A), V[0]  # q = h = the first unit vector
-        swapped = {(p, 0): entry for p, entry in enumerate(v) if entry}, {(0, p): e for p, e in enumerate(k) if e}
-        if function(*swapped) != function(*pairs[0]):
-            raise ContradictionError(f"exchanging k and v changed the function at orbit {orbit}")
-        if swapped != pairs[0]:
-            pairs.append(swapped)
-    return pairs
+    A, V = map(sparse, representative(orbit, shape))
+    if orbit.r * orbit.s > 1:
+        return [(A, V)]
+    B, W = ({(j, i): entry for (i, j), entry in matrix.items()} for matrix in (V, A))  # since q and h are unit vectors
+    if function(B, W) != function(A, V):
+        raise ContradictionError(f"exchanging k and v changed the function at orbit {orbit}")
+    return [(A, V)] if (B, W) == (A, V) else [(A, V), (B, W)]
 
 
 def _limits(shape: Shape) -> Iterator[Function]:
@@ -183,8 +180,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
         implicitization = implicitize(source, degree)
     bounds: dict[Orbit, int] = {}
     with suppress(TimeLimitError):
-        coordinates = source.polynomial_map.coordinates
-        points = {orbit: _point(orbit, shape, coordinates) for orbit in watched(orbits(shape))}
+        points = {orbit: _point(orbit, shape) for orbit in watched(orbits(shape))}
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
         # A monomial with two factors that are zero at all points has no derivatives there.
         generators = [
@@ -196,11 +192,10 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     return bounds
 
 
-def _point(orbit: Orbit, shape: Shape, coordinates: Sequence[str]) -> tuple[int, ...]:
-    """The function coordinates of the representative, without the minors that its weights satisfy."""
+def _point(orbit: Orbit, shape: Shape) -> tuple[int, ...]:
+    """The reduced coordinates of the representative."""
     values = function(*map(sparse, representative(orbit, shape)))
-    named = {reduced_name(index): value for index, value in values.items()}
-    return tuple(named.get(name, 0) for name in coordinates)
+    return tuple(values.get(index, 0) for index in indices(shape))
 
 
 def default_degree(shape: Shape) -> int:

@@ -360,7 +360,7 @@ class GeneratorsOfAllSizes(VerdictsResult):
 
 
 def _verdict(name: str, cores: int, cases: tuple[Comparison, ...], late: str) -> ComparisonVerdict:
-    verdicts = [(case, verdict) for case in cases for verdict in case.verdicts if verdict.statement == name]
+    verdicts = [(case, verdict) for case in cases for verdict in case.verdicts if verdict.name == name]
     for case, verdict in verdicts:
         if verdict.decision is Decision.REFUTED:
             return ComparisonVerdict(name, Decision.REFUTED, f"{case.model}: {verdict.reason}")
