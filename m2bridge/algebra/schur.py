@@ -5,7 +5,7 @@ least as many dimensions as λ has parts.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations, product
@@ -216,6 +216,14 @@ class Representation:
     def to_json(self) -> dict[str, Any]:
         """Return the type and the dimension."""
         return self.type_json() | {"dimension": self.dimension}
+
+
+def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
+    """The number of generators in each degree, which these representations form."""
+    counts: Counter[int] = Counter()
+    for part in parts:
+        counts[part.degree] += part.dimension
+    return counts
 
 
 def _digits(shape: Partition) -> str:

@@ -9,7 +9,7 @@ from math import gcd, lcm
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
-from m2bridge.algebra.linear_algebra import Vector, integer_kernel, rank, short_basis
+from m2bridge.algebra.linear_algebra import Vector, connected, integer_kernel, rank, short_basis
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial
@@ -229,26 +229,10 @@ def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str,
 
 def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
     """The average of the degrees over the group, scaled to integers: positive gradings that the group preserves."""
-    orbits = _orbits(len(degrees), permutations)
+    orbits = connected([{j, *(permutation[j] for permutation in permutations)} for j in range(len(degrees))])
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)
     for orbit in orbits:
         for j in orbit:
             result[j] = scale // len(orbit) * sum(degrees[i] for i in orbit)
     return tuple(degree // gcd(*result) for degree in result)
-
-
-def _orbits(size: int, permutations: Sequence[Permutation]) -> list[list[int]]:
-    visited: set[int] = set()
-    result = []
-    for start in watched(range(size)):
-        if start in visited:
-            continue
-        orbit = [start]
-        visited.add(start)
-        for j in watched(orbit):
-            fresh = {permutation[j] for permutation in permutations} - visited
-            visited |= fresh
-            orbit += sorted(fresh)
-        result.append(orbit)
-    return result

@@ -177,10 +177,10 @@ def _multigraded(
     source: MultigradedMap, model: Model, strategy: Strategy, engine: Engine, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
-    core = None if strategy == "multigraded" else model.core()
-    if strategy == "auto" and max_degree is None:
-        equations = completeness.all_equations(source, model, core, engine, bound[0])
-    elif max_degree is not None and core is not None:
+    auto = strategy == "auto"
+    if auto and max_degree is None:
+        equations = completeness.all_equations(source, model, engine=engine, rank=bound[0])
+    elif auto and max_degree is not None and (core := model.core()) is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
         equations = completeness.low_degree_equations(source, max_degree)

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field as dataclass_field, replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from m2bridge.limits import watched
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, duration
+from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by
 
 Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
 
@@ -49,7 +49,7 @@ class Completeness:
         return "proved" if self.proved else "no" if self.degree is None else f"up to degree {self.degree}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: the ideal is kept in its dictionary
 class Closure(Result):
     """The Zariski closure of the image of a polynomial map.
 
@@ -108,20 +108,15 @@ class Closure(Result):
     completeness_reason: str = ""
     all_generators: bool = False
     representations: tuple[Representation, ...] | None = None
-    _ideals: list[Ideal] = dataclass_field(default_factory=list, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def ideal(self) -> Ideal | None:
         """The ideal that the generators found generate; all of the vanishing ideal when ``complete`` is ``proved``.
 
         SymPy polynomials are made when it is asked for the first time: with tens of thousands of generators they take
         more time and memory than the computation.
         """
-        if isinstance(self.equations, Implicitization):
-            if not self._ideals:
-                self._ideals.append(Ideal.of(self.equations.ideal()))
-            return self._ideals[0]
-        return self.equations
+        return Ideal.of(self.equations.ideal()) if isinstance(self.equations, Implicitization) else self.equations
 
     def whole_ideal(self) -> Ideal:
         """All of the vanishing ideal, also where ``ideal`` has its generators of low degree only.
@@ -268,6 +263,7 @@ class Closure(Result):
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    flint = "exact linear algebra (FLINT) and " if closure.strategy == "multigraded" and closure.engine_version else ""
     return [
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
@@ -283,7 +279,7 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
         ("predicted", _predicted(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
-        ("computed by", f"{_computed_by(closure)}, {closure.strategy}, {duration(closure.seconds)}"),
+        ("computed by", f"{flint}{computed_by(closure.engine_version, closure.seconds, closure.strategy)}"),
         ("not finished", closure.unfinished or None),
     ]
 
@@ -343,9 +339,3 @@ def _hilbert(closure: Closure, expression: Expr) -> Formula:
     """The series or polynomial, and for an affine variety, which has none of its own, the ring it belongs to."""
     of = "" if closure.homogeneous else f", of the {_hilbert_ring(closure)}"
     return Formula(expression_text(expression) + of, latex(expression) + (of and rf"\text{{{of}}}"))
-
-
-def _computed_by(closure: Closure) -> str:
-    linear_algebra = "exact linear algebra (FLINT)" if closure.strategy == "multigraded" else ""
-    macaulay2 = f"Macaulay2 {closure.engine_version}" if closure.engine_version else ""
-    return " and ".join(filter(None, (linear_algebra, macaulay2)))

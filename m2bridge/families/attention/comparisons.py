@@ -3,11 +3,11 @@
 The closure is computed without its core, from which the generators for all sizes come.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from m2bridge.algebra.schur import generator_counts
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
@@ -130,10 +130,7 @@ def _by_degree(numbers: Numbers) -> Iterable[tuple[int, int]]:
 
 def predicted_numbers(model: SingleLayerAttention) -> dict[int, int]:
     """The numbers of generators by degree, from the representations of the core."""
-    counts: Counter[int] = Counter()
-    for part in representations(model):
-        counts[part.degree] += part.dimension
-    return dict(counts)
+    return dict(generator_counts(representations(model)))
 
 
 def generator_check(
