@@ -1,6 +1,6 @@
 """Numbers: primes, fractions that are known modulo a number, and rationals between Python, SymPy and FLINT."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt, lcm, prod
 from typing import Any, TypeVar
@@ -18,9 +18,9 @@ def is_prime(n: int) -> bool:
     return n > 1 and bool(flint.fmpz(n).is_prime())
 
 
-def primes_from(largest: int) -> Iterator[int]:
-    """The prime numbers from this one downwards: where one is unlucky for a computation, the next is tried."""
-    return (n for n in range(largest, 1, -1) if is_prime(n))
+def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
+    """The primes from this one downwards that divide none of some numbers; where one is unlucky, the next is tried."""
+    return (p for p in range(largest, 1, -1) if is_prime(p) and all(n % p for n in numbers))
 
 
 def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:

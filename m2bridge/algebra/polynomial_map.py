@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -261,7 +261,9 @@ class LinearReduction:
         )
 
 
-def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField = QQ) -> LinearReduction:
+def reduce_linearly(
+    parametrization: PolynomialMap, *, field: CoefficientField = QQ, preference: Callable[[int], int] | None = None
+) -> LinearReduction:
     """Pick linearly independent coordinates, the earliest possible, and express the others in them, over a field.
 
     Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
@@ -269,6 +271,7 @@ def reduce_linearly(parametrization: PolynomialMap, *, field: CoefficientField =
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
     for block in watched(connected(parametrization.images)):
+        block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)
         basis += [block[pivot] for pivot in pivots]

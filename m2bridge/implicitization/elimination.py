@@ -9,7 +9,6 @@ the ideal in the independent coordinates. Finding the former first leaves fewer 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
@@ -20,6 +19,7 @@ import flint
 
 from m2bridge.algebra.linear_algebra import elimination_price, filled, leading_columns, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, rational_reconstruction
+from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradients, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.limits import check, watched
@@ -302,124 +302,85 @@ class Substitution:
 
 
 @dataclass(frozen=True, slots=True)
-class ModularEchelon:
-    """Echelon forms modulo primes; their entries are lifted to QQ by Chinese remainders and rational reconstruction.
+class Echelon:
+    """A basis among monomials, and the expressions of the others in it.
 
     Parameters
     ----------
     monomials : tuple of monomials
-    matrices : tuple of flint.nmod_mat
-        Reduced echelon forms with the same pivots, each modulo another prime.
     pivots : tuple of int
+        Positions of the basis.
+    matrix : flint.nmod_mat or flint.fmpz_mat
+        A column for each monomial, a row for each pivot, not zero where the one occurs in the expression of the other.
+    relation_coefficients : function
+        From a column to the coefficients of a relation over QQ: that of its monomial, and those of the basis.
     """
 
     monomials: tuple[Monomial, ...]
-    matrices: tuple[Any, ...]
     pivots: tuple[int, ...]
+    matrix: Any
+    relation_coefficients: Callable[[int], tuple[int, list[int]]]
 
     @classmethod
-    def of(cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]) -> ModularEchelon:
-        """Eliminate modulo one or more primes; those seen to be unlucky, because the rank is less, are left out."""
+    def modular(cls, monomials: Sequence[Monomial], eliminations: Sequence[ModularElimination]) -> Echelon:
+        """Eliminate modulo primes, and lift entries to QQ by Chinese remainders and rational reconstruction.
+
+        Primes that are seen to be unlucky are left out.
+        """
         forms = [elimination.echelon(monomials) for elimination in eliminations]
-        best = min((pivots for _, pivots in forms), key=lambda pivots: (-len(pivots), pivots))
-        return cls(tuple(monomials), tuple(matrix for matrix, pivots in forms if pivots == best), best)
+        best = min((pivots for _, pivots in forms), key=rank_and_pivots)
+        matrices = [matrix for matrix, pivots in forms if pivots == best]
+        modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in matrices])
 
-    def by_support(self, columns: Iterable[int]) -> list[int]:
-        return _by_support(self.matrices[0], self.pivots, columns)
+        def coefficients(column: int) -> tuple[int, list[int]]:
+            pairs = list(zip(weights, matrices, strict=True))
+            rows = watched(range(len(best)))
+            residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
+            return rational_reconstruction(residues, modulus)
 
-    def relation(self, column: int) -> Terms:
-        modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in self.matrices])
-        pairs = list(zip(weights, self.matrices, strict=True))
-        rows = watched(range(len(self.pivots)))
-        residues = [-sum([weight * int(matrix[row, column]) for weight, matrix in pairs]) % modulus for row in rows]
-        return _terms(self, column, *rational_reconstruction(residues, modulus))
-
-
-@dataclass(frozen=True, slots=True)
-class ExactEchelon:
-    """Echelon form over QQ of the coefficients of the expanded monomials."""
-
-    monomials: tuple[Monomial, ...]
-    numerators: Any
-    denominator: int
-    pivots: tuple[int, ...]
+        return cls(tuple(monomials), best, matrices[0], coefficients)
 
     @classmethod
-    def of(cls, monomials: Sequence[Monomial], substitution: Substitution) -> ExactEchelon:
-        """Expand the monomials in the parameters and eliminate."""
-        return cls(tuple(monomials), *substitution.echelon(monomials))
+    def exact(cls, monomials: Sequence[Monomial], substitution: Substitution) -> Echelon:
+        """Expand the monomials in the parameters and eliminate over QQ."""
+        numerators, denominator, pivots = substitution.echelon(monomials)
+        rows = range(len(pivots))
+        return cls(
+            tuple(monomials), pivots, numerators, lambda j: (denominator, [-int(numerators[row, j]) for row in rows])
+        )
 
     def by_support(self, columns: Iterable[int]) -> list[int]:
-        return _by_support(self.numerators, self.pivots, columns)
+        """The columns with few nonzero entries first."""
+        rows = range(len(self.pivots))
+        return sorted(columns, key=lambda column: (sum([1 for row in rows if self.matrix[row, column]]), -column))
 
     def relation(self, column: int) -> Terms:
-        numerators = [-int(self.numerators[row, column]) for row in range(len(self.pivots))]
-        return _terms(self, column, self.denominator, numerators)
+        """The expression of a monomial as a polynomial: coefficients are coprime, the leading one is positive."""
+        leading, others = self.relation_coefficients(column)
+        content = gcd(leading, *others) * (1 if leading > 0 else -1)
+        terms = [(self.monomials[column], leading // content)]
+        terms += [(self.monomials[j], c // content) for j, c in zip(self.pivots, others, strict=True) if c]
+        return tuple(terms)
 
 
-Echelon = ModularEchelon | ExactEchelon
-"""A basis among monomials, and the expression of the others in it."""
+def rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    """Smaller where a prime is less unlucky: over QQ the rank is the largest and pivots are as far left as they can."""
+    return -len(pivots), pivots
 
 
-def _by_support(matrix: Any, pivots: Sequence[int], columns: Iterable[int]) -> list[int]:
-    """The columns with few nonzero entries first."""
-    rows = range(len(pivots))
-    return sorted(columns, key=lambda column: (sum([1 for row in rows if matrix[row, column]]), -column))
-
-
-def _terms(echelon: ModularEchelon | ExactEchelon, column: int, leading: int, others: Sequence[int]) -> Terms:
-    """leading · monomial + Σ others · basis monomials, divided by the content, leading coefficient positive."""
-    content = gcd(leading, *others) * (1 if leading > 0 else -1)
-    terms = [(echelon.monomials[column], leading // content)]
-    terms += [(echelon.monomials[j], c // content) for j, c in zip(echelon.pivots, others, strict=True) if c]
-    return tuple(terms)
-
-
-@dataclass(frozen=True, slots=True)
-class LinearPart:
-    """A largest set of linearly independent coordinates, and how the others depend on them.
-
-    Parameters
-    ----------
-    independent : tuple of int
-        Numbers of the independent coordinates, increasing.
-    relations : tuple of polynomials
-        For each other coordinate the linear form that vanishes on the image; computed and so proved over QQ.
-    """
-
-    independent: tuple[int, ...]
-    relations: tuple[Terms, ...]
-
-
-def linear_part(source: MultigradedMap) -> LinearPart:
+def linear_part(source: MultigradedMap) -> LinearReduction:
     """The linear relations among the coordinates; coordinates whose images have few terms are kept first."""
-    substitution = Substitution.of(source)
     images = source.polynomial_map.images
-    independent: list[int] = []
-    relations: list[Terms] = []
-    classes: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    for j, multidegree in enumerate(source.grading.multidegrees):
-        classes[multidegree].append(j)
-    for members in watched(classes.values()):
-        order = sorted(members, key=lambda j: len(images[j]))
-        if len(order) == 1 and images[order[0]]:
-            independent += order
-            continue
-        echelon = ExactEchelon.of([(j,) for j in order], substitution)
-        independent += [order[i] for i in echelon.pivots]
-        relations += [echelon.relation(i) for i in range(len(order)) if i not in echelon.pivots]
-    return LinearPart(tuple(sorted(independent)), tuple(relations))
+    return reduce_linearly(source.polynomial_map, preference=lambda j: len(images[j]))
 
 
-def in_independent_coordinates(source: MultigradedMap, part: LinearPart) -> MultigradedMap:
+def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) -> MultigradedMap:
     """The map followed by the projection to the independent coordinates, and the symmetries that permute these."""
-    kept = part.independent
-    if not part.relations:
-        return source
+    kept = part.basis
     number = {j: i for i, j in enumerate(kept)}
     grading = source.grading
     return MultigradedMap(
-        source.polynomial_map.restricted_to(kept),
+        part.reduced,
         Grading(tuple(grading.multidegrees[j] for j in kept), tuple(grading.degrees[j] for j in kept)),
         tuple(
             tuple(number[permutation[j]] for j in kept)
@@ -429,16 +390,16 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearPart) -> Mult
     )
 
 
-def in_all_coordinates(polynomial: Terms, part: LinearPart) -> Terms:
+def in_all_coordinates(polynomial: Terms, part: LinearReduction) -> Terms:
     """A polynomial in the independent coordinates as one in all of them."""
-    if not part.relations:
+    if not part.dependencies:
         return polynomial
-    return tuple((tuple(part.independent[i] for i in monomial), c) for monomial, c in polynomial)
+    return tuple((tuple(part.basis[i] for i in monomial), c) for monomial, c in polynomial)
 
 
-def extended(permutation: Permutation, part: LinearPart, size: int) -> Permutation:
+def extended(permutation: Permutation, part: LinearReduction, size: int) -> Permutation:
     """A permutation of the independent coordinates, extended by the identity to all ``size`` coordinates."""
     result = list(range(size))
-    for i, j in enumerate(part.independent):
-        result[j] = part.independent[permutation[i]]
+    for i, j in enumerate(part.basis):
+        result[j] = part.basis[permutation[i]]
     return tuple(result)

@@ -18,7 +18,7 @@ from m2bridge.algebra import linear_algebra
 from m2bridge.algebra.numbers import chinese_remainder, primes_from, rational_reconstruction
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import ContradictionError
-from m2bridge.implicitization.elimination import Echelon, ExactEchelon, ModularEchelon, ModularElimination, Substitution
+from m2bridge.implicitization.elimination import Echelon, ModularElimination, Substitution, rank_and_pivots
 from m2bridge.implicitization.graded_pieces import (
     Degree,
     GradedPiece,
@@ -40,9 +40,9 @@ def proved_relations(
     QQ.
     """
     roads: tuple[Callable[[Sequence[Monomial]], Echelon], ...] = (
-        lambda monomials: ModularEchelon.of(monomials, eliminations[1:2]),
-        lambda monomials: ModularEchelon.of(monomials, eliminations),
-        lambda monomials: ExactEchelon.of(monomials, substitution),
+        lambda monomials: Echelon.modular(monomials, eliminations[1:2]),
+        lambda monomials: Echelon.modular(monomials, eliminations),
+        lambda monomials: Echelon.exact(monomials, substitution),
     )
     proved = dict(_vanishing(echelon, columns, substitution))
     for eliminated in roads:
@@ -52,17 +52,12 @@ def proved_relations(
         kept = sorted({*echelon.pivots, *missing})
         again = eliminated([echelon.monomials[column] for column in kept])
         pivots = tuple(kept[i] for i in again.pivots)
-        if _rank_and_pivots(pivots) < _rank_and_pivots(echelon.pivots):
+        if rank_and_pivots(pivots) < rank_and_pivots(echelon.pivots):
             return None  # The echelon form, not these primes, is unlucky.
         if pivots == echelon.pivots:
             relations = _vanishing(again, [kept.index(column) for column in missing], substitution)
             proved |= {kept[i]: relation for i, relation in relations}
     return tuple(proved[column] for column in columns) if len(proved) == len(columns) else None
-
-
-def _rank_and_pivots(pivots: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    """Smaller where a prime is less unlucky: over QQ the rank is the largest and pivots are as far left as they can."""
-    return -len(pivots), pivots
 
 
 def _vanishing(echelon: Echelon, columns: Iterable[int], substitution: Substitution) -> Iterator[tuple[int, Terms]]:
@@ -289,16 +284,12 @@ class Context:
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree."""
         grading = PackedGrading.of(source, max_degree)
-        primes = tuple(islice(_harmless(primes_from(FAST_MODULUS), source), PRIMES))
+        coefficients = {abs(c) for image in source.integral_images for c in image.values()}
+        primes = tuple(islice(primes_from(FAST_MODULUS, coefficients), PRIMES))
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
-        lifting = islice(_harmless(primes_from(linear_algebra.LONG_PRIME), source), LIFTING_PRIMES)
+        lifting = islice(primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES)
         others = [first.modulo(prime, Random(seed)) for prime in lifting]
         return cls(grading, primes, (first, *others), Substitution.of(source))
-
-
-def _harmless(primes: Iterator[int], source: MultigradedMap) -> Iterator[int]:
-    coefficients = {abs(c) for image in source.integral_images for c in image.values()}
-    return (prime for prime in primes if all(c % prime for c in coefficients))
 
 
 def compute_piece(
@@ -327,10 +318,10 @@ def compute_piece(
 def _echelons(candidates: Sequence[Monomial], context: Context) -> Iterator[tuple[Echelon, int]]:
     """Echelon forms, better ones later, each with the prime modulo which products are seen to be independent."""
     guess, better_guess, *others = context.primes
-    yield ModularEchelon.of(candidates, context.eliminations[:1]), guess
-    yield ModularEchelon.of(candidates, context.eliminations), better_guess
+    yield Echelon.modular(candidates, context.eliminations[:1]), guess
+    yield Echelon.modular(candidates, context.eliminations), better_guess
     for prime in others:
-        yield ExactEchelon.of(candidates, context.substitution), prime
+        yield Echelon.exact(candidates, context.substitution), prime
 
 
 def _proved_piece(

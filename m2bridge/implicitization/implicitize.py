@@ -12,6 +12,8 @@ from typing import Any
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.linear_algebra import Vector
+from m2bridge.algebra.numbers import without_denominators
+from m2bridge.algebra.polynomial_map import LinearReduction
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
@@ -231,16 +233,17 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first
     )
 
 
-def _linear_orbits(source: MultigradedMap, part: elimination.LinearPart, max_degree: int) -> Iterator[GeneratorOrbit]:
+def _linear_orbits(source: MultigradedMap, part: LinearReduction, max_degree: int) -> Iterator[GeneratorOrbit]:
     grading = source.grading
-    for relation in part.relations:
-        ((j,), _), *_ = relation
+    for j, form in part.dependencies:
         if grading.degrees[j] <= max_degree:
+            coefficients = without_denominators([1, *(-c for c in form.values())])
+            relation = tuple(zip([(j,), *((i,) for i in form)], coefficients, strict=True))
             yield GeneratorOrbit(grading.degrees[j], grading.multidegrees[j], (relation,), (), ())
 
 
 def _generator_orbits(
-    part: elimination.LinearPart, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
+    part: LinearReduction, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
 ) -> Iterator[GeneratorOrbit]:
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():

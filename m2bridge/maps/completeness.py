@@ -207,11 +207,10 @@ def _eliminated_map(model: Model) -> PolynomialMap:
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:
-    """Primes that divide no coefficient of the map, from 32003 downwards, for which Macaulay2 is quickest."""
+    """Odd primes that divide no coefficient of the map, from 32003 downwards, for which Macaulay2 is quickest."""
     polynomials: Sequence[Any] = (*parametrization.images, *parametrization.relations)
     coefficients = {c for polynomial in polynomials for c in polynomial.values()}
-    numbers = {int(n) for c in coefficients for n in (c.numerator, c.denominator)}
-    return (p for p in primes_from(32003) if p > 2 and all(n % p for n in numbers))
+    return primes_from(32003, {2, *(int(n) for c in coefficients for n in (c.numerator, c.denominator))})
 
 
 MOST_MONOMIALS = 10_000_000
@@ -228,7 +227,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     """
     low = equations.implicitization
     try:
-        coordinates = len(linear_part(low.source).independent)
+        coordinates = len(linear_part(low.source).basis)
         with share(0.9):  # the rest is for what was found until then
             equations = replace(equations, series=(series := core.hilbert_series()))
             equations = replace(equations, representations=(parts := core.representations()))
@@ -260,7 +259,7 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
     TimeLimitError
         If the limit was reached before the first degree was begun.
     """
-    lowest = min(max_degree, default_max_degree(len(linear_part(source).independent)))
+    lowest = min(max_degree, default_max_degree(len(linear_part(source).basis)))
     equations = known = low_degree_equations(source, lowest)
     if known.unfinished:
         return known
@@ -381,7 +380,7 @@ def low_degree_equations(source: MultigradedMap, max_degree: int | None, part: f
     TimeLimitError
         If the limit was reached before the first degree was begun.
     """
-    degree = default_max_degree(len(linear_part(source).independent)) if max_degree is None else max_degree
+    degree = default_max_degree(len(linear_part(source).basis)) if max_degree is None else max_degree
     with share(part) as clock:
         implicitization = implicitize(source, degree)
     late = str(clock.late(f"degree {implicitization.max_degree + 1}")) if implicitization.stopped_early else ""
@@ -409,7 +408,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     ContradictionError
         If there are several equations of that degree.
     """
-    count = len(linear_part(source).independent)
+    count = len(linear_part(source).basis)
     if rank != count - 1:
         return None
     try:
