@@ -1,12 +1,12 @@
-"""Python to Macaulay2: values as calls of the functions in ``m2scripts/values.m2``.
+"""Python to Macaulay2: values as calls of the functions in ``m2scripts/values.m2``, bound to names.
 
 Nothing is evaluated as text: integers, strings and lists are literals, all else is made by functions whose names nobody
 can hide. The classes are listed in docs/values.md. Most of :mod:`m2bridge.workspace.values` are written as a call of
-the function with the name of the class, on its fields; others have an encoder of their own, those of other libraries
-in :mod:`~m2bridge.workspace.bindings`."""
+the function with the name of the class, on its fields; others have an encoder of their own. The SymPy expressions among
+the values of a call are polynomials of one ring."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from functools import singledispatch
@@ -14,20 +14,23 @@ from itertools import compress, count
 from typing import Any
 
 import flint
-from sympy import Poly
+from sympy import Expr, Float, MatrixBase, Poly, Rational, nan, oo
 from sympy.polys.fields import FracElement
-from sympy.polys.orderings import grevlex
+from sympy.polys.orderings import grevlex, grlex, lex
+from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.convert.macaulay2 import coefficient_writer, escaped, rational
+from m2bridge.convert.macaulay2 import CONSTANTS, coefficient_writer, escaped, rational
 from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
 from m2bridge.workspace import values
-from m2bridge.workspace.values.rings import ORDERS
+from m2bridge.workspace.values.inexact import not_exact
+from m2bridge.workspace.values.rings import ORDERS, ring_of_domain, ring_of_sympy
 
 _GROUP = 1000
 
@@ -41,7 +44,17 @@ def encode(value: Any) -> str:
     ConversionError
         If it has no counterpart, or is not exact.
     """
-    raise ConversionError(f"a {type(value).__name__} has no counterpart in Macaulay2")
+    kind = type(value)
+    if kind.__module__.partition(".")[0] == "numpy":
+        return _numpy(value)
+    if hasattr(value, "parent") and hasattr(value, "to_int"):  # SymPy's residues
+        return f"(promote({int(value)}, {encode(CoefficientField(int(value.mod)))}))"
+    if kind.__name__.startswith(("arb", "acb", "arf")):
+        raise not_exact(f"a {kind.__name__}")
+    raise ConversionError(
+        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
+        "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
+    )
 
 
 def string(text: str) -> str:
@@ -83,14 +96,6 @@ def grouped(items: list[str]) -> str:
     return f"mbTogether {braces(grouped(items[start : start + size]) for start in range(0, len(items), size))}"
 
 
-def inexact(what: str) -> ConversionError:
-    """The error for inexact input."""
-    return ConversionError(
-        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that is meant to be "
-        "inexact as m2bridge.workspace.values.Real.of(number)"
-    )
-
-
 def scalar(value: Any) -> str:
     """An element of a ring, or a number that is one."""
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
@@ -103,7 +108,7 @@ def scalar(value: Any) -> str:
 @encode.register(float)
 @encode.register(complex)
 def _(value: Any) -> str:
-    raise inexact(f"{value!r} is a {type(value).__name__}")
+    raise not_exact(f"{value!r} is a {type(value).__name__}")
 
 
 @encode.register(dict)
@@ -161,35 +166,6 @@ def _parts(name: str) -> list[str | int]:
     if SYMBOL.fullmatch(base) and all(re.fullmatch(r"0|-?[1-9]\d*", i) or SYMBOL.fullmatch(i) for i in indices):
         return [base, *(i if SYMBOL.fullmatch(i) else int(i) for i in indices)]
     return [escaped(name)]
-
-
-def ring_of_sympy(value: PolyRing) -> values.Algebra:
-    """The ring of a SymPy polynomial.
-
-    Raises
-    ------
-    ConversionError
-        If its coefficients or its order have no counterpart.
-    """
-    names = tuple(str(symbol) for symbol in value.symbols)
-    if value.order not in ORDERS:
-        raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
-    return values.Algebra(ring_of_domain(value.domain), names, order=ORDERS[value.order](len(names)))
-
-
-def ring_of_domain(domain: Any) -> Any:
-    """The ring of a SymPy domain."""
-    if domain.is_ZZ:
-        return values.IntegerRing()
-    if domain.is_QQ or domain.is_FiniteField:
-        return CoefficientField(int(domain.characteristic()))
-    if domain.is_PolynomialRing:
-        return ring_of_sympy(domain.ring)
-    if domain.is_FractionField:
-        return values.FractionField(ring_of_sympy(domain.field.ring))
-    if not domain.is_Exact:
-        raise inexact(f"coefficients in {domain}")
-    raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
 
 
 _MANY = 200
@@ -254,8 +230,87 @@ def _(value: values.RingElement) -> str:
     return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
 
 
+class Code(str):
+    """A value by the code that makes it."""
+
+
 def _new(kind: str, parts: Iterable[Any]) -> str:
     return f"(mbNew({string(kind)}, {items(parts)}))"
+
+
+_NAMED = {constant: f"(mbConstant {string(name)})" for name, constant in CONSTANTS.items()}
+_NAMED |= {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+
+
+def _numpy(value: Any) -> str:
+    if value.dtype.kind in "fc":
+        raise not_exact(f"an array of {value.dtype}")
+    if value.dtype.kind not in "iubO":
+        raise ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
+    listed = value.tolist()
+    if value.ndim != 2 or value.dtype.kind == "b":
+        return encode(listed)
+    if not all(isinstance(x, int | Fraction) for row in listed for x in row):
+        raise ConversionError("an array of objects has to hold integers or fractions")
+    return encode(_number_matrix(listed, value.shape[1]))
+
+
+def _flint_number(value: Any) -> int | Fraction:
+    return fraction(value) if isinstance(value, flint.fmpq) else int(value)
+
+
+def _ground(value: Any) -> values.IntegerRing | CoefficientField:
+    """The ring of the coefficients or entries of one of FLINT's values."""
+    name = type(value).__name__
+    if name.startswith("fmpq"):
+        return QQ
+    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
+        return values.IntegerRing()
+    return CoefficientField(int(value.modulus() if hasattr(value, "modulus") else value.context().modulus()))
+
+
+def _flint_matrix(value: Any) -> str:
+    rows = [[_flint_number(x) for x in row] for row in value.tolist()]
+    return encode(_number_matrix(rows, value.ncols(), _ground(value)))
+
+
+_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
+
+
+def _flint_polynomial(value: Any) -> str:
+    """A polynomial; those in one variable, which have no name for it, in x."""
+    if type(value).__name__.endswith("mpoly"):
+        context = value.context()
+        names, order = tuple(map(str, context.names())), _ORDERS[str(context.ordering())]
+        pairs = value.to_dict().items()
+    else:
+        names, order = ("x",), grevlex
+        pairs = (((i,), c) for i, c in enumerate(value.coeffs()) if c)
+    over = values.Algebra(_ground(value), names, order=ORDERS[order](len(names)))
+    return polynomial(over, ((tuple(map(int, exponents)), scalar(_flint_number(c))) for exponents, c in pairs))
+
+
+def _galois(value: flint.fq_default_poly) -> str:
+    """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name of the generator."""
+    context = value.context().base_field()
+    ground = CoefficientField(int(context.characteristic()))
+    below = PolynomialRing(ground, (str(context.gen()),))
+    relation = below.sympy_ring.from_dict(dict(_terms(ground, context.modulus().coeffs())))
+    quotient = values.QuotientRing(below, (relation,))
+    field = values.GaloisField(quotient, values.RingElement(quotient, (((1,), ground.domain(1)),)))
+    coefficients = (values.RingElement(field, _terms(ground, c.to_list())) for c in value.coeffs())
+    pairs = (((i,), encode(coefficient)) for i, coefficient in enumerate(coefficients) if coefficient)
+    return polynomial(values.Algebra(field, ("x",)), pairs)
+
+
+def _terms(ground: CoefficientField, residues: Iterable[Any]) -> tuple[tuple[tuple[int, ...], Any], ...]:
+    """The terms of a polynomial in one variable, by its coefficients, the constant one first."""
+    return tuple(((i,), c) for i, c in enumerate(ground.domain(int(residue)) for residue in residues) if c)
+
+
+def _refuse_element(value: Any) -> str:
+    name = type(value).__name__
+    raise ConversionError(f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial")
 
 
 _ENCODERS: dict[Any, Callable[[Any], str]] = {
@@ -287,6 +342,101 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     FracElement: lambda value: encode(
         values.RingFraction(ring_of_domain(value.field.to_domain()), value.numer, value.denom)
     ),
+    Code: str,
+    Expr: lambda value: _NAMED[value] if value in _NAMED else encode(_number(value)),
+    flint.fmpz | flint.fmpq: lambda value: encode(_flint_number(value)),
+    flint.nmod: lambda value: f"(promote({int(value)}, {encode(_ground(value))}))",
+    flint.fmpz_mod | flint.fq_default: _refuse_element,
+    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
+    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
+    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly: _flint_polynomial,
+    flint.fq_default_poly: _galois,
 }
 for _kinds, _encoder in _ENCODERS.items():
     encode.register(_kinds, _encoder)
+
+
+def bindings(inputs: Mapping[str, Any]) -> str:
+    """Macaulay2 code that gives values to names; variables of their rings can be used by their names afterwards.
+
+    SymPy expressions among them share one ring: the only ring among them that has all their symbols, else a new one.
+
+    Raises
+    ------
+    ConversionError
+        If a value has no counterpart in Macaulay2.
+    """
+    prepared = in_one_ring(inputs.values())
+    return "".join(
+        f"mbDefine({string(name)}, {encode(value)});\n" for name, value in zip(inputs, prepared, strict=True)
+    )
+
+
+def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
+    """The values, with the SymPy expressions among them as polynomials."""
+    listed = list(inputs)
+    leaves: list[Any] = []
+    for value in listed:
+        _mapped(value, lambda leaf: leaves.extend(leaf.flat() if isinstance(leaf, MatrixBase) else [leaf]))
+    expressions = [leaf for leaf in leaves if isinstance(leaf, Expr)]
+    if inexact := [expression for expression in expressions if expression.has(Float)]:
+        raise not_exact(f"'{inexact[0]}'")
+    names = {str(symbol) for expression in expressions for symbol in expression.free_symbols}
+    rings = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
+    typed = len(rings) != 1
+    over = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring if typed else rings[0]
+    return [_mapped(value, lambda leaf: _prepared(leaf, over, typed)) for value in listed]
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The value, with a function applied to all that is no container."""
+    if type(value) is dict or isinstance(value, values.HashTable):
+        return type(value)((_mapped(k, change), _mapped(v, change)) for k, v in value.items())
+    if isinstance(value, values.Option):
+        return values.Option(_mapped(value.key, change), _mapped(value.value, change))
+    if type(value) in (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set):
+        return type(value)(tuple(_mapped(item, change) for item in value))
+    return change(value)
+
+
+def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
+    """List the different rings among values, as SymPy has them."""
+    rings = (getattr(over, "sympy_ring", over) for over in (getattr(leaf, "ring", leaf) for leaf in leaves))
+    return list(dict.fromkeys(ring for ring in rings if isinstance(ring, PolyRing)))
+
+
+def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
+    """The value, by code if it is an expression or a matrix of SymPy."""
+    if isinstance(value, MatrixBase):
+        if not value.free_symbols:
+            return _number_matrix([[_number(x) for x in row] for row in value.tolist()], value.cols)
+        rows = braces(braces(_element(x, over) for x in row) for row in value.tolist())
+        return _placed(over, typed, f"map(R^{value.rows}, R^{value.cols}, {rows})")
+    return _placed(over, typed, _element(value, over)) if isinstance(value, Expr) and value.free_symbols else value
+
+
+def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
+    """Polynomials in a ring; if ``typed``, in the ring that has all these variables in sight, where there is one."""
+    over = ring_of_sympy(ring)
+    names = literal(variable_parts(over.variables)) if typed else "null"
+    return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
+
+
+def _element(value: Expr, over: PolyRing) -> str:
+    try:
+        return f"mbPlaced(R, places, {sparse(terms(over.from_expr(value)))})"
+    except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
+        raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}") from reason
+
+
+def _number_matrix(rows: list[list[int | Fraction]], columns: int, ring: Any = None) -> values.Matrix:
+    """A matrix over a ring, or over ZZ or QQ, whichever has the entries."""
+    ring = ring or (values.IntegerRing() if all(isinstance(x, int) for row in rows for x in row) else QQ)
+    target, source = (values.Module(ring, ((),) * count) for count in (len(rows), columns))
+    return values.Matrix(target, source, tuple(map(tuple, rows)))
+
+
+def _number(value: Expr) -> int | Fraction:
+    if not isinstance(value, Rational):
+        raise ConversionError(f"'{value}' is not a rational number")
+    return int(value) if value.is_Integer else fraction(value)

@@ -42,17 +42,16 @@ def is_silent(code: str) -> bool:
 
 
 def check_name(name: str) -> str:
-    """The name, if it can be that of a symbol.
+    """The name, if it can be that of a symbol; names that begin with mb are those of ``m2scripts``.
 
     Raises
     ------
     InvalidCaseError
         If it cannot.
     """
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9']*", name):
-        raise InvalidCaseError(
-            str(name), "is not a name in Macaulay2, which are letters and digits such as I or newIdeal2"
-        )
+    if not isinstance(name, str) or not re.fullmatch(r"(?!mb)[A-Za-z][A-Za-z0-9']*", name):
+        rule = "letters and digits such as I or newIdeal2, not beginning with mb"
+        raise InvalidCaseError(str(name), f"is not a name in Macaulay2: {rule}")
     if name in KEYWORDS:
         raise InvalidCaseError(name, "is a word of Macaulay2's language: take another name")
     return name
@@ -182,7 +181,7 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""
-    from m2bridge.workspace.bindings import bindings
+    from m2bridge.workspace.encode import bindings
 
     with collection_paused():
         return bindings({check_name(name): value for name, value in inputs.items()})

@@ -37,9 +37,10 @@ import m2bridge
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.errors import ConversionError
+from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.workspace.bindings import bindings
+from m2bridge.workspace.encode import bindings
+from m2bridge.workspace.evaluation import bindings_of
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from m2bridge.workspace.values import Array, ComplexNumber, HashTable, Option, Partition, Real, Set, Symbol, Tally
 from tests.everyday import values
@@ -149,8 +150,8 @@ def test_inexact_input_is_told_how_to_be_exact(value: Any) -> None:
 
 @pytest.mark.parametrize("name", ["", "1x", "a_b", "mbRun", "x y", 'x"', "é"])
 def test_names_that_are_none(name: str) -> None:
-    with pytest.raises(ConversionError, match="cannot name"):
-        bindings({name: 1})
+    with pytest.raises(InvalidCaseError, match="is not a name in Macaulay2"):
+        bindings_of({name: 1})
 
 
 reals = st.floats().map(Real.of) | st.builds(Real, st.integers(-(2**100), 2**100), st.integers(-500, 500), st.just(101))

@@ -25,6 +25,14 @@ def _comparison(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
     return lambda self, other: operation(*self._pair(other))
 
 
+def not_exact(what: str) -> ConversionError:
+    """Return the error of a value that is not exact."""
+    return ConversionError(
+        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that is meant to be "
+        "inexact as m2bridge.workspace.values.Real.of(number)"
+    )
+
+
 class Operators:
     """The values whose operators are one method."""
 
@@ -222,9 +230,7 @@ class Real(Inexact):
 
     def to_flint(self) -> Any:
         """The ball of radius 0 around it."""
-        if self.special in ("inf", "-inf", "nan"):
-            return flint.arb(self.special)
-        return flint.arb((self.mantissa, self.exponent))
+        return flint.arb(self.special or (self.mantissa, self.exponent))
 
     def __float__(self) -> float:
         if self.special:

@@ -10,6 +10,8 @@ from sympy.polys.orderings import grevlex, grlex, lex
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.ring import PolynomialRing, PolyRing, entry_text
+from m2bridge.errors import ConversionError
+from m2bridge.workspace.values.inexact import not_exact
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -260,3 +262,32 @@ def coefficient_ring(ring: Any) -> Any:
 def ring_variables(ring: Any) -> tuple[str, ...]:
     """Return the names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
     return tuple(getattr(ambient_ring(ring), "variables", ()))
+
+
+def ring_of_sympy(value: PolyRing) -> Algebra:
+    """The ring of a SymPy polynomial.
+
+    Raises
+    ------
+    ConversionError
+        If its coefficients or its order have no counterpart.
+    """
+    names = tuple(str(symbol) for symbol in value.symbols)
+    if value.order not in ORDERS:
+        raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
+    return Algebra(ring_of_domain(value.domain), names, order=ORDERS[value.order](len(names)))
+
+
+def ring_of_domain(domain: Any) -> Any:
+    """The ring of a SymPy domain."""
+    if domain.is_ZZ:
+        return IntegerRing()
+    if domain.is_QQ or domain.is_FiniteField:
+        return CoefficientField(int(domain.characteristic()))
+    if domain.is_PolynomialRing:
+        return ring_of_sympy(domain.ring)
+    if domain.is_FractionField:
+        return FractionField(ring_of_sympy(domain.field.ring))
+    if not domain.is_Exact:
+        raise not_exact(f"coefficients in {domain}")
+    raise ConversionError(f"coefficients in {domain} have no counterpart; use ZZ, QQ or GF(p)")
