@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge import SingleLayerAttention as Case
-from m2bridge.batch.executors import Certify, Dask, Processes, Serial, Settings
+from m2bridge.batch.executors import Certify, Dask, Serial, Settings
 from m2bridge.batch.plan import Progress, Summary, plan, run
+from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import Store, case_lock, tasks
 from tests.events import PATIENCE
 
 SMALL = ["--d", "1..2", "--d-out", "1..2", "--a", "1..2"]
 EXECUTORS: dict[str, Callable[[Settings], Any]] = {
     "serial": Serial,
-    "processes": lambda settings: Processes(settings, workers=2),
+    "processes": lambda settings: Pool(settings, workers=2),
     "dask": lambda settings: Dask(settings, workers=2),
 }
 

@@ -1,8 +1,9 @@
 """The performance of tasks: in this process, by a pool of worker processes, or by a Dask cluster."""
 
+from __future__ import annotations
+
 import atexit
 import logging
-import os
 import pickle
 import threading
 from collections import Counter
@@ -11,12 +12,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, Self
+from typing import Any, ClassVar, Generic, Self
 
 import psutil
 
 from m2bridge import errors
-from m2bridge.batch.pool import Item, Performer, Pool, Result, check_files, interrupts_held, prepare
+from m2bridge.batch.pool import Batch, Item, Performer, Result, check_files, interrupts_held
 from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
@@ -31,13 +32,12 @@ GRACE = 1.0
 MEMORY_MARK = 2 * 2**30
 """Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
 
-
 Certify = Callable[..., list[Certificate]]
 """A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Batch[Task, Report]):
     """The settings that every worker needs; all of them cross processes.
 
     Parameters
@@ -57,6 +57,8 @@ class Settings:
         Tasks after which a worker process is replaced.
     """
 
+    module: ClassVar[str] = __name__
+    patience: ClassVar[float] = 30.0
     store: Store
     program: str | None = None
     timeout: float | None = None
@@ -70,24 +72,34 @@ class Settings:
         """Seconds and bytes."""
         return self.timeout, self.memory
 
+    def make_folder(self) -> None:
+        """Make the folder of the store."""
+        self.store.make()
 
-def give_up(settings: Settings, task: Task, error: Exception, macaulay2: str) -> Report:
-    """Store the outcome of a task that nobody will perform."""
-    store = settings.store
-    with store.writing(), case_lock(store.folder, task.name) as mine:
-        if mine:
-            store.put_outcomes(store.left(task), error, settings.limits, macaulay2)
-        return Report(task, counted(store.answers(task)), 0.0, held=not mine)
+    def performer(self) -> Certifier:
+        """Return what answers tasks in a worker."""
+        return Certifier(self)
+
+    def lost(self, task: Task, status: int | None) -> Report:
+        """Store the outcome of a task that nobody will perform."""
+        error: errors.M2BridgeError = errors.EngineDiedError("workers ended at this case")
+        if status is None and self.timeout is not None:
+            limit = limit_of(self.timeout)
+            error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
+        macaulay2 = "unknown" if status == 0 else locate(self.program).version
+        with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
+            if mine:
+                self.store.put_outcomes(self.store.left(task), error, self.limits, macaulay2)
+            return Report(task, counted(self.store.answers(task)), 0.0, held=not mine)
 
 
-def resident_memory(*processes: int | None) -> int:
-    """Bytes in physical memory of processes, as far as they are there."""
-    total = 0
-    for process in processes:
-        if process is not None:
-            with suppress(psutil.Error):
-                total += psutil.Process(process).memory_info().rss
-    return total
+def is_large(engine: int | None) -> bool:
+    """Whether this process and its Macaulay2, named by the number of its process, hold too much physical memory."""
+    total: int = psutil.Process().memory_info().rss
+    if engine is not None:
+        with suppress(psutil.Error):  # it may have ended
+            total += psutil.Process(engine).memory_info().rss
+    return total > MEMORY_MARK
 
 
 def once_more(perform: Callable[[], Result]) -> Result:
@@ -111,9 +123,7 @@ class Certifier(Performer[Task, Report]):
     @property
     def exhausted(self) -> bool:
         """Whether it has done enough, or this process and its Macaulay2 hold too much memory."""
-        if self._performed >= self._settings.recycled_after:
-            return True
-        return resident_memory(os.getpid(), self._engine.pid) > MEMORY_MARK
+        return self._performed >= self._settings.recycled_after or is_large(self._engine.pid)
 
     def perform(self, task: Task) -> Report:
         """Answer what is left of a task.
@@ -178,59 +188,6 @@ class Serial(Certifier):
             yield self.perform(task)
 
 
-PATIENCE = 30.0
-"""Seconds after the limit of a case, when its worker is killed: it sits in code that cannot be interrupted."""
-
-FAREWELL = 5.0
-"""Seconds that workers have at the end of a pool to end what they are at in an orderly way."""
-
-_LAST = 4
-"""So many tasks for each worker count as the last ones."""
-
-
-class Processes(Pool[Task, Report]):
-    """A pool of worker processes, each with one Macaulay2.
-
-    Parameters
-    ----------
-    settings : Settings
-    workers : int, optional
-        One for each core that this process may use, when left out.
-    """
-
-    def __init__(self, settings: Settings, workers: int | None = None) -> None:
-        settings.store.make()
-        prepare(__name__)
-        limit = None if settings.timeout is None else settings.timeout + PATIENCE
-        super().__init__(
-            partial(Certifier, settings),
-            self._outcome,
-            workers=workers,
-            timeout=limit,
-            memory=settings.memory,
-            farewell=FAREWELL,
-        )
-        self._settings = settings
-
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
-        """Perform tasks, as :meth:`Serial.run`."""
-        return super().run(self._arranged(tasks), started)
-
-    def _arranged(self, tasks: Iterable[Task]) -> list[Task]:
-        """The last few in reverse: if long ones come last, the longest begins first, and workers end together."""
-        listed = list(tasks)
-        early = max(len(listed) - _LAST * self._number, 0)
-        return [*listed[:early], *reversed(listed[early:])]
-
-    def _outcome(self, task: Task, status: int | None) -> Report:
-        """The outcome of a task that nobody will perform."""
-        error: errors.M2BridgeError = errors.EngineDiedError("two workers ended at this case")
-        if status is None and self._settings.timeout is not None:
-            limit = limit_of(self._settings.timeout)
-            error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
-        return give_up(self._settings, task, error, locate(self._settings.program).version)
-
-
 _AHEAD = 4
 """Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""
 
@@ -238,16 +195,15 @@ _LEAST_FILES = 64
 """Open files that a local cluster needs."""
 
 _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
-"""The performer that each thread of a Dask worker keeps, with its Macaulay2, by how it was begun."""
+"""The performer that each thread of a Dask worker keeps, with its Macaulay2, by the batch."""
 
 
-class Cluster(Generic[Item, Result]):
+class Dask(Generic[Item, Result]):
     """Items go to a Dask cluster in small numbers ahead of need.
 
     Parameters
     ----------
-    begin, lost : callable
-        As of :class:`~m2bridge.batch.pool.Pool`.
+    batch : Batch
     scheduler : str, optional
         Address such as ``tcp://host:8786``; a local cluster of processes when left out.
     workers : int, optional
@@ -263,13 +219,7 @@ class Cluster(Generic[Item, Result]):
         If this process may not have as many open files as a local cluster takes.
     """
 
-    def __init__(
-        self,
-        begin: Callable[[], Performer[Item, Result]],
-        lost: Callable[[Item, int | None], Result],
-        scheduler: str | None = None,
-        workers: int | None = None,
-    ) -> None:
+    def __init__(self, batch: Batch[Item, Result], scheduler: str | None = None, workers: int | None = None) -> None:
         try:
             from dask import config
             from distributed import Client, LocalCluster
@@ -277,7 +227,7 @@ class Cluster(Generic[Item, Result]):
             raise errors.MethodUnavailableError(
                 "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
             ) from None
-        self._begin, self._lost = pickle.dumps(begin), lost
+        self._batch, self._pickled = batch, pickle.dumps(batch)
         with ExitStack() as stack:
             if scheduler is None:
                 number = workers or cores()
@@ -300,6 +250,7 @@ class Cluster(Generic[Item, Result]):
                     "scheduler", f"no Dask scheduler answers at {scheduler}: {reason}"
                 ) from None
             self._stack = stack.pop_all()
+        batch.make_folder()
 
     def run(self, items: Iterable[Item], started: Callable[[Item], None]) -> Iterator[Result]:
         """Perform items; the results in the order in which they arrive. An item starts when it is submitted."""
@@ -314,7 +265,7 @@ class Cluster(Generic[Item, Result]):
         def submit(number: int) -> None:
             for item in islice(waiting, number):
                 started(item)
-                future = self._client.submit(perform, item, self._begin, pure=False)
+                future = self._client.submit(perform, item, self._pickled, pure=False)
                 items_by_key[future.key] = item
                 arriving.add(future)
 
@@ -324,7 +275,7 @@ class Cluster(Generic[Item, Result]):
             try:
                 yield future.result()
             except KilledWorker:
-                yield self._lost(item, 0)
+                yield self._batch.lost(item, 0)
             submit(1)
 
     def __enter__(self) -> Self:
@@ -339,21 +290,11 @@ class Cluster(Generic[Item, Result]):
             sweep()
 
 
-class Dask(Cluster[Task, Report]):
-    """Tasks go to a Dask cluster; certificates are written by the workers. Parameters and errors as there."""
-
-    def __init__(self, settings: Settings, scheduler: str | None = None, workers: int | None = None) -> None:
-        error = errors.EngineDiedError("several Dask workers ended at this case")
-        lost = lambda task, status: give_up(settings, task, error, "unknown")  # noqa: E731  (it needs the settings)
-        super().__init__(partial(Certifier, settings), lost, scheduler, workers)
-        settings.store.make()
-
-
-def perform(item: Item, begin: bytes) -> Any:
+def perform(item: Item, batch: bytes) -> Any:
     """Perform an item in a Dask worker, with the performer of this thread."""
-    key = threading.get_ident(), begin
+    key = threading.get_ident(), batch
     if key not in _performers:
-        _performers[key] = pickle.loads(begin)().__enter__()  # what whoever submitted the item has written
+        _performers[key] = pickle.loads(batch).performer().__enter__()  # what whoever submitted the item has written
     return _performers[key].perform(item)
 
 

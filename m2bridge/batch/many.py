@@ -1,5 +1,7 @@
 """One function, or one piece of Macaulay2 code, for many items: by the processes of a batch or by Dask, resumable."""
 
+from __future__ import annotations
+
 import hashlib
 import inspect
 import json
@@ -13,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
-from m2bridge.batch.executors import FAREWELL, GRACE, MEMORY_MARK, Cluster, once_more, resident_memory
+from m2bridge.batch.executors import GRACE, Dask, is_large, once_more
 from m2bridge.batch.plan import Plan, Progress, Summary, performed, shown
-from m2bridge.batch.pool import Performer, Pool, prepare
+from m2bridge.batch.pool import Batch, Performer, Pool
 from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, Report, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import write_aside
 from m2bridge.convert.documents import read_json, read_text
@@ -29,8 +31,6 @@ from m2bridge.limits import Limits, alarm, check_timeout, clock, limit_of, limit
 from m2bridge.system import exit_text
 from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
 
-PATIENCE = 5.0
-"""Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted."""
 MOST_BYTES = 100_000_000
 """The size of a file that is an item, or holds an outcome."""
 FORM = "class and fields"
@@ -114,7 +114,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Work(Batch[Job, Report]):
     """The work for each item, its limits, and the folder of the outcomes.
 
     Parameters
@@ -141,6 +141,8 @@ class Work:
         How whoever asked gives more time.
     """
 
+    module: ClassVar[str] = __name__
+    patience: ClassVar[float] = GRACE + 5.0
     code: str
     function: bytes = b""
     file: str = "the code"
@@ -199,6 +201,15 @@ class Work:
             data = cloudpickle.dumps(outcome)
         return Report(job, Counter([outcome.kind]), outcome.seconds, outcome=data)
 
+    def make_folder(self) -> None:
+        """Make the folder of outcomes, if they are kept."""
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def performer(self) -> Performance:
+        """Return what performs jobs in a worker."""
+        return Performance(self)
+
     def lost(self, job: Job, status: int | None) -> Report:
         """The report on an item at which workers ended with this status, or which was not done in time."""
         reason = f"the worker {exit_text(status)} at this item, twice" if status else "workers ended at this item"
@@ -220,7 +231,7 @@ class Performance(Performer[Job, Report]):
     @property
     def exhausted(self) -> bool:
         """Whether this process and its Macaulay2 hold too much memory."""
-        return resident_memory(os.getpid(), self._engine.pid) > MEMORY_MARK
+        return is_large(self._engine.pid)
 
     def perform(self, job: Job) -> Report:
         """Perform a job, unless another process is at it, or has done it."""
@@ -282,21 +293,11 @@ def run_jobs(
 ) -> tuple[list[Outcome], Summary]:
     """The outcomes of jobs, in their order, and the whole in numbers."""
     begin = time.monotonic()
-    if work.folder is not None:
-        work.folder.mkdir(parents=True, exist_ok=True)
     done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
     left = tuple(job for job in jobs if job.number not in done)
     plan = Plan(tuple(jobs), left, Counter(outcome.kind for outcome in done.values()))
-
-    def begun() -> Any:
-        if executor == "dask":
-            return Cluster(partial(Performance, work), work.lost, scheduler, workers)
-        prepare(__name__)
-        limit = None if work.timeout is None else work.timeout + GRACE + PATIENCE
-        limits: dict[str, Any] = {"timeout": limit, "memory": work.memory, "farewell": FAREWELL}
-        return Pool(partial(Performance, work), work.lost, workers=workers, **limits)
-
-    for report in performed(plan, begun, progress):
+    begin_workers = partial(Dask, work, scheduler, workers) if executor == "dask" else partial(Pool, work, workers)
+    for report in performed(plan, begin_workers, progress):
         done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
     counts = Counter[str](outcome.kind for outcome in done.values())
     return [done[job.number] for job in jobs], Summary(len(jobs), plan.done, counts, time.monotonic() - begin)

@@ -16,7 +16,7 @@ from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
@@ -36,6 +36,9 @@ LEAST_FILES = 24
 
 _FALSE_STARTS = 5
 """So many workers in a row may end before they begin with anything."""
+
+_LAST = 4
+"""So many items for each worker count as the last ones."""
 
 _kept: list[Scratch] = []
 
@@ -57,6 +60,45 @@ class Performer(Generic[Item, Result]):
 
     def __exit__(self, *reason: object) -> None:
         """End what it has begun."""
+
+
+class Batch(Generic[Item, Result]):
+    """Work on many items: its limits, what performs it, and the result for an item that is lost. It crosses processes.
+
+    Attributes
+    ----------
+    timeout : float or None
+        Seconds for each item.
+    memory : int or None
+        Bytes of address space of a worker.
+    module : str
+        What workers import before the first one begins.
+    patience : float
+        Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted.
+    farewell : float
+        Seconds that workers have at the end of a pool to end what they are at in an orderly way.
+    """
+
+    __slots__ = ()
+    timeout: float | None
+    memory: int | None
+    module: ClassVar[str]
+    patience: ClassVar[float] = 0.0
+    farewell: ClassVar[float] = 5.0
+
+    def make_folder(self) -> None:
+        """Make the folder of results, if there is one."""
+
+    def performer(self) -> Performer[Item, Result]:
+        """Return what performs items in a worker."""
+        raise NotImplementedError
+
+    def lost(self, item: Item, status: int | None) -> Result:
+        """The result for an item at which workers ended.
+
+        Their exit status is ``None`` if the item was not done in time, and 0 if nobody knows it.
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +142,10 @@ class Worker(Generic[Item, Result]):
         Whether it has ever started an item.
     """
 
-    def __init__(self, begin: Callable[[], Performer[Item, Result]], memory: int | None) -> None:
+    def __init__(self, batch: Batch[Item, Result]) -> None:
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
-        self.process = CONTEXT.Process(target=serve, args=(theirs, begin, memory), daemon=True)
+        self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
         with interrupts_held(*ENDING), _without_script():  # half a start makes the fork server complain
             try:
                 self.process.start()
@@ -151,41 +193,29 @@ class Pool(Generic[Item, Result]):
 
     Parameters
     ----------
-    begin : callable
-        Makes the :class:`Performer` of a worker; it crosses processes, as items and results do.
-    lost : callable
-        The result for an item at which workers ended, from the item and the exit status of the last one, which is
-        ``None`` if the item was not done in time.
+    batch : Batch
     workers : int, optional
         One for each core that this process may use, when left out.
-    timeout : float, optional
-        Seconds for each item, after which its worker is killed, whatever it is at.
-    memory : int, optional
-        Bytes of address space of a worker.
-    farewell : float
-        Seconds that workers have at the end of the pool to end what they are at in an orderly way.
     """
 
-    def __init__(
-        self,
-        begin: Callable[[], Performer[Item, Result]],
-        lost: Callable[[Item, int | None], Result],
-        *,
-        workers: int | None = None,
-        timeout: float | None = None,
-        memory: int | None = None,
-        farewell: float = 0.0,
-    ) -> None:
-        self._begin, self._lost = begin, lost
+    def __init__(self, batch: Batch[Item, Result], workers: int | None = None) -> None:
+        batch.make_folder()
+        prepare(batch.module)
+        self._batch = batch
         self._number = workers or cores()
-        self._timeout, self._memory, self._farewell = timeout, memory, farewell
         self._workers: list[Worker[Item, Result]] = []
         self._leaving: list[Worker[Item, Result]] = []
         self._false_starts = 0
 
     def run(self, items: Iterable[Item], started: Callable[[Item], object]) -> Iterator[Result]:
-        """Perform items, as :meth:`results`; the results in the order in which they arrive."""
-        return (result for _, result in self.results([[item] for item in items], started))
+        """Perform items, as :meth:`results`; the results in the order in which they arrive.
+
+        The last few begin in reverse: if long ones come last, the longest begins first, and workers end together.
+        """
+        listed = list(items)
+        early = max(len(listed) - _LAST * self._number, 0)
+        arranged = [*listed[:early], *reversed(listed[early:])]
+        return (result for _, result in self.results([[item] for item in arranged], started))
 
     def results(
         self, groups: Iterable[Iterable[Item]], started: Callable[[Item], object] = lambda item: None
@@ -223,7 +253,7 @@ class Pool(Generic[Item, Result]):
         """Start workers, as many as are of use."""
         idle = sum(not worker.items for worker in self._workers)
         for _ in range(min(self._number - len(self._workers), len(self._waiting) - idle)):
-            self._workers.append(Worker(self._begin, self._memory))
+            self._workers.append(Worker(self._batch))
 
     def _speaking(self) -> list[Worker[Item, Result]]:
         """Workers with something to hear, after a moment at most."""
@@ -233,7 +263,8 @@ class Pool(Generic[Item, Result]):
 
     def _left(self, worker: Worker[Item, Result]) -> float:
         """The seconds until a worker is late."""
-        return float("inf") if self._timeout is None else worker.since + self._timeout - time.monotonic()
+        timeout = self._batch.timeout
+        return float("inf") if timeout is None else worker.since + timeout + self._batch.patience - time.monotonic()
 
     def _is_late(self, worker: Worker[Item, Result]) -> bool:
         return worker.at_work and self._left(worker) < 0
@@ -276,7 +307,7 @@ class Pool(Generic[Item, Result]):
         self._put_back(worker)
         self._deaths[item] += 1
         if late or self._deaths[item] > 1:
-            yield item, self._lost(item, None if late else status)
+            yield item, self._batch.lost(item, None if late else status)
         else:
             self._waiting.appendleft([item])
 
@@ -291,7 +322,7 @@ class Pool(Generic[Item, Result]):
     def __exit__(self, *reason: object) -> None:
         for worker in self._workers:
             worker.dismiss()
-        deadline = time.monotonic() + self._farewell
+        deadline = time.monotonic() + self._batch.farewell
         for worker in (*self._workers, *self._leaving):
             worker.end(deadline - time.monotonic())
         sweep()
@@ -371,25 +402,23 @@ def check_files(least: int) -> None:
         raise BatchError(f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)")
 
 
-def serve(line: Connection, begin: Callable[[], Performer[Item, Result]], memory: int | None) -> None:
+def serve(line: Connection, batch: Batch[Item, Result]) -> None:
     """The life of a worker: groups of items come, results go, one for each item, until the line is closed."""
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
     limits.start()  # a pool is a command's
     try:
-        with begin() as performer:
-            if memory is not None:
-                lower_limit(resource.RLIMIT_AS, memory)
+        with batch.performer() as performer:
+            if batch.memory is not None:
+                lower_limit(resource.RLIMIT_AS, batch.memory)
             line.send(Ready())
-            exhausted = False
-            while not exhausted:
+            while True:
                 for item in line.recv():
                     line.send(Begun())
-                    result = performer.perform(item)
-                    exhausted = performer.exhausted
-                    line.send(Done(result, exhausted))
-                    if exhausted:
-                        break
+                    done = Done(performer.perform(item), performer.exhausted)
+                    line.send(done)
+                    if done.exhausted:
+                        return
     except M2BridgeError as reason:
         line.send(reason)
     except (EOFError, BrokenPipeError, ConnectionResetError):

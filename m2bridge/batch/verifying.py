@@ -1,15 +1,16 @@
 """Many certificates verified at once, on several cores, each file within limits of its own."""
 
+from __future__ import annotations
+
 import os
 import resource
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
-from m2bridge.batch.pool import Performer, Pool, lower_limit, prepare
+from m2bridge.batch.pool import Batch, Performer, Pool, lower_limit
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
@@ -21,9 +22,15 @@ LEAST_MEMORY = 256 * 2**20
 """Python with SymPy and FLINT maps 100 MiB of address space before it checks anything."""
 
 
+Check = Callable[[Path], VerifyResult]
+
+OUT_OF_MEMORY = 77
+"""Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
+
+
 @dataclass(frozen=True, slots=True)
-class Allowance:
-    """Limits on the check of one file, which no check can escape.
+class Verification(Batch[Path, VerifyResult]):
+    """The check of files, each within limits that no check can escape.
 
     Parameters
     ----------
@@ -31,6 +38,8 @@ class Allowance:
         Seconds of wall time.
     memory : int
         Bytes of address space of the process that checks it.
+    check : callable, optional
+        A function of a module that takes the place of ``verify_path``.
 
     Raises
     ------
@@ -38,8 +47,11 @@ class Allowance:
         If one of them is no limit, or too small to check anything.
     """
 
+    module: ClassVar[str] = "m2bridge.crosscheck.verified"
+    farewell: ClassVar[float] = 0.0
     timeout: float = 120.0
     memory: int = 2 * 2**30
+    check: Check | None = None
 
     def __post_init__(self) -> None:
         check_timeout(self.timeout)
@@ -47,18 +59,26 @@ class Allowance:
             least = LEAST_MEMORY // 2**20
             raise InvalidCaseError("memory", f"what checks certificates needs {least}M of address space at least")
 
+    def performer(self) -> Checker:
+        """Return what checks files in a worker."""
+        return Checker(self.check or imported(self.module).verify_path)  # the parent need not wait for it
 
-Check = Callable[[Path], VerifyResult]
-
-OUT_OF_MEMORY = 77
-"""Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
+    def lost(self, path: Path, status: int | None) -> VerifyResult:
+        """The finding about a file at which processes ended with this status, or which was not done in time."""
+        if status is None:
+            late = f"not decided within {duration(self.timeout)}; {clock().option} gives it more"
+            return VerifyResult("too-expensive", str(path), "time", found=late)
+        if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
+            large = f"not decided within {self.memory / 2**30:.3g} GiB of memory; --memory gives it more"
+            return VerifyResult("too-expensive", str(path), "memory", found=large)
+        return VerifyResult("failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice")
 
 
 class Checker(Performer[Path, VerifyResult]):
     """Checks files one after the other, in a worker process."""
 
-    def __init__(self, check: Check | None) -> None:
-        self._check = check or imported("m2bridge.crosscheck.verified").verify_path  # the parent need not wait for it
+    def __init__(self, check: Check) -> None:
+        self._check = check
 
     def perform(self, path: Path) -> VerifyResult:
         """The finding about a file."""
@@ -81,7 +101,7 @@ class Checker(Performer[Path, VerifyResult]):
 
 
 def verify_files(
-    paths: Sequence[Path], allowance: Allowance | None = None, workers: int | None = None, check: Check | None = None
+    paths: Sequence[Path], verification: Verification | None = None, workers: int | None = None
 ) -> list[VerifyResult]:
     """The findings of :func:`m2bridge.crosscheck.verified.verify_path` about files, in their order.
 
@@ -90,35 +110,19 @@ def verify_files(
     Parameters
     ----------
     paths : sequence of Path
-    allowance : Allowance, optional
-        Time and memory for each file.
+    verification : Verification, optional
+        With the time and memory for each file.
     workers : int, optional
         Processes; one for each core that this process may use, when left out.
-    check : callable, optional
-        A function of a module that takes the place of ``verify_path``.
 
     Raises
     ------
     BatchError
         If worker processes do not start.
     """
-    prepare("m2bridge.crosscheck.verified")
-    limits = allowance or Allowance()
-    lost = partial(_lost, limits)
-    with Pool(partial(Checker, check), lost, workers=workers, timeout=limits.timeout, memory=limits.memory) as pool:
+    with Pool(verification or Verification(), workers) as pool:
         findings = dict(pool.results(_groups(paths)))
     return [findings[path] for path in paths]
-
-
-def _lost(allowance: Allowance, path: Path, status: int | None) -> VerifyResult:
-    """The finding about a file at which processes ended with this status, or which was not done in time."""
-    if status is None:
-        late = f"not decided within {duration(allowance.timeout)}; {clock().option} gives it more"
-        return VerifyResult("too-expensive", str(path), "time", found=late)
-    if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
-        large = f"not decided within {allowance.memory / 2**30:.3g} GiB of memory; --memory gives it more"
-        return VerifyResult("too-expensive", str(path), "memory", found=large)
-    return VerifyResult("failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice")
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:

@@ -25,7 +25,6 @@ from m2bridge.system import importing
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Plan
     from m2bridge.batch.store import Store
-    from m2bridge.batch.verifying import Allowance
     from m2bridge.checker.verify import VerifyResult
 
 
@@ -122,7 +121,8 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
 
         prepare("m2bridge.batch.executors")  # it imports what the workers need while this process does the same
     with importing():
-        from m2bridge.batch.executors import Dask, Processes, Serial, Settings
+        from m2bridge.batch.executors import Dask, Serial, Settings
+        from m2bridge.batch.pool import Pool
 
     needs_engine = any(task.needs_engine for task in planned.left)
     if needs_engine and executor != "dask":  # there each machine finds its own Macaulay2
@@ -131,7 +131,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     settings = Settings(store, program, *limits, needs_engine=needs_engine, recycled_after=options["recycle"])
     if executor == "dask":
         return Dask(settings, options["scheduler"], options["workers"])
-    return Serial(settings) if executor == "serial" else Processes(settings, options["workers"])
+    return Serial(settings) if executor == "serial" else Pool(settings, options["workers"])
 
 
 _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
@@ -143,7 +143,8 @@ _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": U
 @click.option("--timeout", type=shared.seconds, default=120.0, show_default=True, help="Seconds for each file.")
 @click.option(
     "--memory",
-    type=shared.memory_size(lambda size: _allowance(memory=size)),
+    type=shared.memory_size,
+    metavar="SIZE",
     default="2G",
     show_default=True,
     help="Address space for each file.",
@@ -158,8 +159,9 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
     counted and left out.
     """
     from m2bridge.batch.store import SUFFIX
-    from m2bridge.batch.verifying import verify_files
+    from m2bridge.batch.verifying import Verification, verify_files
 
+    verification = Verification(timeout, memory)
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
@@ -167,7 +169,7 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
     if not files:
         raise click.UsageError("; ".join(filter(None, ("there are no certificates to verify", left_out))))
     with progress("verifying"):
-        findings = verify_files(files, _allowance(timeout=timeout, memory=memory), workers)
+        findings = verify_files(files, verification, workers)
     counts = Counter(finding.outcome for finding in findings)
     if as_json:
         verified = [finding.to_json() for finding in findings]
@@ -179,12 +181,6 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
         outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
         click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
     return _code_of(counts)
-
-
-def _allowance(**limits: Any) -> Allowance:
-    from m2bridge.batch.verifying import Allowance
-
-    return Allowance(**limits)
 
 
 def _code_of(outcomes: Iterable[str]) -> int:

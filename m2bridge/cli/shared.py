@@ -118,22 +118,18 @@ class NewPath(click.Path):
         return super().convert(value, param, ctx)
 
 
-def memory_size(check: Callable[[int], object]) -> Callable[[str], int]:
-    """The type of ``4G``, ``512M`` or a number of bytes; ``check`` raises an error for what is no good limit."""
-
-    def size(value: str) -> int:
-        match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
-        if match is None:
-            raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
-        amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
-        number = int(min(amount, 2.0 * MOST_MEMORY))
-        check(number)
-        return number
-
-    return size
+def memory_size(value: str) -> int:
+    """Read ``4G``, ``512M`` or a number of bytes."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
+    if match is None:
+        raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
+    amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+    return int(min(amount, 2.0 * MOST_MEMORY))
 
 
-engine_memory = memory_size(lambda size: Limits(memory=size))
+def engine_memory(value: str) -> int | None:
+    """Read an amount of memory that Macaulay2 can have as its limit."""
+    return Limits(memory=memory_size(value)).memory
 
 
 Function = str | Callable[[], Callable[..., Any]]
@@ -231,7 +227,12 @@ exit_zero_option = click.option(
 
 timeout_option = click.option("--timeout", type=seconds, help="Seconds for the whole computation.")
 
-memory_option = click.option("--memory", type=engine_memory, help="Address space of Macaulay2, such as 4G.")
+memory_option = click.option(
+    "--memory",
+    type=engine_memory,
+    metavar="SIZE",
+    help="Address space of Macaulay2, and in a batch of its worker, such as 4G.",
+)
 
 engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
 
@@ -285,7 +286,7 @@ run_options = together(timeout_option, memory_option, engine_option, form_option
 
 batch_options = together(
     click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
-    click.option("--memory", type=engine_memory, help="Address space of Macaulay2 and of its worker, such as 4G."),
+    memory_option,
     click.option(
         "--retry",
         default="",

@@ -19,9 +19,9 @@ import pytest
 
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
-from m2bridge.batch.executors import Certify, Dask, Processes, Serial, Settings
+from m2bridge.batch.executors import Certify, Dask, Serial, Settings
 from m2bridge.batch.plan import Progress, plan, run
-from m2bridge.batch.pool import Worker
+from m2bridge.batch.pool import Pool, Worker
 from m2bridge.batch.store import Report, Store, Task, tasks
 from m2bridge.certificates.schema import read
 from m2bridge.cli import commands
@@ -100,15 +100,15 @@ def test_an_unforeseen_failure_is_the_outcome_of_its_case(executor: str, tmp_pat
 def test_a_worker_that_cannot_be_interrupted_is_killed(
     tmp_path: Path, log: Path, m2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Processes._left
+    folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Pool._left
 
-    def sooner(pool: Processes, worker: Worker[Task, Report]) -> float:
+    def sooner(pool: Pool[Task, Report], worker: Worker[Task, Report]) -> float:
         """The limit and all patience with the worker that hangs are over as soon as it has said that it does."""
         hangs = mark.exists() and mark.read_text().startswith(f"{worker.process.pid} ")
         return -1.0 if hangs else left(pool, worker)
 
-    monkeypatch.setattr(Processes, "_left", sooner)
-    summary = batch(folder, m2, quick.hangs, 4, lambda settings: Processes(settings, 2), timeout=HOUR)
+    monkeypatch.setattr(Pool, "_left", sooner)
+    summary = batch(folder, m2, quick.hangs, 4, lambda settings: Pool(settings, 2), timeout=HOUR)
     assert summary.answers == {"NOT_APPLICABLE": 3, "timed-out": 1}
     assert outcome(folder, 2)["kind"] == "timed-out"
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
@@ -160,7 +160,7 @@ def macaulay2s() -> set[int]:
 
 @pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.quick, 5, lambda settings: Processes(replace(settings, recycled_after=2), 1))
+    summary = batch(tmp_path, m2, quick.quick, 5, lambda settings: Pool(replace(settings, recycled_after=2), 1))
     assert summary.answers == {"NOT_APPLICABLE": 5}
 
 

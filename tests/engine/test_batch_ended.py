@@ -16,8 +16,9 @@ import pytest
 
 from m2bridge import SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered
-from m2bridge.batch.executors import Processes, Serial, Settings
+from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.plan import Lines, plan, run
+from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import Store, Task, tasks
 from m2bridge.certificates.schema import read
 from m2bridge.families import family
@@ -137,7 +138,7 @@ def test_many_cases_with_a_death_now_and_then(tmp_path: Path, m2: str) -> None:
         store = Store(tmp_path)
         cases = grid(family("attention"), {"d": "1..10", "d_out": "1..5"})
         planned = plan(tasks(ordered(cases), "3.3"), store)
-        summary = run(planned, lambda: Processes(Settings(store, m2, certify=quick.quick), 2), Lines())
+        summary = run(planned, lambda: Pool(Settings(store, m2, certify=quick.quick), 2), Lines())
     finally:
         stop.set()
         killer.join()

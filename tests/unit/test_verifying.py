@@ -20,7 +20,7 @@ import pytest
 from m2bridge import SingleLayerAttention
 from m2bridge.batch import pool
 from m2bridge.batch.pool import Done, Pool, Worker
-from m2bridge.batch.verifying import LEAST_MEMORY, Allowance, verify_files
+from m2bridge.batch.verifying import LEAST_MEMORY, Verification, verify_files
 from m2bridge.certificates.schema import digest, read, write
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.crosscheck.certify import question_of
@@ -144,7 +144,7 @@ EXPECTED = {
 def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path: Path) -> None:
     names = [name for bad in EXPECTED for name in (bad, f"good after {bad}")]
     there = children()
-    found = verify_files([tmp_path / name for name in names], Allowance(timeout=HOUR), workers, hostile)
+    found = verify_files([tmp_path / name for name in names], Verification(timeout=HOUR, check=hostile), workers)
     assert [Path(finding.name).name for finding in found] == names
     said = {Path(finding.name).name: (finding.outcome, finding.check) for finding in found}
     assert said == {name: EXPECTED.get(name, ("accepted", "")) for name in names}
@@ -154,7 +154,7 @@ def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path
 @pytest.mark.usefixtures("late")
 def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("late loop in Python", "memory in Python", "kill")]
-    late, large, dead = verify_files(paths, Allowance(timeout=HOUR, memory=2**30), 1, hostile)
+    late, large, dead = verify_files(paths, Verification(timeout=HOUR, memory=2**30, check=hostile), 1)
     assert late.found == "not decided within 1 h 0 min; timeout= gives it more"
     assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
     assert dead.found == "what checks it was killed by SIGKILL, twice"
@@ -162,20 +162,20 @@ def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 def test_a_limit_is_a_number_of_seconds() -> None:
     """What never ends reaches it on any machine."""
-    (found,) = verify_files([Path("loop in Python")], Allowance(timeout=0.25), 1, hostile)
+    (found,) = verify_files([Path("loop in Python")], Verification(timeout=0.25, check=hostile), 1)
     assert found.found == "not decided within 0.25 s; timeout= gives it more"
 
 
 def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
     (tmp_path / "large.json").write_text("[" + "[]," * 5_000_000 + "[]]")
-    (found,) = verify_files([tmp_path / "large.json"], Allowance(memory=LEAST_MEMORY))
+    (found,) = verify_files([tmp_path / "large.json"], Verification(memory=LEAST_MEMORY))
     assert (found.outcome, found.check) == ("too-expensive", "memory")
 
 
 @pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("inf")}, {"memory": 2**20}])
 def test_what_is_no_limit_is_refused(limits: dict[str, Any]) -> None:
     with pytest.raises(InvalidCaseError):
-        Allowance(**limits)
+        Verification(**limits)
 
 
 def test_processes_that_do_not_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,8 +208,8 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path; from m2bridge.batch.verifying import verify_files; "
-        "from tests.unit.test_verifying import HOUR, Allowance, hostile; "
-        "verify_files([Path('loop in C')], Allowance(timeout=HOUR), 1, hostile)"
+        "from tests.unit.test_verifying import HOUR, Verification, hostile; "
+        "verify_files([Path('loop in C')], Verification(timeout=HOUR, check=hostile), 1)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
     busy = wait_for_busy(process)
@@ -269,7 +269,7 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
     assert script is not None
     text = {"text": script.body, "digest": digest(script.body)}
     path = write(replace(small, case=case, name="d2-dout1-a20000-t2", script=text).sealed(), tmp_path)
-    (found,) = verify_files([path], Allowance(memory=2**29))
+    (found,) = verify_files([path], Verification(memory=2**29))
     assert found.accepted, found
 
 
