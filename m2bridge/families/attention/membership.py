@@ -19,9 +19,7 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank_of
-from m2bridge.algebra.numbers import fraction
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.convert.weight_files import tensor
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
@@ -30,9 +28,9 @@ from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import check_coordinates, coordinate, indices, reduced_name
+from m2bridge.families.attention.parametrization import check_coordinates, images, indices, reduced_name
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational
-from m2bridge.families.attention.weight_names import LayerTensors
+from m2bridge.families.attention.weight_names import given_layer
 from m2bridge.limits import clock, limited, watched
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
@@ -47,11 +45,8 @@ Forms = list[list[Matrix]]
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
     """The reduced function coordinates of weights with exact entries, without zeros."""
-    values = {
-        reduced_name(index): coordinate(index, lambda p, i: A[p, i], lambda k, q: V[k, q]).expand()
-        for index in watched(indices(Shape(A.cols, V.rows)))
-    }
-    return {key: value for key, value in values.items() if value != 0}
+    values = images(Shape(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
+    return {key: value for key, entry in watched(values.items()) if (value := entry.expand()) != 0}
 
 
 def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
@@ -226,8 +221,6 @@ class Membership(Result):
     engine_version : str
         Empty for the zero function, about which Macaulay2 is not asked.
     seconds : float
-    unfinished : str
-        Always empty: a limit is an error here, since everything is known at the end only.
     remark : str
         Empty, or why the weights that were given do not belong to the model.
 
@@ -250,7 +243,6 @@ class Membership(Result):
     boundary: bool | None
     engine_version: str
     seconds: float
-    unfinished: str = ""
     remark: str = ""
 
     @property
@@ -363,12 +355,10 @@ def membership(
     if function is None and not some:
         raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
     with limited(timeout):
-        pair, remark = None, ""
-        if some:
-            check_coordinates(model, "reduced")
-            pair, remark = exact_weights(model, given, weights)
+        check_coordinates(model, "reduced")
+        pair, remark = exact_weights(model, given, weights) if some else (None, "")
         if function is None:
-            function = {key: fraction(value) for key, value in function_of(*pair).items()} if pair else {}
+            function = function_of(*pair) if pair else {}
         chart = Chart.of(quadratic_forms(model, function))
         if pair is not None and not _give(pair, function):
             raise InvalidCaseError("weights", "these weights have another function")
@@ -399,10 +389,7 @@ def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any]
     letters = {letter: value for letter, value in given.items() if value is not None}
     if weights is not None and not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
-    if set(letters) not in ({"K", "Q", "V"}, {"A", "V"}):
-        named = ", ".join(letters) or repr(weights)[:60]
-        raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {named}")
-    (head,) = LayerTensors("", {letter: tensor(letter, value) for letter, value in letters.items()}).heads(1, 1)
+    (head,) = given_layer(letters).heads(1, 1)
     arrays, shape = head.matrices, HeadShape.of(head.matrices, model.a, False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
         sizes = f"({shape.d}, {shape.d_out}, {shape.a})"

@@ -168,25 +168,20 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
 def check_coordinates(shape: Shape, coordinates: Coordinates) -> None:
     """Raise TooLargeError if there are more coordinates than can be stored."""
     count = coordinate_count(shape, coordinates)
-    if count > MAX_COORDINATES:
-        raise TooLargeError(
-            f"this case has {count} coordinates; at most {MAX_COORDINATES} can be stored: take smaller numbers, or ask"
-            " for its dimension"
-        )
+    _check_count(f"has {count} coordinates", count, MAX_COORDINATES, "take smaller numbers, or ask for its dimension")
 
 
 def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> None:
     check_coordinates(shape, coordinates)
-    rows = (shape.d if weights == "attention" else 2 * shape.a) + shape.d_out
-    if (count := shape.d * rows) > MAX_PARAMETERS:
-        raise TooLargeError(
-            f"this case has {count} weights; at most {MAX_PARAMETERS} can be stored: take smaller numbers"
-        )
-    minors = comb(shape.d, shape.a + 1) ** 2
-    if weights == "attention" and minors > MAX_MINORS:
-        raise TooLargeError(
-            f"this case needs {minors} minors of A; at most {MAX_MINORS} can be stored: take the weights Q, K and V"
-        )
+    count = shape.d * ((shape.d if weights == "attention" else 2 * shape.a) + shape.d_out)
+    _check_count(f"has {count} weights", count, MAX_PARAMETERS, "take smaller numbers")
+    minors = comb(shape.d, shape.a + 1) ** 2 if weights == "attention" else 0
+    _check_count(f"needs {minors} minors of A", minors, MAX_MINORS, "take the weights Q, K and V")
+
+
+def _check_count(what: str, count: int, most: int, advice: str) -> None:
+    if count > most:
+        raise TooLargeError(f"this case {what}; at most {most} can be stored: {advice}")
 
 
 def _full_images(shape: Shape, A: Matrix, V: Matrix) -> dict[str, PolyElement]:

@@ -241,6 +241,13 @@ def heads_in_configuration(path: Any) -> int | None:
     return next((value for value in values if isinstance(value, int) and value > 0), None)
 
 
+def given_layer(given: Mapping[str, Any]) -> LayerTensors:
+    """The layer of these matrices, by their letters; raises InvalidCaseError if they are not those of a layer."""
+    if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
+        raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {', '.join(given) or 'other weights'}")
+    return LayerTensors("", {letter: tensor(letter, array) for letter, array in given.items()})
+
+
 def find_layers(
     source: Any, given: Mapping[str, Any], names: Mapping[str, str | None], heads: int | None
 ) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
@@ -250,10 +257,7 @@ def find_layers(
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
     if given:
-        if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
-            raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {', '.join(given)}")
-        parts = {letter: tensor(letter, array) for letter, array in given.items()}
-        return [LayerTensors("", parts)], {}, heads
+        return [given_layer(given)], {}, heads
     available = tensors(source)
     if isinstance(source, str | Path) and heads is None:
         heads = heads_in_configuration(source)

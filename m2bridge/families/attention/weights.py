@@ -123,7 +123,6 @@ class Contents(Result):
 
     source: str
     tensors: tuple[Tensor, ...]
-    unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
         """A line for each."""
