@@ -280,7 +280,7 @@ def test_a_wrong_product_of_representations_is_an_error(rule: str, monkeypatch: 
 
 
 def degrees(size: CoreSize) -> list[object]:
-    spaces = MultiplicitySpaces.of(size)
+    spaces = MultiplicitySpaces(size, size.dimensions)
     return [spaces.generators(n) for n in range(1, 5)]
 
 

@@ -7,9 +7,10 @@ v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any
 
 from sympy import Expr, symbols
@@ -196,14 +197,9 @@ def orbit_diagram(
     observations = observe(model, engine=engine, timeout=timeout, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
     apex = OrbitNode(None, 0, model.independent_count > observations.dimension, model.d > 1)
-    decided = observations.at_orbits("boundary")
-    nodes = (
-        apex,
-        *(
-            OrbitNode(fact.orbit, fact.dimension, fact.singular, None if decided[fact.orbit] is None else fact.boundary)
-            for fact in sorted(observations.orbits, key=lambda fact: (fact.dimension, fact.orbit))
-        ),
-    )
+    boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
+    facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
+    nodes = (apex, *(OrbitNode(f.orbit, f.dimension, f.singular, boundary[f.orbit]) for f in facts))
     how = observations.engine_version, observations.seconds, observations.unfinished
     return OrbitDiagram(model, nodes, covers(nodes), *how)
 

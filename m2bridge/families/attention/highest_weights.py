@@ -30,15 +30,13 @@ from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, independent_rows
-from m2bridge.families.attention.parametrization import parametrization, reduced_name
+from m2bridge.families.attention.parametrization import Index, parametrization, reduced_name
 from m2bridge.families.attention.representations import SPACES, Type, hilbert_function, multiplicity_spaces, up_to
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
 from m2bridge.maps.model import Core
 
-Coordinate = tuple[int, int, int, int]
-"""k, i, p ≤ q, from 0."""
-Polynomial = dict[tuple[Coordinate, ...], int]
+Polynomial = dict[tuple[Index, ...], int]
 Numbered = dict[tuple[int, ...], int]
 """A polynomial in numbers of coordinates, in the order of the parametrization."""
 Weight = tuple[tuple[int, ...], ...]
@@ -50,7 +48,7 @@ def polynomial(covariant: Covariant) -> Polynomial:
 
     The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms have are left out.
     """
-    found: Counter[tuple[Coordinate, ...]] = Counter()
+    found: Counter[tuple[Index, ...]] = Counter()
     listed = map(words, covariant.shapes, covariant.places)
     terms = [list(zip(indices.tolist(), signs.tolist(), strict=True)) for indices, signs in listed]
     for (i, first), (k, second), (y, third) in product(*terms):
@@ -60,7 +58,7 @@ def polynomial(covariant: Covariant) -> Polynomial:
     return {monomial: c for monomial, c in found.items() if c}
 
 
-def _coordinate(k: int, i: int, p: int, q: int) -> Coordinate:
+def _coordinate(k: int, i: int, p: int, q: int) -> Index:
     return (k, i, p, q) if p <= q else (k, i, q, p)
 
 
@@ -73,7 +71,7 @@ class HighestWeightVector:
     @cached_property
     def polynomial(self) -> Polynomial:
         """A multiple with coprime coefficients."""
-        total: Counter[tuple[Coordinate, ...]] = Counter()
+        total: Counter[tuple[Index, ...]] = Counter()
         for c, T in self.terms:
             for monomial, value in polynomial(T).items():
                 total[monomial] += c * value
@@ -149,14 +147,14 @@ class Module:
     spaces: dict[Weight, list[Numbered]] = field(default_factory=dict)
 
     @cached_property
-    def coordinates(self) -> tuple[Coordinate, ...]:
+    def coordinates(self) -> tuple[Index, ...]:
         """All, in the order of the parametrization."""
         x, h, y = self.sizes
         pairs = list(combinations_with_replacement(range(y), 2))
         return tuple((k, i, p, q) for k, i, (p, q) in product(range(h), range(x), pairs))
 
     @cached_property
-    def numbers(self) -> dict[Coordinate, int]:
+    def numbers(self) -> dict[Index, int]:
         """The numbers."""
         return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
 
@@ -216,7 +214,7 @@ def _raised(part: tuple[int, ...], j: int) -> tuple[int, ...]:
     return (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
 
 
-def _lowered_coordinate(factor: Coordinate, place: int, j: int) -> Iterator[tuple[Coordinate, int]]:
+def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Index, int]]:
     k, i, p, q = factor
     if place == 0 and i == j:
         yield (k, i + 1, p, q), 1

@@ -94,11 +94,15 @@ class Spectrum:
     def of(cls, product: list[Any], rank: int | None) -> Spectrum:
         """The spectrum of a product of one or two matrices, with its rank if that is proved."""
         factors, exponents = zip(*map(_scaled, product), strict=True)
-        values, vectors, norm = _decomposition(*factors)
+        *left, right = factors
+        basis, triangle = numpy.linalg.qr(right.T)
+        core = numpy.linalg.qr(left[0], mode="r") @ triangle.T if left else triangle.T
+        _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
+        norm = prod(float(numpy.linalg.norm(factor, 2)) for factor in factors) if left else float(values[0])
         if rank is not None:
             values[rank:] = 0
         size = max(max(factor.shape) for factor in factors)
-        return cls(values, vectors, 2 * sqrt(size) * EPSILON * norm, sum(exponents))
+        return cls(values, basis @ vectors.T, 2 * sqrt(size) * EPSILON * norm, sum(exponents))
 
     @property
     def norm(self) -> float:
@@ -135,16 +139,6 @@ def _scaled(array: Any) -> tuple[Any, int]:
     array = array.astype(float)
     shift = int(numpy.frexp(abs(array).max())[1])
     return numpy.ldexp(array, -shift), shift
-
-
-def _decomposition(*factors: Any) -> tuple[Any, Any, float]:
-    """Singular values and right singular vectors of a product, and the product of the norms of its factors."""
-    *left, right = factors
-    basis, triangle = numpy.linalg.qr(right.T)
-    core = numpy.linalg.qr(left[0], mode="r") @ triangle.T if left else triangle.T
-    _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
-    norm = prod(float(numpy.linalg.norm(factor, 2)) for factor in factors) if left else float(values[0])
-    return values, basis @ vectors.T, norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,7 @@
 """Questions about a closure: what certificates answer, the predicted Hilbert function, and programs to run by hand."""
 
-from dataclasses import dataclass
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -146,10 +145,6 @@ def _closure_summary(answer: dict[str, Any]) -> str:
     return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
 
 
-def _at_most(coordinates: int, model: SingleLayerAttention) -> bool:
-    return model.coordinate_count <= coordinates
-
-
 CLOSURE = computed_question(
     "closure",
     "Dimension, degree and generators of the ideal of the Zariski closure.",
@@ -158,8 +153,8 @@ CLOSURE = computed_question(
     summary=_closure_summary,
     script=lambda model: closure_script(as_model(model), field=QQ),
     needs_engine=lambda model: True,
-    usual=partial(_at_most, USUAL_COORDINATES),
-    within_reach=partial(_at_most, REACHABLE_COORDINATES),
+    usual=lambda model: model.coordinate_count <= USUAL_COORDINATES,
+    within_reach=lambda model: model.coordinate_count <= REACHABLE_COORDINATES,
     trusts_program=lambda model: model.t == 1,
 )
 
@@ -172,8 +167,7 @@ MOST_COORDINATES = 400
 """Larger cases are refused: the number of coordinates grows as d³ d'."""
 
 
-@dataclass(frozen=True, slots=True)
-class Equations:
+class Equations(NamedTuple):
     """Equations of the closure up to a degree, and what is proved of all degrees.
 
     Parameters
@@ -226,8 +220,7 @@ def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Equ
         raise clock().late(f"degree {equations.max_degree + 1}")
     if not equations.exact:
         raise MethodUnavailableError("a rank over QQ was not found")
-    series, complete = _beyond(model, equations)
-    return Equations(equations, series, complete)
+    return Equations(equations, *_beyond(model, equations))
 
 
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:

@@ -185,11 +185,16 @@ def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None
     layers = list(_layers(available, letters))
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         return sorted(layers, key=_order)
-    known = ", ".join(map(repr, list(available)[:8])) + (", …" if len(available) > 8 else "")
     for option, name in given.items():
         if not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
-            raise InvalidCaseError(option, f"there is no '{name}'; there are {known}")
+            raise InvalidCaseError(option, f"there is no '{name}'; there are {_listed(available)}")
     raise InvalidCaseError("query", "what * stands for is not the same in these names")
+
+
+def _listed(available: Mapping[str, Tensor]) -> str:
+    """The first arrays, with their sizes."""
+    first = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
+    return first + (f" and {len(available) - 8} more" if len(available) > 8 else "")
 
 
 def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
@@ -264,8 +269,7 @@ def find_layers(
     if any(names.values()):
         return named_layers(available, names), available, heads
     if not (layers := usual_layers(available)):
-        listed = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
-        more = f" and {len(available) - 8} more" if len(available) > 8 else ""
-        message = f"no usual names are in it: say query, key and value; it holds {listed}{more}"
-        raise InvalidCaseError("query", message)
+        raise InvalidCaseError(
+            "query", f"no usual names are in it: say query, key and value; it holds {_listed(available)}"
+        )
     return layers, available, heads
