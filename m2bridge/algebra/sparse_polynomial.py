@@ -7,11 +7,10 @@ monomials by their variables, which is short where there are many variables and 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
 from math import prod
 from typing import Any
 
-from m2bridge.algebra.linear_algebra import Quotient, combination
+from m2bridge.algebra.linear_algebra import Quotient, SparseVector, combination
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import watched
@@ -116,12 +115,15 @@ class WeightedAlgebra:
             largest variable weighs, since none follows where these are zero.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
-        one = (0,) * len(self.weights)
-        parts = _Parts(self, [[one]], {one: {one: 1}})
+        parts = _Parts(self, [[0]], [[0]], {0: {0: 1}})
         dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
         if any(dimensions[last:]):
             raise ContradictionError(f"an algebra that has to be finite is not: weights {self.weights}")
         return 1 + sum(dimensions)
+
+
+_DIGIT = 32
+"""The bits of an exponent in the number of a monomial: multiplication by a variable adds a power of two."""
 
 
 @dataclass(slots=True)
@@ -134,42 +136,45 @@ class _Parts:
     """
 
     algebra: WeightedAlgebra
-    standard: list[list[Exponents]]
-    normal: dict[Exponents, IntegerPolynomial]
+    standard: list[list[int]]
+    products: list[list[int]]
+    normal: dict[int, SparseVector]
 
     def next(self) -> int:
         """The dimension of the next part."""
         weight = len(self.standard)
-        products = {_times(b, i) for i, w in enumerate(self.algebra.weights) for b in self._part(weight - w)}
+        products = list(dict.fromkeys(b + (1 << i * _DIGIT) for b, i in self._below(self.standard, weight)))
         forms = Quotient.of([(row, (weight, i)) for i, row in enumerate(self._rows(weight))], LARGE_PRIME).forms
+        self.products.append(products)
         self.standard.append([monomial for monomial in products if monomial not in forms])
         self.normal |= {monomial: forms.get(monomial, {monomial: 1}) for monomial in products}
         return len(self.standard[-1])
 
-    def _part(self, weight: int) -> list[Exponents]:
-        return self.standard[weight] if weight >= 0 else []
+    def _below(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
+        """The monomials that a variable carries to this weight, with the number of the variable."""
+        return ((b, i) for i, w in enumerate(self.algebra.weights) if w <= weight for b in parts[weight - w])
 
-    def _rows(self, weight: int) -> Iterator[IntegerPolynomial]:
-        for (i, v), (j, w) in combinations(enumerate(self.algebra.weights), 2):
-            for b in self._part(weight - v - w):
-                sides = {i: self._shifted(_times(b, j), i), j: self._shifted(_times(b, i), j)}
-                yield combination({i: 1, j: -1}, sides, LARGE_PRIME)
+    def _rows(self, weight: int) -> Iterator[SparseVector]:
+        known: dict[int, SparseVector] = {}
+        for b, i in self._below(self.products, weight):
+            form = self._shifted(b, i)
+            first = known.setdefault(b + (1 << i * _DIGIT), form)
+            if first != form:
+                yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
         for w, relation in self.algebra.relations:
             if w == weight:
-                yield combination(relation, {monomial: self._products(monomial) for monomial in relation}, LARGE_PRIME)
+                terms = {sum(e << i * _DIGIT for i, e in enumerate(exps)): c for exps, c in relation.items()}
+                yield combination(terms, {monomial: self._products(monomial) for monomial in terms}, LARGE_PRIME)
 
-    def _shifted(self, monomial: Exponents, i: int) -> IntegerPolynomial:
+    def _shifted(self, monomial: int, i: int) -> SparseVector:
         """x_i times the normal form of a monomial."""
-        return {_times(m, i): c for m, c in self.normal[monomial].items()}
+        unit = 1 << i * _DIGIT
+        return {m + unit: c for m, c in self.normal[monomial].items()}
 
-    def _products(self, monomial: Exponents) -> IntegerPolynomial:
+    def _products(self, monomial: int) -> SparseVector:
         """Any monomial of the next weight in the products x_i b."""
-        first = next(i for i, e in enumerate(monomial) if e)
-        rest = tuple(e - (i == first) for i, e in enumerate(monomial))
+        first = (monomial & -monomial).bit_length() // _DIGIT
+        rest = monomial - (1 << first * _DIGIT)
         if rest not in self.normal:
             self.normal[rest] = combination(self._products(rest), self.normal, LARGE_PRIME)
         return self._shifted(rest, first)
-
-
-def _times(monomial: Exponents, i: int) -> Exponents:
-    return (*monomial[:i], monomial[i] + 1, *monomial[i + 1 :])

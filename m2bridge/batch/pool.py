@@ -353,10 +353,10 @@ def _without_script() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
-def prepare(module: str | None = None) -> None:
+def prepare(*modules: str) -> None:
     """Start the server from which workers are forked, if it does not run.
 
-    Nobody waits here until it has imported a module, which workers need, and what that needs.
+    Nobody waits here until it has imported modules, which workers need, and what those need.
 
     Raises
     ------
@@ -364,8 +364,8 @@ def prepare(module: str | None = None) -> None:
         If this process may not have as many open files as that takes, or there is no folder for its socket.
     """
     check_files(LEAST_FILES)
-    if module is not None:
-        CONTEXT.set_forkserver_preload([module])
+    if modules:
+        CONTEXT.set_forkserver_preload(list(modules))
     with interrupts_held():
         _choose_folder()
         try:

@@ -73,7 +73,10 @@ def certify_command(
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
-    questions = tasks(ordered(_cases(family, options)), check)
+    cases = ordered(_cases(family, options))
+    if options["executor"] == "processes":
+        _prepare(cases[0].family)
+    questions = tasks(cases, check)
     store = Store(shared.results_folder(out), shared.outcome_kinds(retry))
     planned = plan(questions, store)
     if not quiet:
@@ -85,6 +88,13 @@ def certify_command(
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
     store.check(questions)
     return show_batch(summary, as_json, quiet, exit_zero)
+
+
+def _prepare(name: str) -> None:
+    """Start the server of workers, which imports what they need for a family while this process does the same."""
+    from m2bridge.batch.pool import prepare
+
+    prepare("m2bridge.batch.executors", *family(name).modules)
 
 
 def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:
@@ -116,10 +126,6 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     executor, program = options["executor"], options["program"]
-    if executor == "processes":
-        from m2bridge.batch.pool import prepare
-
-        prepare("m2bridge.batch.executors")  # it imports what the workers need while this process does the same
     with importing():
         from m2bridge.batch.executors import Dask, Serial, Settings
         from m2bridge.batch.pool import Pool

@@ -328,6 +328,8 @@ class Family:
     all_sizes : str
         The family with one case, all sizes of this one; empty if no statement has a form for them. Its certificates
         are those of ``--all-sizes``, and the command ``cross_check_all_sizes`` is its cross-check.
+    modules : tuple of str
+        The modules that observe models and answer questions: worker processes import them while a batch is planned.
     commands : dict of str to str
         The functions behind commands that belong to this family, as ``module:name``; see :meth:`command`.
     prefix : str, optional
@@ -352,6 +354,7 @@ class Family:
     grid_note: str = "these numbers"
     orbits: str = ""
     all_sizes: str = ""
+    modules: tuple[str, ...] = ()
     commands: Mapping[str, str] = field(default_factory=dict)
     prefix: str | None = None
     paper: Work | None = None

@@ -74,6 +74,7 @@ FAMILY = Family(
     grid_note="a ≤ d",
     orbits="rk A, rk V, dim of the intersection of column space and row space",
     all_sizes="attention-all-sizes",
+    modules=("m2bridge.families.attention.observation", "m2bridge.families.attention.questions"),
     commands={
         "contents": "m2bridge.families.attention.weights:contents",
         "closures_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:closures_of_all_sizes",

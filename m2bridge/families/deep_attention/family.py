@@ -89,6 +89,7 @@ FAMILY = Family(
     figures=_figures,
     effort=lambda network: network.parameter_count,
     all_sizes="deep-attention-all-sizes",
+    modules=("m2bridge.families.deep_attention.observation",),
     commands={
         "at_weights": "m2bridge.families.deep_attention.at_weights:at_weights",
         "cross_check_all_sizes": "m2bridge.families.deep_attention.all_sizes.family:cross_check_deep_attention",
