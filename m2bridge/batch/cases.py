@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
 from math import prod
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import MOST, CaseOption, Family, read_options
-
-T = TypeVar("T")
 
 Case = Any
 """A model of a family in the registry."""
@@ -38,20 +35,23 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
     Raises
     ------
     InvalidCaseError
-        If an option is missing or wrong, a case does not exist, or there are too many.
+        If an option is missing or wrong, a case does not exist, or there are too many, or none that is not left out.
     """
-    ranges = read_options(chosen.options, texts, lambda option, text: tuple(option.values(text)))
-    return _cases(chosen, ranges, every)
-
-
-def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
-    """All combinations, but those that the family leaves out."""
+    ranges = read_options(chosen.options, texts, _values)
     if (size := prod(map(len, ranges.values()))) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
     models = list(islice(_models(chosen, ranges), MOST + 1))
     if len(models) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
-    return [case for case in models if every or not chosen.excluded_from_grids(case)]
+    cases = [case for case in models if every or not chosen.excluded_from_grids(case)]
+    if not cases:
+        raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a takes the others too")
+    return cases
+
+
+def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
+    texts = text.split(",") if option.flag else [text]
+    return tuple(value for part in texts for value in option.values(part))
 
 
 def _models(chosen: Family, ranges: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
@@ -86,50 +86,36 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
         but such as are left out.
     """
-    entries = list(_ranges(path, chosen))
+    entries, size = list(_entries(path)), 0
     if not entries:
         raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
-    for where, own, values in entries:
-        cases = _named(where, partial(_cases, own, values, every))
-        if not cases:
-            raise InvalidCaseError("cases", f"{where}: {none_left(own)}")
+    for place, entry in entries:
+        try:
+            own = family(str(entry["family"])) if "family" in entry else chosen
+            cases = grid(own, _texts(own, entry), every)
+            size += len(cases)
+            if size > MOST:
+                raise InvalidCaseError("cases", f"more than {MOST}; at most so many go into one batch")
+        except InvalidCaseError as reason:
+            raise InvalidCaseError("cases", f"{path.name}, {place}: {reason}") from None
         yield from cases
 
 
-def none_left(chosen: Family) -> str:
-    """Why a grid has no case."""
-    return f"no case with {chosen.grid_note}; --all-a takes the others too"
-
-
-def _ranges(path: Path, chosen: Family) -> Iterator[tuple[str, Family, dict[str, tuple[Any, ...]]]]:
-    """Place, family and values of each entry; there are not more cases than one batch takes."""
-    size = 0
-    for place, entry in _entries(path):
-        where = f"{path.name}, {place}"
-        named = entry.get("family")
-        own = chosen if named is None else _named(where, partial(family, str(named)))
-        options = {option.name: option for option in own.options}
-        if unknown := [name for name in entry if name not in (*options, "family")]:
-            names = f"known are {', '.join(options)}"
-            raise InvalidCaseError("cases", f"{where}: unknown name '{unknown[0]:.60}'; {names}")
-        if missing := [n for n, o in options.items() if n not in entry and o.required and o.default is None]:
-            raise InvalidCaseError("cases", f"{where}: '{missing[0]}' is missing")
-        values = {}
-        for name, option in options.items():
-            if name in entry or option.default is not None:
-                values[name] = _values(where, option, entry.get(name, option.default))
-        size += prod(map(len, values.values()))
-        if size > MOST:
-            raise InvalidCaseError("cases", f"{where}: more than {MOST} cases; at most so many go into one batch")
-        yield where, own, values
-
-
-def _named(where: str, make: Callable[[], T]) -> T:
-    """The value that is made; an error names the place where it stands."""
-    try:
-        return make()
-    except InvalidCaseError as reason:
-        raise InvalidCaseError("cases", f"{where}: {reason}") from None
+def _texts(chosen: Family, entry: Mapping[str, Any]) -> dict[str, str]:
+    """The values of an entry as they are written on the command line."""
+    chosen.check_names(name for name in entry if name != "family")
+    texts = {}
+    for option in chosen.options:
+        if option.name in entry:
+            value = entry[option.name]
+            items = value if isinstance(value, list) else [value]
+            kinds = {bool, str} if option.flag else {int, str}
+            if not items or not {type(item) for item in items} <= kinds:
+                usual = "true, false or a list of these" if option.flag else "a number, a list of numbers or a range"
+                raise InvalidCaseError(option.name, f"is not {usual}")
+            text = ",".join(map(str, items))
+            texts[option.name] = text.lower() if option.flag else text
+    return texts
 
 
 def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
@@ -177,13 +163,3 @@ def _csv(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     except csv.Error as reason:
         message = f"{path.name}, line {rows.line_num}: not CSV ({reason}); is a quotation mark not closed?"
         raise InvalidCaseError("cases", message) from None
-
-
-def _values(where: str, option: CaseOption, value: Any) -> tuple[Any, ...]:
-    items = value if isinstance(value, list) else [value]
-    kinds = {bool, str} if option.flag else {int, str}
-    if not items or not {type(item) for item in items} <= kinds:
-        usual = "true, false or a list of these" if option.flag else "a number, a list of numbers or a range"
-        raise InvalidCaseError("cases", f"{where}: '{option.name}' is not {usual}")
-    texts = list(map(str.lower, map(str, items))) if option.flag else [",".join(map(str, items))]
-    return _named(where, lambda: tuple(value for text in texts for value in option.values(text)))

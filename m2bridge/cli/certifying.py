@@ -107,7 +107,7 @@ def _check_workers(executor: str, scheduler: str | None, workers: int | None, **
 
 
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
-    from m2bridge.batch.cases import grid, none_left, read_cases
+    from m2bridge.batch.cases import grid, read_cases
 
     if options["all_sizes"]:
         return [every_size(name, options, ("file", "all_a")).build()]
@@ -118,10 +118,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
             raise InvalidCaseError(extra[0], "a grid cannot be given together with --cases")
         with limited(options["timeout"]):  # else a pipe could hold the command up for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
-    cases = grid(chosen, texts, options["all_a"])
-    if not cases:
-        raise InvalidCaseError("a", none_left(chosen))
-    return cases
+    return grid(chosen, texts, options["all_a"])
 
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:

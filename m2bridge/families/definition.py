@@ -377,7 +377,7 @@ class Family:
         InvalidCaseError
             If one is missing, unknown, or does not say what it should.
         """
-        self._check_names(name for name, text in texts.items() if text is not None)
+        self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
 
     def from_json(self, content: object) -> Any:
@@ -390,7 +390,7 @@ class Family:
         """
         if not isinstance(content, dict):
             raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
-        self._check_names(content)
+        self.check_names(content)
         required = [option.name for option in self.options if option.required]
         if missing := [name for name in required if name not in content]:
             raise InvalidCaseError("case", f"'{missing[0]}' is missing")
@@ -399,7 +399,8 @@ class Family:
     def _names(self) -> list[str]:
         return [option.name for option in self.options]
 
-    def _check_names(self, names: Any) -> None:
+    def check_names(self, names: Iterable[Any]) -> None:
+        """Raise InvalidCaseError for a name that is no option of the family."""
         if unknown := [name for name in names if name not in self._names()]:
             raise InvalidCaseError(
                 str(unknown[0]), f"is not an option of the family {self.name}: use {', '.join(self._names())}"
