@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from functools import partial
 from itertools import chain, pairwise, product
 from math import factorial
 from random import Random
@@ -88,26 +89,26 @@ def test_gradients_are_those_of_the_product_rule(
 def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
-    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), random.randrange) for _ in range(2))
+    draw = partial(random.randrange, 1, 1000)
+    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), draw) for _ in range(2))
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)
     )
 
     def moved(s: int) -> bounds.Block:
-        matrices = tuple(
+        attention = tuple(
             tuple(tuple(x + s * y for x, y in zip(row, other, strict=True)) for row, other in zip(A, B, strict=True))
-            for A, B in zip(start.matrices, direction.matrices, strict=True)
+            for A, B in zip(start.attention, direction.attention, strict=True)
         )
-        scalars = tuple(x + s * y for x, y in zip(start.scalars, direction.scalars, strict=True))
-        return bounds.Block(matrices, scalars, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
+        return bounds.Block(attention, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
 
     values = []
     for s in range(15):
         found = output(moved(s).network(numbers), X, numbers)
         values.append(sum(int(g * y) for g, y in zip(G.entries(), found.entries(), strict=True)))
-    entries = start.flattened(gradient(start.network(numbers), X, G, numbers), numbers)
-    along = [x for A in direction.matrices for row in A for x in row] + [*direction.scalars, *direction.row]
+    entries = start.flattened(gradient(start.network(numbers), X, G, numbers))
+    along = [x for A in direction.attention for row in A for x in row] + [*direction.row]
     slope = sum(int(entry) * x for entry, x in zip(entries, along, strict=True))
     assert slope % LARGE_PRIME == int(_interpolated(values)[1])
 
@@ -342,7 +343,7 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bad_point_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose first matrix has rank one sees less of the second one."""
     for first, deciding in (((1, 1), (1, 1)), 0), (((1, 2), (1, 1)), 1):
-        monkeypatch.setattr(bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (), (1, 4)))
+        monkeypatch.setattr(bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (1, 4)))
         assert len(list(bounds.lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
 
 

@@ -230,9 +230,9 @@ def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) 
     """A matrix of too small a rank, so the block decides nothing; the checker has its point from the seed."""
     bad = bounds.random_block
 
-    def of_rank_one(shape: Any, draws: Any, unit: Any = 1) -> Any:
-        made = bad(shape, draws, unit)
-        return replace(made, matrices=(((1, 2), (2, 4)), *made.matrices[1:]))
+    def of_rank_one(shape: Any, draws: Any) -> Any:
+        made = bad(shape, draws)
+        return replace(made, attention=(((1, 2), (2, 4)), *made.attention[1:]))
 
     monkeypatch.setattr(bounds, "random_block", of_rank_one)
     (found,) = certify_all(DeepAttention((3, 3, 3), 2), ["L"])

@@ -7,20 +7,24 @@ the network without such a bound, and bounds for its dimension hold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import islice
-from operator import add
-from random import Random
+from operator import add, mul
 from typing import Any
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.bounds import MOST_PARAMETERS, SEED, SPARE_ROWS, rank_by_series
+from m2bridge.families.deep_attention.bounds import (
+    MOST_PARAMETERS,
+    SPARE_ROWS,
+    rank_by_series,
+    rank_of_gradients,
+    residues,
+)
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradients_at
+from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradients_at, random_matrix
 from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
@@ -158,15 +162,12 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     """The rank of the differential modulo the prime, by gradients; for softmax by all orders of power series."""
 
     def point(numbers: NumberSystem) -> Point:
-        def converted(head: Matrices) -> Matrices:
-            return {x: numbers.matrix([list(map(int, row)) for row in matrix.table()]) for x, matrix in head.items()}
-
-        return Point([list(map(converted, layer)) for layer in layers])
+        return Point([[{x: numbers.matrix(A.table()) for x, A in head.items()} for head in layer] for layer in layers])
 
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
-    gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, Random(SEED))
-    return rank_mod([list(map(int, each)) for each in islice(watched(gradients), upper + SPARE_ROWS)], LARGE_PRIME)
+    gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, residues())
+    return rank_of_gradients(gradients, upper)
 
 
 def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]) -> bool:
@@ -175,13 +176,12 @@ def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator
     The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and one-to-one for k > 1. The
     quadratic forms of the heads, on the tokens that one head of the layer before has as outputs, are independent.
     """
-    last, numbers, random = model.layers - 1, Residues(LARGE_PRIME), Random(SEED)
+    last, numbers, draw = model.layers - 1, Residues(LARGE_PRIME), residues()
     if last and max(model.widths) > MOST_WIDTH:
         raise TooLargeError(f"it is computed for widths up to {MOST_WIDTH}")
 
     def tokens(width: int) -> Any:
-        count = model.heads + SPARE_ROWS
-        return numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(count)] for _ in range(width)])
+        return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
     outputs = [tokens(model.widths[0])]
     for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
@@ -201,6 +201,6 @@ def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """The values of xᵀAx at all columns x."""
-    pair = (X, head["A"] * X) if "A" in head else (head["K"] * X, head["Q"] * X)
-    columns: Iterable[Any] = zip(*(zip(*part.table(), strict=True) for part in pair), strict=True)
-    return [sum(int(x) * int(y) for x, y in zip(*column, strict=True)) % LARGE_PRIME for column in columns]
+    left, right = (X, head["A"] * X) if "A" in head else (head["K"] * X, head["Q"] * X)
+    columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
+    return [sum(map(mul, *column)) for column in columns]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from random import Random
 from typing import Any
@@ -23,6 +23,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention.network import (
     Balls,
+    Draw,
     FormalSoftmax,
     Head,
     Layer,
@@ -33,8 +34,16 @@ from m2bridge.families.deep_attention.network import (
     Residues,
     gradient,
     gradients_at,
+    random_matrix,
 )
-from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
+from m2bridge.families.deep_attention.shape import (
+    THEOREM,
+    Shape,
+    are_separate,
+    bound_by_ranks,
+    linear_dimension,
+    seen_dimension,
+)
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import RankResult, rank_result
@@ -62,20 +71,18 @@ class MinimalStandard:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Virtual weights of a network with at most two inputs and one output.
+    """A network with at most two inputs and one output, by its virtual weights.
 
     Parameters
     ----------
-    matrices : tuple of matrices
-        C_1, C_2, … for the layers whose tokens are not all parallel.
-    scalars : tuple of numbers
-        c_k for the layers after them, behind a hidden width 1, where C_k = c_k mᵀm.
+    attention : tuple of matrices
+        C_1, C_2, … for the layers whose tokens are not all parallel. For the layers after them, behind a hidden width
+        1, C_k = c_k mᵀm; here are the 1 × 1 matrices c_k, as tokens are multiplied by m before.
     row : tuple of numbers
         m.
     """
 
-    matrices: tuple[tuple[tuple[Scalar, ...], ...], ...]
-    scalars: tuple[Scalar, ...]
+    attention: tuple[tuple[tuple[Scalar, ...], ...], ...]
     row: tuple[Scalar, ...]
 
     @property
@@ -85,38 +92,35 @@ class Block:
 
     @property
     def columns(self) -> int:
-        """The number of entries of all C_k, of scalars, and of m."""
-        return self.size**2 * len(self.matrices) + len(self.scalars) + self.size
+        """The number of entries of all C_k or c_k, and of m."""
+        return sum(len(C) ** 2 for C in self.attention) + self.size
+
+    @property
+    def _last(self) -> int:
+        """The place of the layer whose value matrix is m; those of the others are 1."""
+        return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with value matrices 1, …, 1, m."""
-        m = self.row
-        behind = [[[c * x * y for y in m] for x in m] for c in self.scalars]
-        identity = numbers.matrix([[int(i == j) for j in range(self.size)] for i in range(self.size)])
-        attention = [numbers.matrix(rows) for rows in (*self.matrices, *behind)]
-        values = [identity] * (len(attention) - 1) + [numbers.matrix([m])]
-        return tuple((Head(A, V),) for A, V in zip(attention, values, strict=True))
+        """Return the network."""
+        values = [numbers.matrix([[int(i == j) for j in range(len(C))] for i in range(len(C))]) for C in self.attention]
+        values[self._last] = numbers.matrix([self.row])
+        return tuple((Head(numbers.matrix(C), V),) for C, V in zip(self.attention, values, strict=True))
 
-    def flattened(self, layers: list[Layer], numbers: NumberSystem) -> list[Scalar]:
-        """A gradient with respect to the C_k and m as one with respect to the parameters of the block."""
-        covectors = [head.A for (head,) in layers]
-        m, dm = numbers.matrix([self.row]), layers[-1][0].V
-        entries = [entry for dC in covectors[: len(self.matrices)] for entry in dC.entries()]
-        for c, dC in zip(self.scalars, covectors[len(self.matrices) :], strict=True):
-            entries += (m * dC * m.transpose()).entries()
-            dm = dm + numbers.matrix([[c]]) * (m * dC + m * dC.transpose())
-        return [*entries, *dm.entries()]
+    def flattened(self, layers: list[Layer]) -> list[Scalar]:
+        """A gradient with respect to all matrices as one with respect to those of attention and m."""
+        covectors = [*(head.A for (head,) in layers), layers[self._last][0].V]
+        return [entry for covector in covectors for entry in covector.entries()]
 
 
-def random_block(shape: Shape, draw: Callable[[int, int], int], unit: Scalar = 1) -> Block:
-    """A block with the ranks of the shape, of random multiples of ``unit``; no matrix is skew-symmetric.
+def random_block(shape: Shape, draw: Draw) -> Block:
+    """A block with the ranks of the shape.
 
-    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m. All are positive.
+    Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
     size = min(shape.widths[0], 2)
 
     def row(length: int) -> tuple[Scalar, ...]:
-        return tuple(draw(1, _LARGEST_ENTRY) * unit for _ in range(length))
+        return tuple(draw() for _ in range(length))
 
     def matrix(rank: int) -> tuple[tuple[Scalar, ...], ...]:
         if rank == size:
@@ -125,23 +129,16 @@ def random_block(shape: Shape, draw: Callable[[int, int], int], unit: Scalar = 1
         return tuple(tuple(x * y for y in q) for x in k)
 
     alphas = [alpha for r, alpha in zip(shape.entering_ranks, shape.alphas, strict=True) if r > 1]
-    matrices = tuple(matrix(min(alpha, size)) for alpha in alphas)
-    return Block(matrices, row(shape.layers - len(alphas)), row(size))
+    matrices, scalars = [matrix(min(alpha, size)) for alpha in alphas], row(shape.layers - len(alphas))
+    return Block((*matrices, *(((c,),) for c in scalars)), row(size))
 
 
-def gradients(
-    block: Block, numbers: NumberSystem, tokens: int, random: Random, unit: Scalar = 1
-) -> Iterator[list[Any]]:
+def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> Iterator[list[Any]]:
     """Gradients of the output at random inputs, each with a random covector on the tokens."""
     network = block.network(numbers)
-
-    def matrix(rows: int) -> Any:
-        return numbers.matrix(
-            [[random.randrange(-_LARGEST_ENTRY, _LARGEST_ENTRY) * unit for _ in range(tokens)] for _ in range(rows)]
-        )
-
     while True:
-        yield block.flattened(gradient(network, matrix(block.size), matrix(1), numbers), numbers)
+        X, G = (random_matrix(numbers, rows, tokens, draw) for rows in (block.size, 1))
+        yield block.flattened(gradient(network, X, G, numbers))
 
 
 SEED = 20250417
@@ -188,18 +185,25 @@ def lightning_block(network: Shape) -> Iterator[LowerBound]:
 
 def lightning_rank(block: Block, t: int) -> int:
     """Return the rank of the differential of a block of lightning attention."""
-    return rank_of_gradients(block, Residues(LARGE_PRIME), min(t, 2), Random(SEED))
+    return rank_of_gradients(gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns)
 
 
-def rank_of_gradients(block: Block, numbers: NumberSystem, tokens: int, random: Random) -> int:
-    """Return the rank of some more gradients of a block than it has columns."""
-    rows = islice(watched(gradients(block, numbers, tokens, random)), block.columns + SPARE_ROWS)
-    return rank_mod([list(map(int, row)) for row in rows], LARGE_PRIME)
+def residues() -> Draw:
+    """Return a source of random residues, the same each time."""
+    return partial(Random(SEED).randrange, LARGE_PRIME)
+
+
+def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
+    """Return the rank modulo the prime of some more gradients than it can be."""
+    return rank_mod(list(islice(watched(rows), most + SPARE_ROWS)), LARGE_PRIME)
 
 
 def certified_block(network: Shape) -> Block:
-    """Return the block whose rank is computed; it depends on the seed and the ranks only."""
-    return random_block(network, MinimalStandard(SEED).randrange)
+    """Return the block whose rank is computed; it depends on the seed and the ranks only.
+
+    All numbers are positive, so that no matrix is skew-symmetric.
+    """
+    return random_block(network, partial(MinimalStandard(SEED).randrange, 1, _LARGEST_ENTRY))
 
 
 def block_bound(network: Shape, rank_of: Callable[[Block], int], method: str) -> Iterator[LowerBound]:
@@ -234,9 +238,8 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
     if characteristic:
         raise InvalidCaseError("field", "softmax has no meaning over GF(p); use QQ")
     if network.t == 1:
-        value = network.upper_bounds(0)[0].value
         reason = "every matrix of this rank is the function of a network"
-        yield LowerBound(value, "matrices of bounded rank", reason)
+        yield LowerBound(linear_dimension(network), "matrices of bounded rank", reason)
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
     else:
@@ -268,14 +271,14 @@ def _block_rank(block: Block, t: int, layers: int, softmax: bool) -> int:
 
 
 def _formal_rank(block: Block) -> int:
-    random = Random(SEED)
-    return rank_of_gradients(block, FormalSoftmax(LARGE_PRIME, random), 2, random)
+    draw = residues()
+    return rank_of_gradients(gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw), block.columns)
 
 
 def _series_rank(block: Block, t: int, layers: int) -> int:
     """The rank of a row for each order at each input; inputs are added until it does not grow."""
     numbers = PowerSeries(LARGE_PRIME, int(3 ** (layers - 1)) + 1, (1, t - 1))
-    return _growing_rank(gradients(block, numbers, 2, Random(SEED)), numbers.length)
+    return _growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
 
 
 def _ball_block(network: Shape) -> Iterator[LowerBound]:
@@ -283,14 +286,16 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
 
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the others.
     """
-    precision, tokens, unit = 128, min(network.t, 2), flint.fmpq(1, 1000)
-    numbers = Balls((1, network.t - 1))
+    random, precision, numbers = Random(SEED), 128, Balls((1, network.t - 1))
+
+    def draw() -> Scalar:
+        return flint.fmpq(random.randrange(-_LARGEST_ENTRY, _LARGEST_ENTRY), _LARGEST_ENTRY)
+
     while precision <= MOST_PRECISION:
-        random = Random(SEED)
-        block = random_block(network, random.randrange, unit)
+        block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = islice(watched(gradients(block, numbers, tokens, random, unit)), block.columns)
-            determinant = flint.arb_mat(list(rows)).det()
+            rows = watched(gradients(block, numbers, 2, draw))
+            determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
             yield from block_bound(network, lambda block: block.columns, f"block in balls of {precision} bits")
             return
@@ -328,7 +333,7 @@ def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper
     rank = 0
     for doubling in range(DOUBLINGS):
         numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
-        gradients = gradients_at(point(numbers), network, numbers, tokens, Random(SEED))
+        gradients = gradients_at(point(numbers), network, numbers, tokens, residues())
         rank = _growing_rank(gradients, numbers.length)
         if rank == upper:
             break
@@ -338,13 +343,11 @@ def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper
 def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
     """The rank of all orders of gradients that are power series, once twice as many rows do not enlarge it."""
     rows: list[list[int]] = []
-    rank, count = 0, 0
-    for series in watched(gradients):
-        coefficients = [[int(c) for c in entry.coeffs()] for entry in series]
-        rows += [[c[j] if j < len(c) else 0 for c in coefficients] for j in range(length)]
-        if len(rows) < 2 * count:
-            continue
-        before, rank, count = rank, rank_mod(rows, LARGE_PRIME), len(rows)
-        if rank == before:
-            break
+    rank = 0
+    for count, series in enumerate(watched(gradients), 1):
+        rows += [[entry[order] for entry in series] for order in range(length)]
+        if count.bit_count() == 1:
+            before, rank = rank, rank_mod(rows, LARGE_PRIME)
+            if rank == before:
+                break
     return rank

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import add, mul
-from random import Random
+from operator import add, mul, truediv
 from typing import Any
 
 import flint
 
-from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import watched
@@ -24,6 +22,8 @@ Rows = Sequence[Sequence[Any]]
 """Rows of integers; for balls of rational numbers too."""
 Matrix = Any
 """A matrix of FLINT, or an :class:`EntryMatrix`."""
+Draw = Callable[[], Any]
+"""A source of random numbers."""
 
 
 class NumberSystem:
@@ -52,8 +52,7 @@ class Residues(NumberSystem):
 
     def matrix(self, rows: Rows) -> Matrix:
         """Return the matrix with these entries."""
-        entries = [entry % self.prime for row in rows for entry in row]
-        return flint.nmod_mat(len(rows), len(rows[0]), entries, self.prime)
+        return flint.nmod_mat(list(rows), self.prime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +96,16 @@ class FormalSoftmax(Residues):
     lower bounds (docs/deep-attention.md).
     """
 
-    random: Random
+    draw: Draw
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""
-        first = [self.random.randrange(self.prime) for _ in range(2)]
+        first = [self.draw() for _ in range(2)]
         return self.matrix([first, [1 - value for value in first]])
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
         """Return the covector on the scores Z."""
-        return self.matrix([list(map(int, row)) for row in _scores_pullback(normalized.table(), covector.table(), mul)])
+        return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +119,18 @@ class Balls(NumberSystem):
 
     def matrix(self, rows: Rows) -> Matrix:
         """Return the matrix with these entries."""
-        return flint.arb_mat([list(map(flint.arb, row)) for row in rows])
+        return flint.arb_mat(list(rows))
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""
         rows = zip(self.multiplicities, scores.table(), strict=True)
         exponentials = [[w * entry.exp() for entry in row] for w, row in rows]
         totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
-        return flint.arb_mat([[e / total for e, total in zip(row, totals, strict=True)] for row in exponentials])
+        return self.matrix([list(map(truediv, row, totals)) for row in exponentials])
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
         """Return the covector on the scores Z."""
-        return flint.arb_mat(_scores_pullback(normalized.table(), covector.table(), mul))
+        return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,15 +283,17 @@ def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip
     return layers[::-1]
 
 
-def gradients_at(point: Point, shape: Shape, numbers: NumberSystem, tokens: int, random: Random) -> Iterator[list[Any]]:
+def gradients_at(point: Point, shape: Shape, numbers: NumberSystem, tokens: int, draw: Draw) -> Iterator[list[Any]]:
     """Gradients with respect to the parameters at random tokens, each with a random covector on their images."""
     weights = point.network()
     while True:
-        X, G = (
-            numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(tokens)] for _ in range(rows)])
-            for rows in (shape.widths[0], shape.widths[-1])
-        )
+        X, G = (random_matrix(numbers, rows, tokens, draw) for rows in (shape.widths[0], shape.widths[-1]))
         yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
+
+
+def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> Matrix:
+    """Return a matrix whose entries are drawn row by row."""
+    return numbers.matrix([[draw() for _ in range(columns)] for _ in range(rows)])
 
 
 def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
