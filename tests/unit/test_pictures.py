@@ -237,10 +237,10 @@ def test_points_are_where_the_values_say() -> None:
     figure = figure_3(deltas=(3, 5, 7)).figure()
     for panel, more in zip(figure.axes, (0, 2), strict=True):
         expected = [(delta, VALUES[delta] + more) for delta in (3, 5, 7)]
-        formula, *points = panel.lines
-        assert [tuple(map(int, point)) for point in formula.get_xydata()] == expected
-        assert [tuple(map(int, point.get_xydata()[0])) for point in points] == expected
-        assert all(point.get_markerfacecolor() == point.get_color() for point in points)
+        formula, points = panel.lines
+        for drawn in (formula, points):
+            assert [tuple(map(int, point)) for point in drawn.get_xydata()] == expected
+        assert points.get_markerfacecolor() == points.get_color()
         assert [label.get_text() for label in panel.texts] == [str(value) for _, value in expected]
 
 

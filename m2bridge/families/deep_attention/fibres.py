@@ -59,8 +59,7 @@ def generic_fibre(network: Shape, *, engine: Engine) -> GenericFibre:
 
 def unknown_count(network: Shape) -> int:
     """The number of entries of all B_k and N in the chart."""
-    n = network.widths[0]
-    return network.layers * (n * n - 1) + n * network.widths[-1]
+    return network.virtual_entries - network.layers
 
 
 def fibre_script(network: Shape) -> Script:

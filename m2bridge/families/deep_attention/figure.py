@@ -15,7 +15,7 @@ from m2bridge.families.definition import CaseOption, Figure, integer, positive_i
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
 from m2bridge.results.markup import csv_text
-from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, line, new_figure, styled
+from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
 MOST_POINTS = 100
@@ -175,26 +175,16 @@ def _panel(
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
-    points = [(delta, value) for delta, d in zip(deltas, dimensions, strict=True) if (value := expected(d)) is not None]
-    if points:
-        panel.plot(*zip(*points, strict=True), **dashed, label="expected")
-    for delta, result in zip(deltas, dimensions, strict=True):
+    panel.plot(deltas, list(map(expected, dimensions)), **dashed, label=f"expected ({formula})")
+    dots = {"marker": "o", "markersize": 6, "markeredgewidth": 1.4, "linestyle": "none", "color": colour}
+    pairs = list(zip(deltas, dimensions, strict=True))
+    for proved, label, face in ((True, "proved dimension", colour), (False, "lower bound", "white")):
+        if points := [(delta, result.dimension) for delta, result in pairs if (result.status == "proved") is proved]:
+            panel.plot(*zip(*points, strict=True), **dots, markerfacecolor=face, label=label)
+    for delta, result in pairs if len(pairs) <= MOST_LABELS else ():
         at = delta, result.dimension or 0
-        panel.plot(*at, **_mark(colour, result.status == "proved"))
-        if len(deltas) <= MOST_LABELS:
-            panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
-    here = [(0, 0)]
-    legend = [line(here, **_mark(colour, True), label="proved dimension")]
-    legend.append(line(here, **dashed, label=f"expected ({formula})"))
-    if any(result.status != "proved" for result in dimensions):
-        legend.append(line(here, **_mark(colour, False), label="lower bound"))
-    panel.legend(handles=legend, loc="upper left")
-
-
-def _mark(colour: str, filled: bool) -> dict[str, Any]:
-    face = colour if filled else "white"
-    shape = {"marker": "o", "markersize": 6, "markeredgewidth": 1.4, "linestyle": "none"}
-    return {**shape, "color": colour, "markerfacecolor": face}
+        panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
+    panel.legend(loc="upper left")
 
 
 def expected(result: Dimension) -> int | None:

@@ -296,20 +296,20 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
     return numbers.matrix([[draw() for _ in range(columns)] for _ in range(rows)])
 
 
-def virtual_weights(network: Network) -> tuple[list[Matrix], Matrix]:
+def virtual_weights(network: Network) -> list[Matrix]:
     """A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1; for one head without skips."""
-    matrices: list[Matrix] = []
-    M: Any = None
-    for (head,) in network:
-        matrices.append(head.A if M is None else M.transpose() * head.A * M)
-        M = head.V if M is None else head.V * M
-    return matrices, M
+    ((first,), *others) = network
+    matrices, M = [first.A], first.V
+    for (head,) in others:
+        matrices.append(M.transpose() * head.A * M)
+        M = head.V * M
+    return [*matrices, M]
 
 
 def integer_virtual_weights(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
-    matrices, M = virtual_weights(Point.read(shape, parameters, NumberSystem()).network())
-    return [A.rows for A in matrices], M.rows
+    *matrices, M = (A.rows for A in virtual_weights(Point.read(shape, parameters, NumberSystem()).network()))
+    return matrices, M
 
 
 def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem) -> tuple[Head, Matrix]:

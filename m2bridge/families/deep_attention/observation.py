@@ -230,14 +230,22 @@ def _virtual_weights(network: Shape) -> Finding:
     """
     if not network.is_plain:
         raise MethodUnavailableError("virtual weights are those of one head without skip connections")
-    n, count = network.widths[0], network.parameter_count
-    _check_entries(count, network.layers * n * n + network.widths[-1] * n)
-    random = Random(WEIGHTS_SEED)
+    count, random = network.parameter_count, Random(WEIGHTS_SEED)
+    _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    rows = [_tangent(network, point, i) for i in watched(range(count))]
-    rank = rank_mod(rows, LARGE_PRIME)
+    rank = rank_mod([_tangent(network, point, i) for i in watched(range(count))], LARGE_PRIME)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
     return _rank(rank, virtual_dimension(network), method)
+
+
+def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
+    """Twice the derivative of the virtual weights along parameter i, which is f(1) − f(−1) for steps in its direction.
+
+    With the other parameters fixed, A'_k and M are of degree at most 2 in it.
+    """
+    points = ([*point[:i], point[i] + step, *point[i + 1 :]] for step in (1, -1))
+    weights = (virtual_weights(Point.read(network, each, Residues(LARGE_PRIME)).network()) for each in points)
+    return [entry for ahead, behind in zip(*weights, strict=True) for entry in (ahead - behind).entries()]
 
 
 def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
@@ -248,24 +256,6 @@ def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None 
     return Finding(rank, method, "" if rank == bound else "at least", evidence)
 
 
-def _tangent(network: Shape, point: list[int], i: int) -> list[int]:
-    """The derivative of the virtual weights along parameter i: they are polynomials of low degree in it.
-
-    With the other parameters fixed, A'_k and M are of degree at most 2 in it, so that the derivative at 0 is
-    (4f(1) − f(2) − 3f(0))/2.
-    """
-    f0, f1, f2 = (
-        _virtual_values(network, [*point[:i], (point[i] + step) % LARGE_PRIME, *point[i + 1 :]]) for step in range(3)
-    )
-    half = pow(2, -1, LARGE_PRIME)
-    return [(4 * y1 - y2 - 3 * y0) * half % LARGE_PRIME for y0, y1, y2 in zip(f0, f1, f2, strict=True)]
-
-
-def _virtual_values(network: Shape, point: list[int]) -> list[int]:
-    matrices, M = virtual_weights(Point.read(network, point, Residues(LARGE_PRIME)).network())
-    return [int(entry) for matrix in (*matrices, M) for entry in matrix.entries()]
-
-
 def _normal_form(network: Shape) -> Finding:
     """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in matrices of any size."""
     if network.softmax or not network.is_plain:
@@ -273,7 +263,7 @@ def _normal_form(network: Shape) -> Finding:
     if network.layers > MOST_LAYERS:
         raise TooLargeError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
     letters = tuple(map(layer_of_letters, range(network.layers)))
-    matrices, M = virtual_weights(letters)
+    *matrices, M = virtual_weights(letters)
     S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
@@ -342,9 +332,9 @@ def _fibre(network: Shape, engine: Engine, observable: str) -> Finding:
     """
     fibre = generic_fibre(network, engine=engine)
     dimension, degree = fibre.dimension, fibre.degree
-    virtual, n = _virtual_fibre_dimension(network, _dimension), network.widths[0]
+    virtual = _virtual_fibre_dimension(network, _dimension)
     among_virtual = virtual.exact_value
-    everything = virtual.numbers["virtual_weights"] == network.layers * n * n + network.widths[-1] * n
+    everything = virtual.numbers["virtual_weights"] == network.virtual_entries
     if among_virtual is not None and (dimension != among_virtual if everything else dimension < among_virtual):
         raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
     numbers = {"unknowns": unknown_count(network), "dimension": dimension, "degree": degree}

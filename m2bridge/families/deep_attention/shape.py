@@ -185,6 +185,12 @@ class Shape(DifferentiableModel):
         return self.widths[-1] * self.t
 
     @property
+    def virtual_entries(self) -> int:
+        """The number of entries of all virtual weights A'_k and M."""
+        n = self.widths[0]
+        return self.layers * n * n + n * self.widths[-1]
+
+    @property
     def entering_ranks(self) -> tuple[int, ...]:
         """r_k = min(d_0, …, d_{k−1}), the generic rank of M_k."""
         return tuple(accumulate(self.widths[:-1], min))
@@ -200,14 +206,12 @@ class Shape(DifferentiableModel):
         return tuple(map(min, self.a, self.entering_ranks))
 
     @property
-    def first_rank_one(self) -> int:
-        """The first layer k with α_k = 1, or l where no layer before the last is one."""
-        return next((k for k, alpha in enumerate(self.alphas, 1) if alpha == 1), self.layers)
-
-    @property
     def whole_layers(self) -> int:
-        """The last layer of lightning attention whose skew-symmetric part matters."""
-        return self.first_rank_one if self.t > 1 else 0
+        """The last layer of lightning attention whose skew-symmetric part matters: the first with α_k = 1, or l.
+
+        For one token it matters in none.
+        """
+        return next((k for k, alpha in enumerate(self.alphas, 1) if alpha == 1), self.layers) if self.t > 1 else 0
 
     @property
     def kernel_dimension(self) -> int:
@@ -307,11 +311,11 @@ def seen_dimension(network: Shape) -> int:
 
 def virtual_bound(network: Shape) -> UpperBound:
     """Return the bound by virtual weights less what the function does not see; no skips, t ≥ 2 for softmax."""
-    value, first = seen_dimension(network), network.first_rank_one
+    value, whole = seen_dimension(network), network.whole_layers
     if network.softmax:
         return UpperBound(value, "the virtual weights")
-    after = f" after layer {first}, which has rank one" if network.t > 1 else ""
-    symmetric = f" with symmetric attention matrices{after}" if network.whole_layers < network.layers else ""
+    after = f" after layer {whole}, which has rank one" if network.t > 1 else ""
+    symmetric = f" with symmetric attention matrices{after}" if whole < network.layers else ""
     return UpperBound(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
 
 
