@@ -191,8 +191,8 @@ def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
 
 
 PLANTED = [
-    ("theorem_l", lambda n: virtual_dimension(n) - n.layers, DeepAttention((3, 3, 3), (1, 2)), "L"),
-    ("theorem_l", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
+    ("seen_dimension", lambda n: virtual_dimension(n) - n.layers, DeepAttention((3, 3, 3), (1, 2)), "L"),
+    ("seen_dimension", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
     ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
     ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
     ("equation_16", lambda n: 24, KINDS[4], "3.10"),

@@ -18,8 +18,8 @@ from m2bridge.families.deep_attention.checker.predictions import Case, hypothese
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVABLES, can_be_certified, observe
-from m2bridge.families.deep_attention.shape import reduced_dimension
-from m2bridge.families.deep_attention.statements import STATEMENTS, equation_14, equation_16, expectations, theorem_l
+from m2bridge.families.deep_attention.shape import reduced_dimension, seen_dimension, virtual_dimension
+from m2bridge.families.deep_attention.statements import STATEMENTS, equation_14, equation_16, expectations
 from m2bridge.maps.statement import GlobalStatement
 from tests.limits import RecordedEngine
 
@@ -79,14 +79,14 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
 @pytest.mark.parametrize(
     ("name", "network", "wrong"),
     [
-        ("L", DeepAttention((3, 3, 3), 2), lambda n: theorem_l(n) + n.layers),
+        ("L", DeepAttention((3, 3, 3), 2), lambda n: seen_dimension(n) + n.layers),
         ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: reduced_dimension(n, 2) - 2),
         ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: reduced_dimension(n, 3) - 3),
-        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: theorem_l(replace(n, t=2))),
-        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: theorem_l(replace(n, t=2))),
+        ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: seen_dimension(replace(n, t=2))),
+        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: virtual_dimension(n) - n.layers),
         ("3.8", DeepAttention((3, 3, 3), 2), lambda n: equation_16(n)),
-        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: theorem_l(replace(n, t=2)) + 1),
-        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * theorem_l(replace(n, t=2))),
+        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: seen_dimension(replace(n, t=2)) + 1),
+        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * seen_dimension(replace(n, t=2))),
         ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
         ("3.5", DeepAttention((3, 2, 3), 2), lambda n: equation_14(n)),
         ("V", DeepAttention((2, 3, 2), 2), lambda n: equation_16(n)),
@@ -313,8 +313,8 @@ def test_weights_are_not_those_of_the_maker(key: str, monkeypatch: pytest.Monkey
 def test_weights_have_generic_ranks(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others are passed over: here the first ones, of which all entries are one."""
     network = DeepAttention.from_key(key)
-    ones, drawn = 3 * network.parameter_count, fibres._draws
-    monkeypatch.setattr(fibres, "_draws", lambda: chain([1] * ones, drawn()))
+    zeros, drawn = 2 * 3 * network.parameter_count, fibres.minimal_standard
+    monkeypatch.setattr(fibres, "minimal_standard", lambda seed: chain([0] * zeros, drawn(seed)))
     attention, M = fibres._weights(case(key))
     assert [rank(A) for A in attention] == list(network.alphas)
     assert rank(M) == network.rank

@@ -15,7 +15,6 @@ from m2bridge.families.deep_attention.shape import (
     Shape,
     layered_bound,
     linear_dimension,
-    reduced_dimension,
     seen_dimension,
     virtual_dimension,
 )
@@ -91,11 +90,6 @@ def equation_16(network: Shape) -> int:
     first, *hidden, last = network.widths
     value_matrix = hidden[0] * (first + last - hidden[0]) if hidden else first * last
     return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
-
-
-def theorem_l(network: Shape) -> int:
-    """The dimension of lightning attention, for all widths and ranks."""
-    return reduced_dimension(network, network.whole_layers) - network.layers
 
 
 def theorem_s(network: Shape) -> int:
@@ -175,7 +169,7 @@ DIMENSIONS = (
     COROLLARY_3_8,
     _stated("3.9", "", lambda n: equation_16(n), *SOFTMAX, "several-tokens", "single-layer"),
     CONJECTURE_3_10,
-    _stated("L", "", lambda n: theorem_l(n), *LIGHTNING),
+    _stated("L", "", lambda n: seen_dimension(n), *LIGHTNING),
     _stated("S", "", lambda n: theorem_s(n), *SOFTMAX),
     _stated("skip", "dimension", lambda n: skip_connections(n), *SKIP),
     _stated("heads", "separate heads", lambda n: separate_heads(n), *HEADS),

@@ -16,7 +16,7 @@ import flint
 
 from m2bridge.checker.algebra import PRIME
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.deep_attention.checker.fibres import transposed
+from m2bridge.families.deep_attention.checker.fibres import minimal_standard, transposed
 from m2bridge.families.deep_attention.checker.predictions import Case
 
 SEED, STATED_PRIME = 20250417, 2**31 - 1
@@ -70,27 +70,18 @@ def columns_and_rank(case: Case) -> tuple[int, int]:
 def _rank(block: Block, most: int) -> int:
     if block.columns**2 * block.layers * block.length > MOST:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    here = _rank_at(block, _stated_point(block), PRIME, most)
     random = Random(1)
-    other = [random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns)]
+    here = _rank_at(block, (1 + state % 999 for state in minimal_standard(SEED)), PRIME, most)
+    other = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
     elsewhere = _rank_at(block, other, STATED_PRIME, most)
     if here != elsewhere:
         raise ContradictionError(f"ranks {here} and {elsewhere} of {block}")
     return here
 
 
-def _stated_point(block: Block) -> list[int]:
-    """Return the block from the seed in the certificate, by the minimal standard generator (Park, Miller 1993)."""
-    point, state = [], SEED
-    for _ in range(2 * block.columns):
-        state = state * 48271 % (2**31 - 1)
-        point.append(1 + state % 999)
-    return point
-
-
-def _parameters(block: Block, point: Sequence[int]) -> list[int]:
+def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
     """All C_k row by row, the c_k, m."""
-    numbers, parameters = iter(point), list[int]()
+    parameters = list[int]()
     for rank in block.ranks:
         if rank == block.size:
             parameters += [next(numbers) for _ in range(block.size**2)]
@@ -100,7 +91,7 @@ def _parameters(block: Block, point: Sequence[int]) -> list[int]:
     return parameters + [next(numbers) for _ in range(block.behind + block.size)]
 
 
-def _rank_at(block: Block, point: Sequence[int], prime: int, most: int) -> int:
+def _rank_at(block: Block, point: Iterator[int], prime: int, most: int) -> int:
     """Inputs are added, twice as many each time, until the rank is all that it can be."""
     parameters, random, rows, rank = _parameters(block, point), Random(2), list[list[int]](), -1
     for count in (3, 3, 6, 12, *[block.columns] * 3):
@@ -132,12 +123,11 @@ def _output(block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]],
     tokens = [[ring.number(x) for x in row] for row in X]
     T = [[ring.number(int(i == j)) for j in range(len(X[0]))] for i in range(len(X[0]))]
     for k in range(block.layers):
+        moved = ring.product(tokens, T)
         if k < len(block.ranks):
             C = [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)]
         else:
-            c = numbers[square * len(block.ranks) + k - len(block.ranks)]
-            C = [[ring.times(c, ring.times(x, y)) for y in m[0]] for x in m[0]]
-        moved = ring.product(tokens, T)
+            C, moved = [[numbers[square * len(block.ranks) + k - len(block.ranks)]]], ring.product(m, moved)
         scores = ring.product(ring.product(transposed(moved), C), moved)
         T = ring.product(T, ring.softmax(scores, chosen[k]) if block.softmax else scores)
     return ring.product(m, ring.product(tokens, T))[0]

@@ -5,7 +5,7 @@ Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of e
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import count, product as pairs
+from itertools import product as pairs
 from typing import Any
 
 import flint
@@ -92,7 +92,8 @@ def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
 
 def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
     """The first random virtual weights of generic ranks for which the chart meets all orbits of scalings."""
-    draws = _draws()
+    states = minimal_standard(SEED)
+    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))  # ±1, …, ±5
     while True:
         M, attention = [[int(i == j) for j in range(case.d[0])] for i in range(case.d[0])], []
         for n, m, a in case.layers:
@@ -104,12 +105,10 @@ def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
             return attention, M
 
 
-def _draws() -> Iterator[int]:
-    """±1, …, ±5: size and sign by the minimal standard generator (Park, Miller 1993)."""
-    state = SEED
-    for _ in count():
-        size, sign = (state := state * 48271 % (2**31 - 1)), (state := state * 48271 % (2**31 - 1))
-        yield (1 + size % 5) * (-1) ** (sign % 2)
+def minimal_standard(state: int) -> Iterator[int]:
+    """The states after this one of the minimal standard generator (Park, Miller 1993)."""
+    while True:
+        yield (state := state * 48271 % (2**31 - 1))
 
 
 def _matrix(draws: Iterator[int], rows: int, columns: int) -> Matrix:

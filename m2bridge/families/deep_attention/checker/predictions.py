@@ -240,8 +240,8 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.8", ""): Statement(lambda case: _equation_16(case) - len(case.a), _PAPER, (*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
     ("3.10", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")),
-    ("L", ""): Statement(lambda case: virtual(case, case.whole) - len(case.a), _LIGHTNING),
-    ("S", ""): Statement(lambda case: virtual(case, len(case.a)) if case.t > 1 else linear(case), _SOFTMAX),
+    ("L", ""): Statement(upper_bound, _LIGHTNING),
+    ("S", ""): Statement(upper_bound, _SOFTMAX),
     ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
     ("skip", "one-to-one"): Statement(lambda case: 0, (*_SKIP, "several-tokens")),
     ("skip", "dimension"): Statement(
