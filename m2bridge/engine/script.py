@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge._version import __version__
-from m2bridge.errors import RenderError
+from m2bridge.errors import ParseError, RenderError
 from m2bridge.results.sheet import printable, visible
 from m2bridge.system import folder, m2script
 
 if TYPE_CHECKING:  # Jinja is slow to import, and Macaulay2 can start before
     from jinja2 import Environment
     from markupsafe import Markup
-
-__all__ = ["Script", "render"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +86,26 @@ class Transcript:
     version: str
 
 
+def fields_of(records: Iterable[str]) -> dict[str, Any]:
+    """Read the fields of wire records; their values as JSON has them.
+
+    Raises
+    ------
+    ParseError
+        If a record does not follow the wire format, or a field occurs twice.
+    """
+    fields: dict[str, Any] = {}
+    for record in records:
+        try:
+            line = json.loads(record)
+            if line["field"] in fields:
+                raise ParseError(f"the field '{line['field']}' was emitted twice")
+            fields[line["field"]] = line["value"]
+        except (ValueError, KeyError, TypeError) as reason:
+            raise ParseError(f"not a record of the wire format: {record[:120]}") from reason
+    return fields
+
+
 class Engine(Protocol):
     """Runs scripts one after the other; no run sees anything of another.
 
@@ -105,7 +124,6 @@ class Engine(Protocol):
     @property
     def version(self) -> str:
         """The version of Macaulay2."""
-        ...
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         """Run one script, within the timeout and the limit of :func:`m2bridge.limits.clock`.
@@ -115,7 +133,6 @@ class Engine(Protocol):
         EngineError
             If it did not run to its end; the records that were complete by then are in the exception.
         """
-        ...
 
 
 def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:

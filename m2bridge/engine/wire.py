@@ -31,7 +31,7 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import from_macaulay2
-from m2bridge.engine.script import Engine, Script
+from m2bridge.engine.script import Engine, Script, fields_of
 from m2bridge.errors import M2BridgeError, MemoryLimitError, ParseError, TimeLimitError
 from m2bridge.limits import clock
 from m2bridge.system import integer
@@ -249,11 +249,10 @@ class Answer:
 
     def integer_pairs(self, name: str) -> dict[int, int]:
         """A list of pairs of integers, as a mapping."""
-        pairs = self._list(name, list)
-        try:
-            return {int(key): int(value) for key, value in pairs}
-        except (TypeError, ValueError) as reason:
-            raise ParseError(f"the field '{name}' is not a list of pairs of integers") from reason
+        pairs = self.integer_lists(name)
+        if not all(len(pair) == 2 for pair in pairs):
+            raise ParseError(f"the field '{name}' is not a list of pairs of integers")
+        return {pair[0]: pair[1] for pair in pairs}
 
     def ideal(self, name: str) -> GeneratingSet:
         """An ideal."""
@@ -286,17 +285,7 @@ def parse(records: Sequence[str]) -> Answer:
     ParseError
         If a record does not follow the wire format, or a field occurs twice.
     """
-    values: dict[str, Any] = {}
-    for record in records:
-        try:
-            line = json.loads(record)
-            name, value = line["field"], line["value"]
-        except (ValueError, KeyError, TypeError) as reason:
-            raise ParseError(f"not a record of the wire format: {record[:120]}") from reason
-        if name in values:
-            raise ParseError(f"the field '{name}' was emitted twice")
-        values[name] = decode(value)
-    return Answer(values)
+    return Answer({name: decode(value) for name, value in fields_of(records).items()})
 
 
 def answer_to(script: Script, *, engine: Engine) -> Answer:

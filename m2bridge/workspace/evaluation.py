@@ -1,16 +1,15 @@
 """Evaluates anybody's Macaulay2 code, and tells what can be told of it without running it."""
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.script import Transcript
+from m2bridge.engine.script import Transcript, fields_of
 from m2bridge.engine.session import Conversation, quoted
 from m2bridge.engine.trace import Source
-from m2bridge.errors import InvalidCaseError, ParseError
+from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Limits, address_space
 from m2bridge.system import collection_paused
 
@@ -171,10 +170,7 @@ class Evaluator(Conversation):
         flags = (self._passing, bool(given), output and not self._passing)
         arguments = (quoted(form), *("true" if flag else "false" for flag in flags))
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
-        try:
-            return {line["field"]: line["value"] for line in map(json.loads, transcript.records)}, transcript
-        except (ValueError, KeyError, TypeError) as reason:
-            raise ParseError("the answer does not follow the wire format") from reason
+        return fields_of(transcript.records), transcript
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:
