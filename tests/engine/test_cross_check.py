@@ -17,7 +17,6 @@ from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_
 from m2bridge.families.attention.fibres import Fibre, fibres
 from m2bridge.families.attention.observation import check, observe, section_points
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
-from m2bridge.families.attention.representations import Generators
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement
@@ -298,11 +297,11 @@ def test_generators_for_all_sizes_are_held_against_cases(
     """And a representation that is left out is missed."""
     if left_out:
         right = closures.generators
-        monkeypatch.setattr(closures, "generators", lambda size: Generators(size, right(size).types[1:]))
+        monkeypatch.setattr(closures, "generators", lambda size: right(size)[1:])
     found = generators_of_all_sizes(CORES[1:3], 2, engine=engine)
     assert [case.model for case in found.cases] == [SingleLayerAttention(2, 1, 1), SingleLayerAttention(2, 2, 1)]
     assert [case.computed for case in found.cases] == [{2: 3}, {2: 15, 4: 5}]
-    assert [(v.statement, v.decision) for v in found.verdicts] == [
+    assert [(v.name, v.decision) for v in found.verdicts] == [
         ("generators", "REFUTED" if left_out else "CONFIRMED"),
         ("generated", "REFUTED" if left_out else "CONFIRMED"),
     ]

@@ -38,10 +38,9 @@ from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Po
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, alternating, boundary
 from m2bridge.families.attention.representations import (
-    Generators,
     coordinate_ring,
     core_types,
-    from_counts,
+    from_multidegrees,
     generators,
     hilbert_series,
     multiplicity_spaces as multiplicity_spaces_of,
@@ -175,24 +174,14 @@ def test_generators_of_small_cores(core: tuple[int, int, int]) -> None:
 def test_representations_are_those_of_the_ideal_in_each_multidegree(size: tuple[int, ...], last: int) -> None:
     model = SingleLayerAttention(*size)
     found = implicitize(graded_source(model), last)
-    counts: Counter[tuple[int, Shapes]] = Counter()
-    for orbit in found.orbits:
-        h, x, y = (sorted(filter(None, part), reverse=True) for part in split(orbit.multidegree, model))
-        counts[orbit.degree, (tuple(x), tuple(h), tuple(y))] = len(orbit.polynomials)
-    seen = from_counts(counts, (model.d, model.d_out, model.d))
+    seen = from_multidegrees(
+        model, {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in found.orbits}
+    )
     assert set(seen) == {part for part in representations(model) if part.degree <= last}
     for n, count in found.generator_counts.items():
         assert count == sum(part.dimension for part in seen if part.degree == n)
     ring = coordinate_ring(CoreSize.of(model))
     assert found.hilbert_function == tuple(ring.hilbert_function(model, n) for n in range(last + 1))
-
-
-def split(multidegree: tuple[int, ...], model: SingleLayerAttention) -> tuple[tuple[int, ...], ...]:
-    return (
-        multidegree[: model.d_out],
-        multidegree[model.d_out : model.d_out + model.d],
-        multidegree[model.d_out + model.d :],
-    )
 
 
 def test_the_coordinate_ring_is_less_than_the_sections_in_low_degrees() -> None:
@@ -216,7 +205,7 @@ def test_a_closure_for_all_sizes_has_the_values_of_single_cases() -> None:
         assert found.dimension.subs(numbers) == dimension_formula(model)
         assert found.degree.subs(numbers) == degree_formula(model)
         counted = {part.shapes: part.dimension for part in representations(model)}
-        formulas = {kind: int(number * found.number(kind).subs(numbers)) for _, kind, number in found.generators.types}
+        formulas = {kind: int(number * found.number(kind).subs(numbers)) for _, kind, number in found.generators}
         assert {kind: number for kind, number in formulas.items() if number} == counted
 
 
@@ -305,7 +294,7 @@ def test_a_certificate_with_another_generator_is_not_that_of_the_checker(monkeyp
     """A planted generator, in the maker or in the file, is seen by its weight."""
     core = CORES[1]
     right = generators(core)
-    planted = Generators(core, (*right.types[1:], (4, ((2, 2), (4,), (4, 4)), 1)))
+    planted = (*right[1:], (4, ((2, 2), (4,), (4, 4)), 1))
     wrong = ClosureOfSizes(planted, coordinate_ring(core)).to_certificate()
     assert closure(core.variables, core.columns, core.rows) != wrong
 

@@ -31,7 +31,7 @@ from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, independent_rows
 from m2bridge.families.attention.parametrization import Index, parametrization, reduced_name
-from m2bridge.families.attention.representations import SPACES, Type, hilbert_function, multiplicity_spaces, up_to
+from m2bridge.families.attention.representations import Type, hilbert_function, multiplicity_spaces, of_size, up_to
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
 from m2bridge.maps.model import Core
@@ -266,11 +266,10 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
     size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
-    types = [kind for kind in representations.generators(size).types if kind[0] > above]
-    for (n, shapes, number), found in vectors(size, types):
-        part = Representation(n, SPACES, sizes, shapes, number)
-        if part.dimension:
-            yield part, [f for vector in found for f in Module(vector.polynomial, shapes, sizes).basis()]
+    types = [kind for kind in representations.generators(size) if kind[0] > above]
+    for kind, found in vectors(size, types):
+        for part in of_size([kind], shape):
+            yield part, [f for vector in found for f in Module(vector.polynomial, kind[1], sizes).basis()]
 
 
 def core(shape: Shape, coordinates: Coordinates) -> Core | None:
@@ -285,7 +284,7 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
         str(size := CoreSize.of(shape)),
         partial(representations.hilbert_series, shape),
         partial(representations.representations, shape),
-        lambda last: (hilbert_function(shape, last), up_to(size, last).representations(shape)),
+        lambda last: (hilbert_function(shape, last), of_size(up_to(size, last), shape)),
         partial(_polynomials, shape) if reduced else None,
     )
 

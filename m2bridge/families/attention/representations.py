@@ -7,7 +7,8 @@ is true of every closure with this core; only the dimensions of the Schur functo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -68,25 +69,11 @@ class CoordinateRing:
         return sections_of(shape, n) - sum(less)
 
 
-@dataclass(frozen=True, slots=True)
-class Generators:
-    """All minimal generators for a core, and the minors beyond it.
-
-    Parameters
-    ----------
-    size : CoreSize
-    types : tuple of Type
-        By degree.
-    """
-
-    size: CoreSize
-    types: tuple[Type, ...]
-
-    def representations(self, shape: Shape) -> tuple[Representation, ...]:
-        """The generators of the closure of a model with this core."""
-        spaces = shape.d, shape.d_out, shape.d
-        found = (Representation(n, SPACES, spaces, shapes, number) for n, shapes, number in self.types)
-        return tuple(representation for representation in found if representation.dimension)
+def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
+    """The representations of these types that are not zero, for the spaces of a model."""
+    sizes = shape.d, shape.d_out, shape.d
+    found = (Representation(n, SPACES, sizes, shapes, number) for n, shapes, number in types)
+    return tuple(representation for representation in found if representation.dimension)
 
 
 def _dimension(shapes: Shapes, shape: Shape) -> int:
@@ -130,8 +117,8 @@ def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int]) -> Multipli
 
 
 @lru_cache(maxsize=64)
-def generators(size: CoreSize) -> Generators:
-    """All minimal generators for a core, with proof.
+def generators(size: CoreSize) -> tuple[Type, ...]:
+    """The degrees, types and multiplicities of all minimal generators for a core, and of the minors beyond it.
 
     Raises
     ------
@@ -140,7 +127,7 @@ def generators(size: CoreSize) -> Generators:
     TimeLimitError
         If the limit was reached.
     """
-    return Generators(size, tuple(sorted([*core_types(size), *minors(size)])))
+    return tuple(sorted([*core_types(size), *minors(size)]))
 
 
 MOST_TYPES = 1500
@@ -173,11 +160,11 @@ def _types(size: CoreSize, sizes: tuple[int, int, int], last: int) -> tuple[Type
     return tuple((n, shapes, count) for n in range(1, last + 1) for shapes, count in spaces.generators(n).items())
 
 
-def up_to(size: CoreSize, last: int) -> Generators:
+def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """The minimal generators up to a degree, for a core and beyond it; raises as :func:`generators`."""
     if last > size.decisive_degree:
-        return Generators(size, tuple(kind for kind in generators(size).types if kind[0] <= last))
-    return Generators(size, tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)])))
+        return tuple(kind for kind in generators(size) if kind[0] <= last)
+    return tuple(sorted([*_types(size, size.dimensions, last), *minors(size, last)]))
 
 
 def hilbert_function(shape: Shape, last: int) -> list[int]:
@@ -207,30 +194,26 @@ def representations(shape: Shape) -> tuple[Representation, ...]:
     >>> [(str(part), part.dimension) for part in representations(SingleLayerAttention(2, 2))]
     [('S_11 X ⊗ S_11 H ⊗ S_4 Y', 5), ('S_22 X ⊗ S_4 H ⊗ S_44 Y', 5), ('S_4 X ⊗ S_22 H ⊗ S_44 Y', 5)]
     """
-    return generators(CoreSize.of(shape)).representations(shape)
+    return of_size(generators(CoreSize.of(shape)), shape)
 
 
-def from_counts(counts: Mapping[tuple[int, AnyShapes], int], sizes: tuple[int, int, int]) -> tuple[Representation, ...]:
-    """The representations with these numbers of generators of dominant multidegrees, in each degree.
+def from_multidegrees(shape: Shape, counts: Mapping[tuple[int, tuple[int, ...]], int]) -> tuple[Representation, ...]:
+    """The representations with these numbers of generators, by degree and multidegree in reduced coordinates.
+
+    Of the multidegrees that permutations of the indices exchange, one is enough.
 
     Raises
     ------
     ContradictionError
         If a multiplicity would be negative.
     """
-    found = []
-    for n in sorted({degree for degree, _ in counts}):
-        weights: dict[AnyShapes, int] = {shapes: number for (degree, shapes), number in counts.items() if degree == n}
-        for shapes, number in sorted(from_weights(weights, sizes).items()):
-            found.append(Representation(n, SPACES, sizes, shapes, number))
-    return tuple(found)
-
-
-def from_multidegrees(shape: Shape, counts: Mapping[tuple[int, tuple[int, ...]], int]) -> tuple[Representation, ...]:
-    """The same for multidegrees of reduced coordinates, one of each orbit; raises ContradictionError."""
     d, d_out = shape.d, shape.d_out
-    dominant = {}
+    weights: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]
-        dominant[n, tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))] = number
-    return from_counts(dominant, (d, d_out, d))
+        weights[n][tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))] = number
+    return tuple(
+        Representation(n, SPACES, (d, d_out, d), shapes, number)
+        for n, found in sorted(weights.items())
+        for shapes, number in sorted(from_weights(found, (d, d_out, d)).items())
+    )

@@ -24,14 +24,7 @@ from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.multiplicity_spaces import total_dimension
-from m2bridge.families.attention.representations import (
-    SPACES,
-    CoordinateRing,
-    Generators,
-    Type,
-    coordinate_ring,
-    generators,
-)
+from m2bridge.families.attention.representations import SPACES, CoordinateRing, Type, coordinate_ring, generators
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import computed_question
@@ -61,20 +54,20 @@ class ClosureOfSizes:
 
     Parameters
     ----------
-    generators : Generators
+    generators : tuple of Type
     ring : CoordinateRing
     vectors : tuple of tuples of pairs of str
         For each type of generators highest weight vectors, by determinants and as polynomials, if they were asked for.
     """
 
-    generators: Generators
+    generators: tuple[Type, ...]
     ring: CoordinateRing
     vectors: tuple[tuple[tuple[str, str], ...], ...] = ()
 
     @property
     def core(self) -> CoreSize:
         """The core that they have."""
-        return self.generators.size
+        return self.ring.size
 
     @property
     def condition(self) -> str:
@@ -117,8 +110,8 @@ class ClosureOfSizes:
 
     def numbers(self, shape: Shape | None = None) -> dict[int, Expr]:
         """The numbers of generators by degree, as polynomials, or their values at a size."""
-        counts = dict.fromkeys((n for n, *_ in self.generators.types), Integer(0))
-        for n, shapes, number in self.generators.types:
+        counts = dict.fromkeys((n for n, *_ in self.generators), Integer(0))
+        for n, shapes, number in self.generators:
             counts[n] += number * self.number(shapes)
         at = {} if shape is None else {D: shape.d, D_OUT: shape.d_out}
         return {n: factor(count.subs(at)) for n, count in counts.items() if count.subs(at) != 0}
@@ -133,11 +126,11 @@ class ClosureOfSizes:
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
-        return (kind for kind in self.generators.types if self.number(kind[1]) != 0)
+        return (kind for kind in self.generators if self.number(kind[1]) != 0)
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
         """By determinants, or as polynomials."""
-        return [forms[form] for forms in self.vectors[self.generators.types.index(kind)]] if self.vectors else None
+        return [forms[form] for forms in self.vectors[self.generators.index(kind)]] if self.vectors else None
 
     def polynomials(self) -> list[Polynomials]:
         """The highest weight vectors, in the order of the table."""
@@ -165,7 +158,7 @@ class ClosureOfSizes:
             "bound": self.ring.bound,
             "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)],
             "sections_from": self.ring.sections_from,
-            "representations": [_named(*kind).type_json() for kind in self.generators.types],
+            "representations": [_named(*kind).type_json() for kind in self.generators],
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -267,7 +260,7 @@ def closures_of_all_sizes(
     Examples
     --------
     >>> from m2bridge.families.attention.all_sizes.closures import CORES
-    >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators.types[0])
+    >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators[0])
     (2, ((1, 1), (2,), (3, 1)), 1)
     """
     with limited(timeout) as running:
@@ -279,7 +272,7 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     found = generators(size)
     written = tuple(
         tuple((vector.formula, highest_weights.written(vector, kind[1])) for vector in polynomials)
-        for kind, polynomials in highest_weights.vectors(size, found.types if vectors else ())
+        for kind, polynomials in highest_weights.vectors(size, found if vectors else ())
     )
     return ClosureOfSizes(found, coordinate_ring(size), written)
 
