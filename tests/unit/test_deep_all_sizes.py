@@ -25,7 +25,6 @@ from m2bridge.families.deep_attention.all_sizes.family import (
     cross_check_deep_attention,
     known_dimension,
     small_networks,
-    stated_for_all_sizes,
 )
 from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
@@ -52,7 +51,7 @@ from tests.deep import jacobian_rank, softmax_rank
 
 # Deep attention for all sizes at once: what is counted, what is predicted, and that planted mistakes are noticed.
 
-STATED = {statement.key: statement for statement in stated_for_all_sizes()}
+STATED = {statement.key: statement for statement in every_size.STATED}
 
 
 def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:

@@ -19,6 +19,7 @@ from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
 from m2bridge.families.definition import Row
 from m2bridge.limits import each, limited, watched
+from m2bridge.maps.statement import Value
 from m2bridge.results.base import Decision
 
 Example = dict[str, Any]
@@ -164,9 +165,7 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
     """
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
-    for network in _networks(prediction):
-        if statement.hypotheses(network):
-            continue
+    for network in _admitted(statement, prediction):
         try:
             total(network, end, layer)
         except ContradictionError:
@@ -188,6 +187,11 @@ def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
     return watched(small_networks("softmax" if prediction.counts == "softmax" else "none"))
 
 
+def _admitted(statement: Stated, prediction: Prediction) -> Iterator[DeepAttention]:
+    """The small networks to which a statement applies."""
+    return (network for network in _networks(prediction) if not statement.hypotheses(network))
+
+
 def known_dimension(network: DeepAttention, counts: str) -> int:
     """Return the sum that is counted for a network."""
     return total(network, *counted(counts))
@@ -195,12 +199,8 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
     end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
-    for network in _networks(prediction):
-        if not statement.hypotheses(network):
-            stated = total(network, end, layer)
-            if stated != known_dimension(network, prediction.counts):
-                return _example(network, prediction.counts, stated)
-    return None
+    sums = ((network, total(network, end, layer)) for network in _admitted(statement, prediction))
+    return next(filter(None, (_example(network, prediction.counts, stated) for network, stated in sums)), None)
 
 
 def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
@@ -208,28 +208,26 @@ def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
         fails, stated = failing(statement, network), statement.predict(network)
-        if len(fails) != 1 or not isinstance(stated, int):
-            continue
-        kind = fails[0].partition(";")[0]
-        if kind not in outside and stated != known_dimension(network, prediction.counts):
-            outside[kind] = Example(hypothesis=fails[0], **_example(network, prediction.counts, stated))
+        kind = fails[0].partition(";")[0] if len(fails) == 1 else ""
+        if kind and kind not in outside and (example := _example(network, prediction.counts, stated)):
+            outside[kind] = Example(hypothesis=fails[0], **example)
     return tuple(outside.values())
 
 
-def _example(network: DeepAttention, counts: str, stated: int) -> Example:
-    """Return a network with its dimension by ranks, which has to be what is counted."""
+def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
+    """Return a network with its dimension by ranks, which has to be what is counted; ``None`` if that is stated."""
+    if stated is None or stated == (count := known_dimension(network, counts)):
+        return None
     finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
-    count = known_dimension(network, counts)
     if finding.exact_value != count:
         raise ContradictionError(f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer")
     return Example(network=network.key, computed=count, stated=stated)
 
 
-def stated_for_all_sizes() -> tuple[Stated, ...]:
-    """Return the statements that have a form for all sizes."""
-    return tuple(statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM))
+STATED = tuple(statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM))
+"""The statements that have a form for all sizes."""
 
 
 def cross_check_deep_attention(
@@ -259,8 +257,7 @@ def cross_check_deep_attention(
     >>> {str(verdict.decision) for verdict in found.verdicts}
     {'CONFIRMED'}
     """
-    every = stated_for_all_sizes()
-    chosen, others = with_a_form(statements or STATEMENTS, lambda statement: statement in every)
+    chosen, others = with_a_form(statements or STATEMENTS, STATED.__contains__)
     with limited(timeout) as running:
         if wrong := [name for name, holds in layers.layer_identities().items() if not holds]:
             raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
@@ -299,7 +296,7 @@ def _row(key: str, data: dict[str, Any]) -> Row:
 FAMILY = all_sizes_family(
     EVERY_NETWORK,
     "deep attention for all sizes",
-    stated_for_all_sizes(),
+    STATED,
     observe=lambda engine: cross_check_deep_attention(),
     row=_row,
     prefix="deep-attention-",

@@ -157,12 +157,11 @@ def spans() -> Function:
 
 def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
     """Return the variables of the end of a network, and of its layers from the last to the first."""
-    d, span, layers = network.widths, min(network.widths), list[Point]()
-    alphas = [min(a, *d[:k]) for k, a in enumerate(network.a, 1)]
-    for k in range(network.layers, 0, -1):
-        layers.append((d[0], min(d[:k]), span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
+    n, span, alphas, layers = network.widths[0], network.rank, network.alphas, list[Point]()
+    for k, r in reversed([*enumerate(network.entering_ranks, 1)]):
+        layers.append((n, r, span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
         span = spans()(layers[-1])
-    return (d[0], min(d), d[-1], network.layers - 1), layers
+    return (n, network.rank, network.widths[-1], network.layers - 1), layers
 
 
 def total(network: DeepAttention, end: Function, layer: Function) -> int:
@@ -181,7 +180,7 @@ class Prediction:
     Parameters
     ----------
     counts : str
-        What is counted, a key of :data:`.counted.LAYERS`.
+        What is counted, a key of :data:`LAYERS`.
     end, layer : pairs of condition and number
     end_assumed, layer_assumed : str
         What follows for the variables from the hypotheses of the statement.
