@@ -51,22 +51,14 @@ from m2bridge.maps.rank import RankResult, rank_result
 Scalar = Any
 """An integer, or a rational number of FLINT."""
 
-_LARGEST_ENTRY = 1000
 
-
-@dataclass(slots=True)
-class MinimalStandard:
-    """The generator x ↦ 48271·x modulo 2^31 − 1 (Park, Miller 1993), the same in every language.
+def minimal_standard(state: int) -> Iterator[int]:
+    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993), the same in every language.
 
     A certificate names the point of a block by the seed; its checker makes the numbers anew.
     """
-
-    state: int
-
-    def randrange(self, start: int, stop: int, /) -> int:
-        """The next state modulo the size of the range."""
-        self.state = self.state * 48271 % (2**31 - 1)
-        return start + self.state % (stop - start)
+    while True:
+        yield (state := state * 48271 % (2**31 - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +109,18 @@ def random_block(shape: Shape, draw: Draw) -> Block:
 
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
-    size = min(shape.widths[0], 2)
 
     def row(length: int) -> tuple[Scalar, ...]:
         return tuple(draw() for _ in range(length))
 
-    def matrix(rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        if rank == size:
+    def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
+        if rank >= size:
             return tuple(row(size) for _ in range(size))
         k, q = row(size), row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
-    alphas = [alpha for r, alpha in zip(shape.entering_ranks, shape.alphas, strict=True) if r > 1]
-    matrices, scalars = [matrix(min(alpha, size)) for alpha in alphas], row(shape.layers - len(alphas))
-    return Block((*matrices, *(((c,),) for c in scalars)), row(size))
+    sizes = [min(r, 2) for r in shape.entering_ranks]
+    return Block(tuple(map(matrix, sizes, shape.alphas)), row(sizes[0]))
 
 
 def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> Iterator[list[Any]]:
@@ -201,9 +191,10 @@ def rank_of_gradients(rows: Iterable[list[Any]], most: int) -> int:
 def certified_block(network: Shape) -> Block:
     """Return the block whose rank is computed; it depends on the seed and the ranks only.
 
-    All numbers are positive, so that no matrix is skew-symmetric.
+    All numbers are from 1 to 999, so that no matrix is skew-symmetric.
     """
-    return random_block(network, partial(MinimalStandard(SEED).randrange, 1, _LARGEST_ENTRY))
+    numbers = (1 + state % 999 for state in minimal_standard(SEED))
+    return random_block(network, numbers.__next__)
 
 
 def block_bound(network: Shape, rank_of: Callable[[Block], int], method: str) -> Iterator[LowerBound]:
@@ -289,7 +280,7 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
     random, precision, numbers = Random(SEED), 128, Balls((1, network.t - 1))
 
     def draw() -> Scalar:
-        return flint.fmpq(random.randrange(-_LARGEST_ENTRY, _LARGEST_ENTRY), _LARGEST_ENTRY)
+        return flint.fmpq(random.randrange(-1000, 1000), 1000)
 
     while precision <= MOST_PRECISION:
         block = random_block(network, draw)

@@ -172,11 +172,6 @@ class Words(Counter[str]):
     def __add__(self, other: Words) -> Words:  # type: ignore[override]
         return Words(super().__add__(other))
 
-    @property
-    def length(self) -> int:
-        """The length of the longest word."""
-        return max(map(len, self))
-
     def degrees(self, letter: Words) -> list[int]:
         """Return how often a letter or its transpose is in each word."""
         (name,), (transposed,) = letter, letter.transpose()

@@ -6,20 +6,20 @@ are not zero, every orbit of the torus of scalings on the fibre has one such poi
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention.bounds import MinimalStandard
+from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import integer_virtual_weights
 from m2bridge.families.deep_attention.shape import Shape
 
 SEED = 240817221
 MOST_UNKNOWNS = 25
 MOST_WEIGHTS = 1_000_000
-_SIZE = 6
 Rows = list[list[int]]
 
 
@@ -98,10 +98,10 @@ def fibre_script(network: Shape) -> Script:
 
 def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
     """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others in this way."""
-    random = MinimalStandard(SEED)
+    states = minimal_standard(SEED)
+    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))  # ±1, …, ±5
     while True:
-        count = network.parameter_count
-        parameters = [random.randrange(1, _SIZE) * (-1) ** random.randrange(0, 2) for _ in range(count)]
+        parameters = list(islice(draws, network.parameter_count))
         attention, M = integer_virtual_weights(network, parameters)
         chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
         if chart and (*map(rank, attention), rank(M)) == (*network.alphas, network.rank):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 from operator import add, mul, truediv
 from typing import Any
 
@@ -210,11 +211,10 @@ class Point:
         if len(parameters) != shape.parameter_count:
             raise InvalidCaseError("parameters", f"are {shape.parameter_count} numbers, not {len(parameters)}")
         layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(shape.heads)] for _ in shape.a]
-        start = 0
+        entries = iter(parameters)
         for matrix in shape.parameter_matrices():
-            rows = [parameters[i : i + matrix.columns] for i in range(start, start + matrix.size, matrix.columns)]
+            rows = [list(islice(entries, matrix.columns)) for _ in range(matrix.rows)]
             layers[matrix.layer - 1][matrix.head - 1][matrix.kind] = numbers.matrix(rows)
-            start += matrix.size
         return cls(layers)
 
     def network(self) -> Network:

@@ -101,12 +101,8 @@ class ObservedNetwork(Observed):
 
     def numbers(self) -> dict[str, int]:
         """Return ranks and bounds."""
-        return {
-            name: number
-            for finding in self.findings.values()
-            for name, number in finding.numbers.items()
-            if isinstance(number, int) and not isinstance(number, bool)
-        }
+        items = (item for finding in self.findings.values() for item in finding.numbers.items())
+        return {name: number for name, number in items if type(number) is int}
 
     def evidence(self) -> dict[str, Any]:
         """Return the numbers behind each observable, for a certificate."""
@@ -268,7 +264,8 @@ def _normal_form(network: Shape) -> Finding:
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
     function = output(letters, TOKENS, NumberSystem())
-    return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers={"factors": function.length})
+    factors = {"factors": max(map(len, function))}
+    return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers=factors)
 
 
 def _scalings(network: Shape) -> Finding:

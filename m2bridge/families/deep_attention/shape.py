@@ -41,11 +41,6 @@ class ParameterMatrix:
     rows: int
     columns: int
 
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return self.rows * self.columns
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class Shape(DifferentiableModel):
