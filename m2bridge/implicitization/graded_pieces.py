@@ -15,7 +15,7 @@ from m2bridge.algebra.linear_algebra import Vector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import TimeLimitError
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
-from m2bridge.limits import check, watched
+from m2bridge.limits import watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,21 +118,14 @@ def _explore(
     The action is well defined because a symmetry carries the finest grading to itself.
     """
     orbit = [root]
-    current: dict[int, Monomial] = {root: samples[root]}
     for multidegree in watched(orbit):
         monomial = samples[multidegree]
         for number, moved in enumerate(grading.moved):
             image = sum([moved[j] for j in monomial])
-            if image not in current:
-                current[image] = monomial
+            if image != root and image not in steps:
                 steps[image] = (multidegree, number)
                 orbit.append(image)
     return tuple(orbit)
-
-
-def multiply(monomial: Monomial, permutation: Permutation, coordinate: int) -> Monomial:
-    """Apply a permutation to a monomial, then multiply by a coordinate."""
-    return tuple(sorted([*[permutation[j] for j in monomial], coordinate]))
 
 
 SparseRow = tuple[tuple[int, int], ...]
@@ -202,11 +195,6 @@ class Neighbour:
     piece: GradedPiece
     products: tuple[Monomial, ...]
 
-    @property
-    def candidates(self) -> list[Monomial]:
-        """The products of the basis of the coordinate ring."""
-        return [self.products[i] for i in self.piece.basis]
-
 
 def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree]) -> MultidegreeOrbits:
     """The multidegrees of one degree, each with one monomial, from the degrees below."""
@@ -221,31 +209,14 @@ def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, De
     return MultidegreeOrbits.of(grading, samples)
 
 
-def neighbours_below(
-    multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]
-) -> list[Neighbour]:
-    """The graded piece below, for each coordinate that divides a monomial of this multidegree.
-
-    Their products are all monomials of the multidegree; the products of their bases span the coordinate ring in this
-    multidegree; the products of their ideals span what lower degrees generate of the ideal.
-    """
-    result = []
-    for j, (packed, own_degree) in enumerate(watched(zip(grading.packed, grading.degrees, strict=True))):
-        below = lower.get(degree - own_degree)
-        if below is None or multidegree - packed not in below.orbits.samples:
-            continue
-        root, permutation = below.orbits.transport(multidegree - packed)
-        piece = below.pieces[root]
-        result.append(Neighbour(piece, tuple([multiply(m, permutation, j) for m in piece.monomials])))
-    return result
-
-
 @dataclass(frozen=True, slots=True)
 class MonomialSpace:
     """The monomials of one multidegree and where they come from.
 
-    ``candidates``, products of a coordinate and a basis monomial of lower degree, span the coordinate ring in this
-    multidegree. The ``others`` are congruent to combinations of candidates modulo what lower degrees generate.
+    The products of the ``neighbours``, one for each coordinate that divides a monomial of this multidegree, are all
+    monomials; the products of their ideals span what lower degrees generate of the ideal. ``candidates``, the products
+    of their bases, span the coordinate ring in this multidegree. The ``others`` are congruent to combinations of
+    candidates modulo what lower degrees generate.
     """
 
     neighbours: Sequence[Neighbour]
@@ -255,12 +226,20 @@ class MonomialSpace:
     @classmethod
     def of(cls, multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]) -> MonomialSpace:
         """The monomials, from the degrees below."""
-        neighbours = neighbours_below(multidegree, degree, grading, lower)
-        everything = {monomial for neighbour in neighbours for monomial in neighbour.products}
-        candidates = {monomial for neighbour in neighbours for monomial in neighbour.candidates}
+        neighbours = []
+        candidates: set[Monomial] = set()
+        for j, (packed, own_degree) in enumerate(watched(zip(grading.packed, grading.degrees, strict=True))):
+            below = lower.get(degree - own_degree)
+            if below is not None and multidegree - packed in below.orbits.samples:
+                root, permutation = below.orbits.transport(multidegree - packed)
+                piece = below.pieces[root]
+                products = tuple([tuple(sorted([*[permutation[i] for i in m], j])) for m in piece.monomials])
+                candidates.update(products[i] for i in piece.basis)
+                neighbours.append(Neighbour(piece, products))
+        others = {monomial for neighbour in neighbours for monomial in neighbour.products} - candidates
         # Any order is correct. Comparing the last coordinates first gave the shortest generators in experiments.
         order = itemgetter(slice(None, None, -1))
-        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(everything - candidates, key=order)))
+        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(others, key=order)))
 
     @property
     def monomials(self) -> tuple[Monomial, ...]:
@@ -283,22 +262,12 @@ def complete_degrees(
     lower = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
-            lower[degree] = _degree(grading, degree, lower, compute)
+            orbits = orbits_of_degree(grading, degree, lower)
+            members = watched(orbits.members.items())
+            pieces = {dominant: compute(dominant, degree, lower, len(orbit)) for dominant, orbit in members}
         except TimeLimitError:
             break
-        if first and _has_generators(lower[degree]):
+        lower[degree] = Degree(orbits, pieces)
+        if first and any(piece.generators for piece in pieces.values()):
             break
     return lower
-
-
-def _has_generators(degree: Degree) -> bool:
-    return any(piece.generators for piece in degree.pieces.values())
-
-
-def _degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree], compute: PieceComputation) -> Degree:
-    orbits = orbits_of_degree(grading, degree, lower)
-    pieces: dict[int, GradedPiece] = {}
-    for multidegree, members in orbits.members.items():
-        check()
-        pieces[multidegree] = compute(multidegree, degree, lower, len(members))
-    return Degree(orbits, pieces)
