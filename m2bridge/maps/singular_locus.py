@@ -271,9 +271,9 @@ def singular_locus(
         orbit_methods = model.orbit_methods()
         if orbit_methods is not None and "fibres" in plan:
             findings.append(orbit_methods.by_fibres(engine=engine))
-        if orbit_methods is not None and "orbits" in plan and field == QQ and model.coordinate_count > FEW_COORDINATES:
+        if orbit_methods is not None and "bounds" in plan:
             findings.append(orbit_methods.by_bounds())
-        if _ideal_wanted(plan, model, field):
+        if "orbits" in plan or "jacobian" in plan:
             findings += _from_ideal(plan, model, field, engine, second_opinion=method == "auto")
         return _result(findings, model, field, engine, ideals, second_opinion=method != "all")
 
@@ -281,37 +281,35 @@ def singular_locus(
 def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
     """The methods to try, in order; the Jacobian criterion at orbits costs nothing once the ideal is known.
 
+    At orbits there are bounds without the ideal, where the ideal may take long.
+
     Raises
     ------
     MethodUnavailableError
         If the chosen method does not apply.
     """
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
-    orbits, fibres = not no_orbits, not no_fibres
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
         _ = model.polynomial_map  # where there is none, no other method applies either, and it says why
-        other = "orbits" if orbits else "jacobian"
+        other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
-    if method in ("fibres", "orbits"):
-        return (method,)
-    if method == "auto" and orbits and field == QQ and model.coordinate_count > FEW_COORDINATES:
-        return ("fibres",) if fibres else ("orbits",)
-    applicable = {"fibres": fibres and method != "jacobian", "orbits": orbits, "jacobian": True}
-    return tuple(name for name, applies in applicable.items() if applies)
-
-
-def _ideal_wanted(plan: tuple[str, ...], model: Model, field: CoefficientField) -> bool:
     orbit_methods = model.orbit_methods()
-    if plan == ("orbits",) and field == QQ and orbit_methods is not None:
-        return orbit_methods.independent_count <= MOST_ELIMINATED
-    return plan != ("fibres",)
+    large = orbit_methods is not None and field == QQ and model.coordinate_count > FEW_COORDINATES
+    if method == "fibres" or (method == "auto" and large and not no_fibres):
+        return ("fibres",)
+    orbits = () if orbit_methods is None else ("bounds", "orbits") if large else ("orbits",)
+    if method == "orbits" or (method == "auto" and large):
+        many = orbit_methods is not None and orbit_methods.independent_count > MOST_ELIMINATED
+        return ("bounds",) if large and many else orbits
+    fibres = () if no_fibres or method == "jacobian" else ("fibres",)
+    return (*fibres, *orbits, "jacobian")
 
 
 def _from_ideal(
     plan: tuple[str, ...], model: Model, field: CoefficientField, engine: Engine, second_opinion: bool
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
-    methods = " and ".join(name for name in plan if name != "fibres")
+    methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
     dimension, findings, orbit_methods = None, [], model.orbit_methods()
     try:
         variety = closure(model, engine=engine, field=field, strategy="elimination")
@@ -327,7 +325,7 @@ def _from_ideal(
         too_expensive = second_opinion and findings and minors > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension, engine=engine))
-    except errors.TimeLimitError as limit:
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
 
@@ -347,11 +345,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
     """
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, (), ())
-    try:
-        prime = not model.polynomial_map.maybe_reducible or ideal.is_prime(engine=engine)
-    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        return LocusFindings("jacobian", dimension, (), None, str(limit))
-    if not prime:
+    if model.polynomial_map.maybe_reducible and not ideal.is_prime(engine=engine):
         raise errors.MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
             "the components of the source one by one"

@@ -10,7 +10,6 @@ from typing import Any
 
 from flint import fmpq, fmpq_mpoly
 from sympy import Expr, sympify
-from sympy.polys.groebnertools import groebner
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
@@ -384,17 +383,16 @@ class _Parts:
 
         It does where what is to vanish vanishes, and what is to be positive does not.
         """
-        if self.criterion is None or not all(_contains(prime, form) for form in self.criterion.zero):
+        if self.criterion is None or not all(prime.contains(form) for form in self.criterion.zero):
             return []
-        return [] if _contains(prime, self.criterion.positive) else [self.criterion.positive]
+        return [] if prime.contains(self.criterion.positive) else [self.criterion.positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
         """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
         singular = [part.prime for part in self.primes("singular")]
         yield from ((prime, True) for prime in singular)
         for part in self.primes("exceptional") if "exceptional" in self.answer else ():
-            inside = (all(_contains(part.prime, g) for g in other.generators) for other in singular)
-            if part.dimension < 2 and not any(inside):
+            if part.dimension < 2 and not any(map(part.prime.contains, singular)):
                 yield part.prime, False
 
     def _piece(self, kind: Kind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool) -> Piece:
@@ -437,8 +435,3 @@ def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyE
         "exceptional": macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))["generators"],
     }
     return render("slice_surface", values=values)
-
-
-def _contains(prime: Ideal, polynomial: PolyElement) -> bool:
-    """Whether a polynomial vanishes on the variety of a prime ideal."""
-    return not polynomial.rem(groebner(list(prime.generators), prime.ring.sympy_ring))
