@@ -12,10 +12,10 @@ from sympy.utilities.iterables import partitions
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.cross_check import compare
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.facts import GENERIC
+from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES
 from m2bridge.families.attention.all_sizes.family import is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis, SizePrediction
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis
 from m2bridge.families.attention.all_sizes.sizes import (
     PHRASES,
     Pattern,
@@ -250,7 +250,7 @@ def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> 
     inside = [model for model in SMALL if point(model) in applies]
     if isinstance(prediction, FormulaPrediction):
         assert all(_number(prediction, model) == statement.predict(model) for model in inside)
-    elif isinstance(prediction, SizePrediction):
+    elif OBSERVABLES[prediction.observable](facts()).of_sizes:
         stated = at(prediction.condition)
         assert all((point(model) in stated) == statement.predict(model) for model in inside)
     elif isinstance(statement, OrbitStatement):

@@ -41,7 +41,7 @@ from m2bridge.families.attention.all_sizes.family import (
     ideals_json,
     is_stated,
 )
-from m2bridge.families.attention.all_sizes.predictions import OrbitPrediction, SizePrediction
+from m2bridge.families.attention.all_sizes.predictions import SetPrediction
 from m2bridge.families.attention.checker.case import Case, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis, points
@@ -199,9 +199,9 @@ def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorde
 
 WRONG_PREDICTIONS = {
     ("A.4", ""): predictions.PREDICTIONS["singular-locus", ""],
-    ("A.3", ""): OrbitPrediction("critical", "r = 1 and s = 1", predictions.NONDEGENERATE),
-    ("A.2", "birational"): SizePrediction("birational"),
-    ("3.4", "ii"): OrbitPrediction("boundary", "r = 1 and s = 1 and m = 1", predictions.PAPER),
+    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1", predictions.NONDEGENERATE),
+    ("A.2", "birational"): SetPrediction("birational"),
+    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", predictions.PAPER),
 }
 
 

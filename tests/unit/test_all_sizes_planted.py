@@ -14,8 +14,7 @@ from m2bridge.families.attention.all_sizes.predictions import (
     PAPER,
     TWO_TO_ONE,
     FormulaPrediction,
-    OrbitPrediction,
-    SizePrediction,
+    SetPrediction,
 )
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis
@@ -95,20 +94,20 @@ def test_strata_that_leave_out_orbits(monkeypatch: pytest.MonkeyPatch) -> None:
 RANK_TWO = "a >= 2 and d >= 3"
 
 WRONG = {
-    "every fibre one point": (OrbitPrediction("fibre_itself", ""), "d >= 2", "d = 1"),
-    "two points for k = v": (OrbitPrediction("fibre_itself", "r >= 2 or s >= 2"), "", "1 = 0"),
-    "two points for rk V = 1": (OrbitPrediction("fibre_itself", "s >= 2 or m >= 1"), RANK_TWO, f"not ({RANK_TWO})"),
+    "every fibre one point": (SetPrediction("fibre_itself", ""), "d >= 2", "d = 1"),
+    "two points for k = v": (SetPrediction("fibre_itself", "r >= 2 or s >= 2"), "", "1 = 0"),
+    "two points for rk V = 1": (SetPrediction("fibre_itself", "s >= 2 or m >= 1"), RANK_TWO, f"not ({RANK_TWO})"),
     "an exchanged point for every rk A = 1": (
-        OrbitPrediction("fibre_exchanged", "", concerns="r = 1"),
+        SetPrediction("fibre_exchanged", "", concerns="r = 1"),
         "d >= 2 and dp >= 2",
         "d = 1 or dp = 1",
     ),
-    "critical for rk A = rk V = 1": (OrbitPrediction("critical", "r = 1 and s = 1", NONDEGENERATE), "d >= 2", "1 = 0"),
-    "no boundary": (OrbitPrediction("boundary", "1 = 0", NONDEGENERATE), "d >= 2", "1 = 0"),
-    "birational without hypotheses": (SizePrediction("birational"), TWO_TO_ONE, f"not ({TWO_TO_ONE})"),
-    "a smooth manifold": (SizePrediction("smooth_manifold"), "d >= 2", "d = 1"),
+    "critical for rk A = rk V = 1": (SetPrediction("critical", "r = 1 and s = 1", NONDEGENERATE), "d >= 2", "1 = 0"),
+    "no boundary": (SetPrediction("boundary", "1 = 0", NONDEGENERATE), "d >= 2", "1 = 0"),
+    "birational without hypotheses": (SetPrediction("birational"), TWO_TO_ONE, f"not ({TWO_TO_ONE})"),
+    "a smooth manifold": (SetPrediction("smooth_manifold"), "d >= 2", "d = 1"),
     "singular at rk A < a": (
-        OrbitPrediction("singular", "r <= a - 1", NONDEGENERATE),
+        SetPrediction("singular", "r <= a - 1", NONDEGENERATE),
         "(a >= d or a = 1) and not (d = 2 and a = 2 and dp = 1)",
         "(2 <= a and a < d) or (d = 2 and a = 2 and dp = 1)",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import islpy as isl
@@ -12,7 +13,7 @@ import islpy as isl
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
-from m2bridge.errors import ParseError
+from m2bridge.errors import ContradictionError, ParseError
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
@@ -98,6 +99,8 @@ GENERIC = (
 SOURCE_SINGULAR = "r < a and a < d"
 """Below the largest rank of A the determinantal variety is singular, unless it is the space of all matrices."""
 
+ALL, NONE, EVERY_ORBIT = sizes.sizes(), sizes.sizes("1 = 0"), sizes.orbits()
+
 Formula = Callable[[Any, Any, Any, Any], Any]
 """A number as a function of d, d', α and the degree D of the source; for integers, or for polynomials."""
 
@@ -126,22 +129,23 @@ class Facts:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], base_locus_empty: bool, boundary_family: bool) -> Facts:
-        """The facts from the fibre over every orbit."""
+        """The facts from the fibre over every orbit.
 
-        def where(length: str, extra: str = "") -> isl.Set:
-            return sizes.union(
-                [sizes.orbits("1 = 0"), *(sizes.orbits(f"({s.orbits}){extra}") for s in strata if s.length == length)]
-            )
+        Raises
+        ------
+        ContradictionError
+            If the three kinds of fibres are not all orbits, each once.
+        """
 
-        one_point = where("1").union(where("d", " and d = 1"))
-        return cls(one_point, where("2"), where("d", " and d >= 2"), base_locus_empty, boundary_family)
+        def where(length: str, extra: str = "1 = 1") -> isl.Set:
+            conditions = [f"({s.orbits}) and {extra}" for s in strata if s.length == length]
+            return sizes.orbits(" or ".join(conditions) or "1 = 0")
 
-    @property
-    def complete(self) -> bool:
-        """Whether the three kinds of fibres are all orbits, and no orbit twice."""
-        kinds = [self.one_point, self.two_points, self.critical]
-        disjoint = all(a.intersect(b).is_empty() for i, a in enumerate(kinds) for b in kinds[:i])
-        return disjoint and bool(sizes.union(kinds).is_equal(sizes.orbits()))
+        kinds = [where("1").union(where("d", "d = 1")), where("2"), where("d", "d >= 2")]
+        disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
+        if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
+            raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
+        return cls(*kinds, base_locus_empty, boundary_family)
 
     @property
     def birational(self) -> isl.Set:
@@ -156,12 +160,8 @@ class Facts:
     @property
     def singular(self) -> isl.Set:
         """The fibre is not one reduced point, or the source is singular; for birational sizes, by two lemmas."""
-        return (
-            sizes.orbits()
-            .subtract(self.one_point)
-            .union(sizes.orbits(SOURCE_SINGULAR))
-            .intersect(sizes.over(self.birational))
-        )
+        singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
+        return singular.intersect(sizes.over(self.birational))
 
     @property
     def small_kernels(self) -> isl.Set:
@@ -179,26 +179,27 @@ class Facts:
         return self.two_points.intersect(sizes.over(self.birational)).union(one.intersect(sizes.over(self.two_to_one)))
 
 
-ALL = sizes.sizes()
-NONE = sizes.sizes("1 = 0")
-
-
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The sizes where something is true.
+    """The orbits, or the sizes, for which something is true.
 
     Parameters
     ----------
     true : set of orbits, or of sizes
     known : set of sizes
         Where it is known whether it is true.
-    about : set of orbits, or ``None`` for all
+    about : set of orbits
         Those of which it can be true.
     """
 
     true: isl.Set
     known: isl.Set = ALL
-    about: isl.Set | None = None
+    about: isl.Set = EVERY_ORBIT
+
+    @property
+    def of_sizes(self) -> bool:
+        """Whether it is about sizes, and not about orbits."""
+        return bool(self.true.n_dim() == ALL.n_dim())
 
 
 UP_TO_THREE = (1, 2, 3)
@@ -209,7 +210,7 @@ def _if(known: bool) -> isl.Set:
     return ALL if known else NONE
 
 
-ORBITS: dict[str, Callable[[Facts], Observed]] = {
+OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "fibre_exchanged": lambda seen: Observed(seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))),
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
@@ -217,12 +218,8 @@ ORBITS: dict[str, Callable[[Facts], Observed]] = {
     ),
     "critical": lambda seen: Observed(seen.critical),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
-    "boundary_critical": lambda seen: Observed(sizes.orbits(), _if(seen.boundary_family)),  # both are ``critical``
+    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.boundary_family)),  # both are ``critical``
     "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
-}
-"""For each observable of orbits where it is true."""
-
-SIZES: dict[str, Callable[[Facts], Observed]] = {
     "closed": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
@@ -232,7 +229,7 @@ SIZES: dict[str, Callable[[Facts], Observed]] = {
     ),
     "smooth_manifold": lambda seen: Observed(sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())),
 }
-"""For each observable of sizes where it is true."""
+"""For each observable of orbits, and then of sizes, where it is true."""
 
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
     "dimension": lambda seen: ((ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),),

@@ -1,6 +1,6 @@
 """Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family with one case."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -9,11 +9,11 @@ import islpy as isl
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import Engine
-from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import QUESTION
-from m2bridge.families.attention.all_sizes.facts import Basis, Facts, base_ideals, base_ideals_script
+from m2bridge.families.attention.all_sizes.facts import ALL, Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -255,8 +255,6 @@ def decide(
     """
     strata = fibre_theorem(basis.ideals)
     facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
-    if not facts.complete:
-        raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     verdicts, late = each(
         (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts)) for s, p in stated
@@ -266,28 +264,20 @@ def decide(
 
 def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]) -> SizesVerdict:
     conclusion = prediction.conclusion(facts)
-    applies = sizes.sizes()
-    for hypothesis in prediction.hypotheses:
-        applies = applies.intersect(sizes.sizes(hypothesis.condition))
+    applies, outside = ALL, []
+    for hypothesis in prediction.hypotheses:  # each with the sizes where it is the first to fail
+        holds = sizes.sizes(hypothesis.condition)
+        out, applies = applies.subtract(holds), applies.intersect(holds)
+        outside.append(NotApplicable(out, hypothesis.reason, *conclusion.on(out)))
     holds, false, unknown = conclusion.on(applies)
     words = statement.key, statement.part, statement.text, statement.source
     otherwise = Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED
     decision = otherwise if false.is_empty() else Decision.REFUTED
     computed = tuple(text.format(**counts) for text in sizes.WORDS.computed[prediction.observable])
     parts = holds, false, unknown, conclusion.vacuous.intersect(holds)
-    outside = tuple(_not_applicable(prediction, conclusion))
     example = None if false.is_empty() else _counterexample(prediction, conclusion, false)
     trusted = sizes.WORDS.trusted[prediction.observable]
-    return SizesVerdict(*words, decision, computed, trusted, *parts, outside, example)
-
-
-def _not_applicable(prediction: Prediction, conclusion: Conclusion) -> Iterator[NotApplicable]:
-    """The sizes where each hypothesis is the first to fail."""
-    left = sizes.sizes()
-    for hypothesis in prediction.hypotheses:
-        holds = sizes.sizes(hypothesis.condition)
-        out, left = left.subtract(holds), left.intersect(holds)
-        yield NotApplicable(out, hypothesis.reason, *conclusion.on(out))
+    return SizesVerdict(*words, decision, computed, trusted, *parts, tuple(outside), example)
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:

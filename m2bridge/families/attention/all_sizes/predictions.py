@@ -9,7 +9,7 @@ from itertools import product
 import islpy as isl
 
 from m2bridge.algebra.determinantal import dimension_of_rank
-from m2bridge.families.attention.all_sizes.facts import ALL, FORMULAS, NONE, ORBITS, SIZES, Facts, Formula
+from m2bridge.families.attention.all_sizes.facts import ALL, FORMULAS, NONE, OBSERVABLES, Facts, Formula
 from m2bridge.families.attention.all_sizes.sizes import NAMES, WORDS, orbits, over, sizes, variables, with_some, zeros
 
 
@@ -60,58 +60,37 @@ class Conclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class OrbitPrediction:
-    """The orbits where an observable is true, by a statement.
+class SetPrediction:
+    """The orbits, or the sizes, for which an observable is true, by a statement.
 
     Parameters
     ----------
     observable : str
-        A key of :data:`.facts.ORBITS`.
+        A key of :data:`.facts.OBSERVABLES`.
     condition : str
-        On (d, d', a, r, s, m); without one it is true of all that the statement is about.
+        On (d, d', a, r, s, m), or (d, d', a) if it is about sizes; without one, it is true of all.
     hypotheses : tuple of Hypothesis
     concerns : str
         On (d, d', a, r, s, m): which orbits the statement is about; without one, about all.
     """
 
     observable: str
-    condition: str
+    condition: str = ""
     hypotheses: tuple[Hypothesis, ...] = ()
     concerns: str = ""
 
     def conclusion(self, facts: Facts) -> Conclusion:
-        """Compare the statement with the orbits where the observable is true."""
-        observed = ORBITS[self.observable](facts)
-        about = orbits(self.concerns)
-        if observed.about is not None:
-            about = about.intersect(observed.about)
+        """Compare the statement with the orbits, or sizes, for which the observable is true."""
+        observed = OBSERVABLES[self.observable](facts)
+        unknown = ALL.subtract(observed.known)
+        if observed.of_sizes:
+            return Conclusion(
+                _difference(observed.true, sizes(self.condition)).intersect(observed.known), unknown, NONE
+            )
+        about = orbits(self.concerns).intersect(observed.about)
         wrong = _difference(observed.true, orbits(self.condition)).intersect(about).intersect(over(observed.known))
         vacuous = ALL.subtract(with_some(about))
-        return Conclusion(with_some(wrong), ALL.subtract(observed.known).subtract(vacuous), vacuous, wrong)
-
-
-@dataclass(frozen=True, slots=True)
-class SizePrediction:
-    """The sizes that have a property, by a statement.
-
-    Parameters
-    ----------
-    observable : str
-        A key of :data:`.facts.SIZES`.
-    condition : str
-        On (d, d', a); without one, all sizes have it.
-    hypotheses : tuple of Hypothesis
-    """
-
-    observable: str
-    condition: str = ""
-    hypotheses: tuple[Hypothesis, ...] = ()
-
-    def conclusion(self, facts: Facts) -> Conclusion:
-        """Compare the statement with the sizes that have the property."""
-        observed = SIZES[self.observable](facts)
-        false = _difference(observed.true, sizes(self.condition)).intersect(observed.known)
-        return Conclusion(false, ALL.subtract(observed.known), NONE)
+        return Conclusion(with_some(wrong), unknown.subtract(vacuous), vacuous, wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,36 +122,36 @@ class FormulaPrediction:
         return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
-Prediction = OrbitPrediction | SizePrediction | FormulaPrediction
+Prediction = SetPrediction | FormulaPrediction
 
 TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
 
 PREDICTIONS: dict[tuple[str, str], Prediction] = {
-    ("3.2", "rank one"): OrbitPrediction("fibre_exchanged", "", concerns="r = 1 and s = 1"),
-    ("3.2", "zero"): SizePrediction("zero_fibre"),
-    ("3.2", "otherwise"): OrbitPrediction("fibre_itself", "", concerns="r >= 2 or s >= 2"),
+    ("3.2", "rank one"): SetPrediction("fibre_exchanged", concerns="r = 1 and s = 1"),
+    ("3.2", "zero"): SetPrediction("zero_fibre"),
+    ("3.2", "otherwise"): SetPrediction("fibre_itself", concerns="r >= 2 or s >= 2"),
     ("3.3", ""): FormulaPrediction(
         "dimension", (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),), PAPER
     ),
-    ("3.4", "i"): SizePrediction("closed", "", PAPER),
-    ("3.4", "ii"): OrbitPrediction("boundary", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
-    ("3.4", "iii"): OrbitPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
-    ("A.2", "birational"): SizePrediction("birational", "", PAPER),
-    ("A.2", "special fibres"): OrbitPrediction("special_fibre_points", "", PAPER),
-    ("A.3", ""): OrbitPrediction("critical", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
-    ("A.4", ""): OrbitPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
-    ("A.5", ""): SizePrediction("products"),
-    ("A.6", ""): OrbitPrediction("boundary_critical", "", NONDEGENERATE),
-    ("not-a-manifold", ""): SizePrediction("smooth_manifold", "1 = 0", NONDEGENERATE),
+    ("3.4", "i"): SetPrediction("closed", "", PAPER),
+    ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
+    ("3.4", "iii"): SetPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
+    ("A.2", "birational"): SetPrediction("birational", "", PAPER),
+    ("A.2", "special fibres"): SetPrediction("special_fibre_points", "", PAPER),
+    ("A.3", ""): SetPrediction("critical", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
+    ("A.4", ""): SetPrediction("singular", "r = 1 and s = 1", NONDEGENERATE),
+    ("A.5", ""): SetPrediction("products"),
+    ("A.6", ""): SetPrediction("boundary_critical", "", NONDEGENERATE),
+    ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", NONDEGENERATE),
     ("degree", ""): FormulaPrediction(
         "degree", ((f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D), (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2))
     ),
-    ("singular-locus", ""): OrbitPrediction(
+    ("singular-locus", ""): SetPrediction(
         "singular",
         "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <= a - 1)",
         NONDEGENERATE,
     ),
-    ("polar", ""): SizePrediction("polar_integrals", "", NONDEGENERATE),
+    ("polar", ""): SetPrediction("polar_integrals", "", NONDEGENERATE),
 }
 
 

@@ -13,15 +13,8 @@ import flint
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.attention.checker.case import (
-    Case,
-    Orbit,
-    differential,
-    fibre,
-    orbit_dimension,
-    orbits,
-    representative,
-)
+from m2bridge.families.attention.checker import case as cases
+from m2bridge.families.attention.checker.case import Case, Orbit
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_STEPS = 10**8
@@ -40,9 +33,9 @@ def polar(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     degrees = polar_degrees(case, n)
     defect = next(i for i, value in enumerate(degrees) if value)
-    loci = [locus(orbit, case, n) for orbit in orbits(case)]
-    generic = max(orbits(case), key=lambda orbit: orbit_dimension(orbit, case))
-    points = len(fibre(generic, case)[1])
+    loci = [locus(orbit, case, n) for orbit in cases.orbits(case)]
+    generic = max(cases.orbits(case), key=lambda orbit: cases.orbit_dimension(orbit, case))
+    points = len(cases.fibre(generic, case)[1])
     if points != 1 or any(one["kernel_at_most"] >= (one["codimension"] or 1) for one in loci):
         raise ContradictionError(f"the theorem does not apply to {case}")
     answer = {"polar_degrees": degrees[::-1], "generic_ed_degree": sum(degrees), "dual_degree": degrees[defect]}
@@ -81,7 +74,7 @@ def locus(orbit: Orbit, case: Case, n: int) -> dict[str, Any]:
     """The codimension of the points over an orbit, and a bound for the kernel of the differential there."""
     subspaces = (case.alpha - orbit[0]) * (case.d - case.alpha)
     source = (n + 2 if orbit[0] == case.alpha else case.d**2 + case.d * case.d_out) - 1
-    images = differential(*representative(orbit), orbit, case)
-    codimension = n + 1 - orbit_dimension(orbit, case) - subspaces
+    images = cases.differential(*cases.representative(orbit), orbit, case)
+    codimension = n + 1 - cases.orbit_dimension(orbit, case) - subspaces
     kernel = source - rank(images) + subspaces
     return {"orbit": list(orbit), "codimension": codimension, "kernel_at_most": kernel}
