@@ -7,8 +7,9 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts
-from m2bridge.families.attention.all_sizes.family import SizesVerdict, decide, is_stated, prediction_of
+from m2bridge.families.attention.all_sizes.family import SizesVerdict, decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
+from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.statements import REGISTRY
@@ -52,5 +53,5 @@ def facts() -> Facts:
 @cache
 def verdicts() -> dict[str, SizesVerdict]:
     """All verdicts, by name."""
-    _, found, _ = decide(basis(), [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)])
+    _, found, _ = decide(basis(), [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)])
     return {verdict.name: verdict for verdict in found}

@@ -7,11 +7,12 @@ import pytest
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import fibre_theorem, sizes, sizes as patterns
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts
-from m2bridge.families.attention.all_sizes.family import decide, is_stated, prediction_of
+from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
     NONDEGENERATE,
     PAPER,
+    PREDICTIONS,
     TWO_TO_ONE,
     FormulaPrediction,
     SetPrediction,
@@ -166,9 +167,7 @@ def test_what_is_not_decided_is_undecided() -> None:
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], cubic)])
     assert verdict.decision == "UNDECIDED"
     unverified = Basis(basis().ideals, base_locus_empty=False, boundary_family=False)
-    _, found, _ = decide(
-        unverified, [(statement, prediction_of(statement)) for statement in filter(is_stated, REGISTRY)]
-    )
+    _, found, _ = decide(unverified, [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)])
     open_ones = {verdict.name for verdict in found if verdict.decision == "UNDECIDED"}
     assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus", "polar"} <= open_ones
     assert "A.3" not in open_ones

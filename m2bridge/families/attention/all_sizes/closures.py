@@ -81,10 +81,6 @@ class ClosureOfSizes:
         e, f, m = self.core.columns, self.core.rows, self.core.variables
         return D if m == e + f else Integer(m), D_OUT if f == m else Integer(f)
 
-    def contains(self, shape: Shape) -> bool:
-        """Whether a size is one of these."""
-        return CoreSize.of(shape) == self.core
-
     @property
     def dimension(self) -> Expr:
         """The dimension, as a polynomial."""
@@ -387,7 +383,7 @@ def generators_of_all_sizes(
     with limited(timeout) as running:
         found = closures_of_all_sizes(cores)
         sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
-        pairs = [(model, part) for model in sizes for part in found.ranges if part.contains(model)]
+        pairs = [(model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)]
         check = partial(generator_check, engine=engine)
         checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
         cases, late = ((), found.unfinished) if found.unfinished else each(checks)

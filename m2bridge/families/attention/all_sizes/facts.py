@@ -141,11 +141,11 @@ class Facts:
             conditions = [f"({s.orbits}) and {extra}" for s in strata if s.length == length]
             return sizes.orbits(" or ".join(conditions) or "1 = 0")
 
-        kinds = [where("1").union(where("d", "d = 1")), where("2"), where("d", "d >= 2")]
+        one, two, critical = kinds = [where("1").union(where("d", "d = 1")), where("2"), where("d", "d >= 2")]
         disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
         if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
             raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
-        return cls(*kinds, base_locus_empty, boundary_family)
+        return cls(one, two, critical, base_locus_empty, boundary_family)
 
     @property
     def birational(self) -> isl.Set:

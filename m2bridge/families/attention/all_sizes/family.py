@@ -238,11 +238,6 @@ def is_stated(statement: Statement) -> bool:
     return (statement.key, statement.part) in PREDICTIONS
 
 
-def prediction_of(statement: Statement) -> Prediction:
-    """The form for all sizes."""
-    return PREDICTIONS[statement.key, statement.part]
-
-
 def decide(
     basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
 ) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...], str]:
@@ -322,7 +317,9 @@ def cross_check_all_sizes(
     chosen, others = with_a_form(statements, is_stated)
     with limited(timeout) as running:
         basis = base_ideals(engine=engine)
-        strata, verdicts, late = decide(basis, [(statement, prediction_of(statement)) for statement in chosen])
+        strata, verdicts, late = decide(
+            basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
+        )
         return AllSizes(
             strata,
             basis,

@@ -112,10 +112,11 @@ class FormulaPrediction:
 
     def conclusion(self, facts: Facts) -> Conclusion:
         """Compare the statement with the observed number, piece by piece."""
+        d, dp, a, D = variables(*NAMES)
         agree, differ = NONE, NONE
-        pieces = product(FORMULAS[self.observable](facts), self.cases, ("a <= d", "a > d"))
-        for (where, observed), (condition, predicted), branch in pieces:
-            equal = _equal(predicted, observed, branch)
+        pieces = product(FORMULAS[self.observable](facts), self.cases, (("a <= d", a), ("a > d", d)))
+        for (where, observed), (condition, predicted), (branch, alpha) in pieces:
+            equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
             if equal is not None:
                 piece = where.intersect(sizes(condition)).intersect(sizes(branch))
                 agree, differ = agree.union(piece.intersect(equal)), differ.union(piece.subtract(equal))
@@ -153,13 +154,6 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ),
     ("polar", ""): SetPrediction("polar_integrals", "", NONDEGENERATE),
 }
-
-
-def _equal(first: Formula, second: Formula, branch: str) -> isl.Set | None:
-    """The sizes where two formulas agree, with α = a for a ≤ d and α = d for a > d; ``None`` if that is not known."""
-    d, dp, a, D = variables(*NAMES)
-    alpha = a if branch == "a <= d" else d
-    return zeros(first(d, dp, alpha, D) - second(d, dp, alpha, D))
 
 
 def _difference(first: isl.Set, second: isl.Set) -> isl.Set:

@@ -204,8 +204,11 @@ class Selection:
         entries += [entry_of_v(k, p) for k in self.rows for p in self.places]
         found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._inside))]
         for entry in entries:
-            found = [((*bits, bit), part) for bits, domain in found for bit, part in self._split(domain, entry)]
-        return {self._pattern(bits) for bits, _ in found}
+            one = self._set(entry)
+            parts = [((*bits, 1), some.intersect(one)) for bits, some in found]
+            parts += [((*bits, 0), some.subtract(one)) for bits, some in found]
+            found = [(bits, some) for bits, some in parts if not some.is_empty()]
+        return {self._pattern(iter(bits)) for bits, _ in found}
 
     def last_places(self) -> isl.Set:
         """The pairs of an orbit and an index x that is the last place of the selection."""
@@ -224,18 +227,9 @@ class Selection:
     def _set(self, condition: str) -> isl.Set:
         return isl.Set(f"{{ [{', '.join((ORBIT, *self.free))}] : {condition} }}")
 
-    def _split(self, domain: isl.Set, entry: str) -> list[tuple[int, isl.Set]]:
-        """The cases where the entry is one, and where it is zero, as far as there are any."""
-        one = self._set(entry)
-        parts = [(1, domain.intersect(one)), (0, domain.subtract(one))]
-        return [(bit, part) for bit, part in parts if not part.is_empty()]
-
-    def _pattern(self, bits: tuple[int, ...]) -> Pattern:
-        width, size = len(self.columns), len(self.places)
-        split = width * size
-        A = tuple(bits[n : n + width] for n in range(0, split, width))
-        V = tuple(bits[n : n + size] for n in range(split, len(bits), size))
-        return Pattern(A, V)
+    def _pattern(self, bits: Iterator[int]) -> Pattern:
+        A = tuple(tuple(next(bits) for _ in self.columns) for _ in self.places)
+        return Pattern(A, tuple(tuple(next(bits) for _ in self.places) for _ in self.rows))
 
 
 def entry_of_a(p: str, i: str) -> str:
@@ -261,7 +255,7 @@ PHRASES = WORDS.phrases
 
 def words(some: isl.Set) -> str:
     """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``; as the library writes it, if there is no phrase."""
-    return next((phrase for phrase, known in _phrases() if some.is_equal(known)), text(some))
+    return _phrase(some) or text(some)
 
 
 def canonical(some: isl.Set) -> str:
@@ -272,25 +266,24 @@ def canonical(some: isl.Set) -> str:
     MethodUnavailableError
         If there is no phrase for it in ``words.toml``.
     """
-    for phrase, known in _phrases():
-        if some.is_equal(known):
-            return text_of(PHRASES[phrase])
-    raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
+    if not (known := _phrase(some)):
+        raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
+    return text_of(PHRASES[known])
 
 
 def phrase(text: str) -> str:
     """The words for a set in a certificate; ValueError if the text is not canonical."""
-    found = _phrase_of().get(text)
-    if found is None:
-        raise ValueError(f"not a set of sizes: {text!r:.80}")
-    return found
+    for known, condition in PHRASES.items():
+        if text_of(condition) == text:
+            return known
+    raise ValueError(f"not a set of sizes: {text!r:.80}")
+
+
+def _phrase(some: isl.Set) -> str:
+    """The phrase for a set; empty if there is none."""
+    return next((known for known, condition in _sets() if some.is_equal(condition)), "")
 
 
 @cache
-def _phrase_of() -> dict[str, str]:
-    return {text_of(condition): phrase for phrase, condition in PHRASES.items()}
-
-
-@cache
-def _phrases() -> tuple[tuple[str, isl.Set], ...]:
-    return tuple((phrase, sizes(condition)) for phrase, condition in PHRASES.items())
+def _sets() -> list[tuple[str, isl.Set]]:
+    return [(known, sizes(condition)) for known, condition in PHRASES.items()]
