@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 from m2bridge.batch.executors import GRACE, Dask, is_large, once_more
-from m2bridge.batch.plan import Plan, Progress, Summary, performed, shown
+from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
 from m2bridge.batch.pool import Batch, Performer, Pool
 from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, Report, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import write_aside
@@ -292,15 +292,16 @@ def run_jobs(
     work: Work, jobs: Sequence[Job], workers: int | None, executor: str, scheduler: str | None, progress: Progress
 ) -> tuple[list[Outcome], Summary]:
     """The outcomes of jobs, in their order, and the whole in numbers."""
-    begin = time.monotonic()
     done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
     left = tuple(job for job in jobs if job.number not in done)
     plan = Plan(tuple(jobs), left, Counter(outcome.kind for outcome in done.values()))
     begin_workers = partial(Dask, work, scheduler, workers) if executor == "dask" else partial(Pool, work, workers)
-    for report in performed(plan, begin_workers, progress):
+
+    def keep(report: Report) -> None:
         done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
-    counts = Counter[str](outcome.kind for outcome in done.values())
-    return [done[job.number] for job in jobs], Summary(len(jobs), plan.done, counts, time.monotonic() - begin)
+
+    summary = run(plan, begin_workers, progress, keep)
+    return [done[job.number] for job in jobs], summary
 
 
 def run_many(

@@ -225,7 +225,9 @@ class Summary:
     __str__ = to_text
 
 
-def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:
+def run(
+    plan: Plan, start: Callable[[], Any], progress: Progress, keep: Callable[[Report], object] = lambda report: None
+) -> Summary:
     """Perform what a plan says is left.
 
     A case that another batch is at is left to it, and looked at again until it is done or free.
@@ -236,6 +238,8 @@ def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:
     start : callable
         Starts the executor; not called when nothing is left. All its workers have ended when ``run`` returns or raises.
     progress : Progress
+    keep : callable
+        Is told of each report.
 
     Raises
     ------
@@ -243,24 +247,22 @@ def run(plan: Plan, start: Callable[[], Any], progress: Progress) -> Summary:
         If results cannot be stored or workers do not start.
     """
     begin, answers = time.monotonic(), plan.answers.copy()
-    for report in performed(plan, start, progress):
-        answers += report.counts
+    if plan.left:
+        with start() as executor, progress.of(plan):
+            for report in _performed(plan.left, executor, progress):
+                progress.finished(report)
+                keep(report)
+                answers += report.counts
     return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
 
 
-def performed(plan: Plan, start: Callable[[], Any], progress: Progress) -> Iterator[Report]:
-    """The reports on what a plan says is left, as :func:`run` performs it."""
-    if not plan.left:
-        return
-    with start() as executor, progress.of(plan):
-        tasks: Sequence[Any] = plan.left
-        while tasks:
-            held = []
-            for report in executor.run(tasks, progress.started):
-                if report.held:
-                    held.append(report.task)
-                else:
-                    progress.finished(report)
-                    yield report
-            if tasks := held:
-                time.sleep(_PATIENCE)
+def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[Report]:
+    while tasks:
+        held = []
+        for report in executor.run(tasks, progress.started):
+            if report.held:
+                held.append(report.task)
+            else:
+                yield report
+        if tasks := held:
+            time.sleep(_PATIENCE)

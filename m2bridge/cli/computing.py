@@ -250,8 +250,6 @@ def implicitize_command(file: Path, **options: Any) -> int:
 MOST_BYTES = 10_000_000
 """The size of a file with a function that is accepted."""
 
-_KINDS = {bool: "true or false", type(None): "null", list: "a list", dict: "an object"}
-
 OWN = {"hilbert": "hilbert_check", "generators": "generator_check"}
 """Predictions and no theorems of the paper, each with a computation of its own: not part of ``all``."""
 
@@ -351,8 +349,8 @@ def membership_command(
     if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
         raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
     with shared.within(timeout=request.timeout) as clock:
-        values = None if function is None else _function(function)
-        weights = {letter: _matrix(letter, text) for letter, text in texts.items()}
+        values = None if function is None else _exact("function", _function(function))
+        weights = {letter: _exact(letter, text) for letter, text in texts.items()}
         with request.engine() as engine, progress(f"membership for {request.model}"):
             with importing():
                 membership = tool("membership")
@@ -364,50 +362,36 @@ def membership_command(
     return show(result, request.form, clock)
 
 
-def _function(text: str) -> dict[str, Fraction]:
-    if not text.lstrip().startswith("{"):
-        path = Path(text)
-        if not os.path.exists(path):
-            raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
-        try:
-            text = read_text(path, MOST_BYTES)
-        except ConversionError as reason:
-            raise InvalidCaseError("function", f"'{path}' cannot be read: {reason}") from None
-    data = _json("function", text)
-    if not isinstance(data, dict):
-        raise InvalidCaseError("function", "not a JSON object from coordinates to numbers")
-    return {name: _rational("function", value) for name, value in data.items()}
-
-
-def _matrix(option: str, text: str) -> Any:
-    """The exact numbers in a list of rows; whether it is one is checked with the shapes."""
-    data = _json(option, text)
-    if not isinstance(data, list):
-        return data
-    return [[_rational(option, entry) for entry in row] if isinstance(row, list) else row for row in data]
+def _function(text: str) -> str:
+    """The JSON object that is given, or the content of the file that is named."""
+    if text.lstrip().startswith("{"):
+        return text
+    if not os.path.exists(text):
+        raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
+    try:
+        return read_text(Path(text), MOST_BYTES)
+    except ConversionError as reason:
+        raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""
+_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", **dict.fromkeys("AKQV", _ROWS)}
 
 
-def _json(option: str, text: str) -> Any:
+def _exact(option: str, text: str) -> Any:
+    """The content of a JSON text with exact numbers."""
     try:
-        return read_json(text, parse_float=str, digits=LONGEST_NUMBER)
+        return _rationals(read_json(text, parse_float=read_rational, digits=LONGEST_NUMBER))
     except ConversionError as reason:
         raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
 
 
-_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", **dict.fromkeys("AKQV", _ROWS)}
-
-
-def _rational(option: str, value: Any) -> Fraction:
-    """The exact value of an integer, a decimal, or a string such as ``3/7``."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Fraction(value)
-    if not isinstance(value, str):
-        kind = _KINDS.get(type(value), "that")
-        raise InvalidCaseError(option, f'{kind} is not a rational number: write 3, 1.5 or "3/7"')
-    try:
-        return read_rational(value)
-    except ConversionError as reason:
-        raise InvalidCaseError(option, str(reason)) from None
+def _rationals(value: Any, depth: int = 2) -> Any:
+    """The exact values of numbers, and of strings such as ``3/7``, in an object or a list of lists."""
+    if depth and isinstance(value, dict):
+        return {name: _rationals(entry, 0) for name, entry in value.items()}
+    if depth and isinstance(value, list):
+        return [_rationals(entry, depth - 1) for entry in value]
+    if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
+        raise ConversionError(f'{value!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
+    return read_rational(value) if isinstance(value, str) else Fraction(value)
