@@ -245,7 +245,7 @@ class Pool(Generic[Item, Result]):
                     worker.give(self._waiting.popleft())
             for worker in self._speaking():
                 yield from self._hear(worker, started)
-            for worker in list(filter(self._is_late, self._workers)):
+            for worker in [w for w in self._workers if w.at_work and self._left(w) < 0]:
                 worker.process.kill()
                 yield from self._bury(worker, late=True)
 
@@ -265,9 +265,6 @@ class Pool(Generic[Item, Result]):
         """The seconds until a worker is late."""
         timeout = self._batch.timeout
         return float("inf") if timeout is None else worker.since + timeout + self._batch.patience - time.monotonic()
-
-    def _is_late(self, worker: Worker[Item, Result]) -> bool:
-        return worker.at_work and self._left(worker) < 0
 
     def _hear(self, worker: Worker[Item, Result], started: Callable[[Item], object]) -> Iterator[tuple[Item, Result]]:
         message = worker.receive()
@@ -300,11 +297,10 @@ class Pool(Generic[Item, Result]):
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
                 raise BatchError(f"worker processes end before they begin; the last one {exit_text(status)}")
-        if not worker.at_work:  # none of its items is to blame
-            self._put_back(worker)
-            return
-        item = worker.items.popleft()
+        item = worker.items.popleft() if worker.at_work else None
         self._put_back(worker)
+        if item is None:  # none of its items is to blame
+            return
         self._deaths[item] += 1
         if late or self._deaths[item] > 1:
             yield item, self._batch.lost(item, None if late else status)

@@ -12,7 +12,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, NO_ENGINE, shared
-from m2bridge.cli.families import complete_kinds, tool
+from m2bridge.cli.families import tool
 from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates, locate
@@ -31,13 +31,10 @@ MOST_BYTES = 100_000_000
 @click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
 @click.option("--each", metavar="GLOB", help="Run it for each of these files, such as 'ideals/*.toml', in processes.")
 @click.option("--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results.")
-@click.option("--workers", type=click.IntRange(min=1), help="With --each: processes; one for each core when left out.")
 @click.option("--executor", type=click.Choice(["processes", "dask"]), help="With --each: processes when left out.")
-@click.option("--retry", shell_complete=complete_kinds, help="With --each: outcomes to try again: timed-out,died,….")
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
 @shared.timeout_option
-@shared.memory_option
-@shared.engine_option
+@shared.batch_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
 def run_command(file: Path, packages: str, as_json: bool, each: str | None, **options: Any) -> int:
     """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
@@ -105,7 +102,7 @@ def _run_each(
         packages=tuple(packages.replace(",", " ").split()),
         beside="" if str(file) == "-" else str(file.resolve().parent),
         folder=shared.results_folder(options["out"]),
-        retry=shared.outcome_kinds(options["retry"] or ""),
+        retry=shared.outcome_kinds(options["retry"]),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
     executor, quiet = options["executor"] or "processes", options["quiet"]

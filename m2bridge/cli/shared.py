@@ -285,7 +285,7 @@ run_options = together(timeout_option, memory_option, engine_option, form_option
 """``--timeout --memory --m2 --format --json``."""
 
 batch_options = together(
-    click.option("--workers", type=click.IntRange(min=1), help="How many; one for each core when left out."),
+    click.option("--workers", type=click.IntRange(min=1), help="Worker processes; one for each core when left out."),
     memory_option,
     click.option(
         "--retry",

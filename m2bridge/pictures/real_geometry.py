@@ -306,54 +306,46 @@ class _Decomposition:
 
     def _over(self, span: Interval) -> Iterator[Cell]:
         """The cells over an interval of x; over each node they are the same in number."""
-        columns = [self._column(x) for x in watched(self._nodes(self.x, span))]
-        count = _same(map(len, columns))
-        for strip in range(count):
+        low, high = self.box[self.x]
+        part = as_float((span[1] - span[0]) / (high - low))
+        columns = [self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))]
+        inside = middle(span)
+        strips = self._strips(inside)
+        _same(map(len, (*columns, strips)))
+        for strip, interval in enumerate(strips):
             roots = _same(len(points) for column in columns for points in column[strip])
             for root in range(roots):
                 grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
-                yield Cell(grid, *self._samples(span, strip, root))
+                sample = self._spots(inside, middle(interval))[root]
+                yield Cell(grid, sample, self._rational(span, strip, root))
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """The nodes in each interval of y, and the points over each."""
-        restricted = self.surface.subs({self.x: x})
+        """The nodes in each interval of y, and the points over each.
+
+        The number of nodes must not depend on x, where the interval may shrink to a point.
+        """
+        names, count = _names(self.surface), max(5, round(self.fineness / 2))
         return [
-            [
-                [self._point(x, y, z) for z in self._roots(restricted.subs({self.y: y}))]
-                for y in self._nodes(self.y, span, least=5)
-            ]
-            for span in self._strips(x)
+            [[_point(spot, names) for spot in self._spots(x, y)] for y in nodes(interval, count)]
+            for interval in self._strips(x)
         ]
 
     def _strips(self, x: fmpq) -> list[Interval]:
         return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
 
-    def _nodes(self, variable: str, span: Interval, least: int = 7) -> list[fmpq]:
-        """The nodes along y: their number must not depend on x, where the interval may shrink to a point."""
-        low, high = self.box[variable]
-        part = 0.5 if variable == self.y else as_float((span[1] - span[0]) / (high - low))
-        return nodes(span, max(least, round(self.fineness * part)))
-
-    def _roots(self, polynomial: fmpq_mpoly) -> list[Any]:
-        return real_roots(polynomial, self.z, self.box[self.z])
-
-    def _point(self, x: fmpq, y: fmpq, z: Any) -> Point:
-        return _point({self.x: x, self.y: y, self.z: z}, _names(self.surface))
-
-    def _samples(self, span: Interval, strip: int, root: int) -> tuple[Mapping[str, Any], Mapping[str, fmpq] | None]:
-        x = middle(span)
-        y = middle(self._strips(x)[strip])
-        over = self.surface.subs({self.x: x, self.y: y})
-        return {self.x: x, self.y: y, self.z: self._roots(over)[root]}, self._rational(span, strip, root)
+    def _spots(self, x: fmpq, y: fmpq, *, exact: bool = False) -> list[Spot]:
+        """The points of the surface over a point of the plane, and which are rational where it is ``exact``."""
+        over = {self.x: x, self.y: y}
+        heights = real_roots(self.surface.subs(over), self.z, self.box[self.z], exact=exact)
+        return [{**over, self.z: z} for z in heights]
 
     def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
         """A rational point of the cell among a few candidates."""
         for x in watched(fractions_between(span, TRIED)):
             for y in fractions_between(self._strips(x)[strip], TRIED // 4):
-                over = self.surface.subs({self.x: x, self.y: y})
-                z = real_roots(over, self.z, self.box[self.z], exact=True)[root]
-                if isinstance(z, fmpq):
-                    return {self.x: x, self.y: y, self.z: z}
+                spot = self._spots(x, y, exact=True)[root]
+                if isinstance(spot[self.z], fmpq):
+                    return spot
         return None
 
 
