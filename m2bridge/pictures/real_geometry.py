@@ -311,7 +311,7 @@ class _Decomposition:
         columns = [self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))]
         inside = middle(span)
         strips = self._strips(inside)
-        _same(map(len, (*columns, strips)))
+        _same(iter([len(strips), *map(len, columns)]))
         for strip, interval in enumerate(strips):
             roots = _same(len(points) for column in columns for points in column[strip])
             for root in range(roots):
