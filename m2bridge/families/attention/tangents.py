@@ -17,6 +17,7 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
+from m2bridge.families.attention.fibres import fibre_points
 from m2bridge.families.attention.orbits import Orbit, dense_first, flatten, orbit_findings, orbits, representative
 from m2bridge.families.attention.parametrization import (
     Function,
@@ -92,21 +93,6 @@ def differential_rank(orbit: Orbit, shape: Shape) -> int:
     return sparse_rank(_differential(A, V, orbit, shape))
 
 
-def preimages(orbit: Orbit, shape: Shape) -> list[tuple[Sparse, Sparse]]:
-    """Weights of the representative's function: its own, and for rk A = rk V = 1 those with k and v exchanged.
-
-    A = k qᵀ, V = h vᵀ and A' = v qᵀ, V' = h kᵀ give the same function, since only the product of the linear forms k
-    and v enters. That these are all preimages is not used.
-    """
-    A, V = map(sparse, representative(orbit, shape))
-    if orbit.r * orbit.s > 1:
-        return [(A, V)]
-    B, W = ({(j, i): entry for (i, j), entry in matrix.items()} for matrix in (V, A))  # since q and h are unit vectors
-    if function(B, W) != function(A, V):
-        raise ContradictionError(f"exchanging k and v changed the function at orbit {orbit}")
-    return [(A, V)] if (B, W) == (A, V) else [(A, V), (B, W)]
-
-
 def _limits(shape: Shape) -> Iterator[Function]:
     """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the closure at l = v.
 
@@ -128,7 +114,8 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     limits of such images. Where rk A < a < d the tangent space of the source is spanned by curves A + sB with rk B = 1,
     which stay in it; elsewhere the source is smooth.
     """
-    vectors = [row for A, V in preimages(orbit, shape) for row in _differential(A, V, orbit, shape)]
+    preimages = (map(sparse, pair) for pair in fibre_points(orbit, shape))
+    vectors = [row for A, V in preimages for row in _differential(A, V, orbit, shape)]
     if orbit == Orbit(1, 1, 1):
         vectors += _limits(shape)
     return sparse_rank(vectors)
