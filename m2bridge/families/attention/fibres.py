@@ -64,16 +64,12 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
     MethodUnavailableError
         If candidates are not rational, which does not happen at our representatives.
     """
-    c = _nonzero(function(*map(sparse, representative(orbit, shape))))
+    c = function(*map(sparse, representative(orbit, shape)))
     places = range(1, shape.d)
-    candidates = product(*(_roots(c.get((0, 0, 0, q), 0), c.get((0, 0, q, q), 0)) for q in places))
+    candidates = product(*(_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in places))
     pairs = (_weights(c, (1, *z), shape) for z in candidates)
-    same = (pair for pair in pairs if _nonzero(function(*map(sparse, pair))) == c)
+    same = (pair for pair in pairs if function(*map(sparse, pair)) == c)
     return frozenset(pair for pair in same if shape.alpha == shape.d or rank(pair[0]) <= shape.alpha)
-
-
-def _nonzero(values: Function) -> Function:
-    return {key: value for key, value in values.items() if value}
 
 
 def _roots(total: int, constant: int) -> set[int]:
@@ -87,15 +83,14 @@ def _roots(total: int, constant: int) -> set[int]:
 
 def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
     """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
-    d, outputs = range(shape.d), range(shape.d_out)
+    d = range(shape.d)
 
-    def coordinate(k: int, i: int, q: int) -> int:
-        return c.get((k, i, 0, q), 0)
+    def entry(k: int, i: int, q: int) -> int:
+        """An entry in the first row of the symmetric matrix of l_i v_k."""
+        return c[k, i, 0, q] * (1 if q else 2)
 
-    first = [coordinate(0, i, 0) for i in d]
-    A = tuple(tuple(first[i] if q == 0 else coordinate(0, i, q) - z[q] * first[i] for i in d) for q in d)
-    left = [coordinate(k, 0, 0) for k in outputs]
-    V = tuple(tuple(left[k] if q == 0 else coordinate(k, 0, q) - left[k] * A[q][0] for q in d) for k in outputs)
+    A = tuple(tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in d) for q in d)
+    V = tuple(tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in d) for k in range(shape.d_out))
     return A, V
 
 

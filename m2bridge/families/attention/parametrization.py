@@ -4,7 +4,7 @@ The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q 
 It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in names with 1.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, combinations, product
@@ -33,7 +33,7 @@ Index = tuple[int, int, int, int]
 Sparse = Mapping[tuple[int, int], int]
 """The nonzero entries of a matrix."""
 
-Function = dict[Index, int]
+Function = Counter[Index]
 """The coordinates of a function; those left out are zero."""
 
 
@@ -62,10 +62,9 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 
 def function(A: Sparse, V: Sparse) -> Function:
     """All coordinates of the function of sparse weights: each product A_pi V_kq belongs to one of them."""
-    values: Function = {}
+    values: Function = Counter()
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
-        key = (k, i, min(p, q), max(p, q))
-        values[key] = values.get(key, 0) + a * v
+        values[(k, i, p, q) if p <= q else (k, i, q, p)] += a * v
     return values
 
 

@@ -3,7 +3,6 @@
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over QQ, for t ≥ 2.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -48,7 +47,7 @@ def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
 def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
     for i, j in product(range(shape.d), repeat=2):
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
-        moved = Counter(function(_row_moved(A, i, j), V))
+        moved = function(_row_moved(A, i, j), V)
         moved.update(function(A, moved_v))
         yield moved
         yield function(_column_moved(A, i, j), V)
@@ -183,7 +182,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
 def _point(orbit: Orbit, shape: Shape) -> tuple[int, ...]:
     """The reduced coordinates of the representative."""
     values = function(*map(sparse, representative(orbit, shape)))
-    return tuple(values.get(index, 0) for index in indices(shape))
+    return tuple(values[index] for index in indices(shape))
 
 
 def default_degree(shape: Shape) -> int:
