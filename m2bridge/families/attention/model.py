@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, ClassVar
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, check_choice
 from m2bridge.families.attention import shape
 from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
 from m2bridge.maps.model import Expectation, LowerBound, Model, UpperBound, Vector, WithoutRealWeights
@@ -84,22 +84,18 @@ class SingleLayerAttention(Shape, Model):
         weights: str | None = None,
     ) -> None:
         Shape.__init__(self, d, d_out, a, t)
-        object.__setattr__(self, "coordinates", self._coordinates(coordinates or self.default_coordinates))
-        if weights not in (None, *get_args(Weights)):
-            raise InvalidCaseError("weights", f"unknown weights '{weights}': use attention or factored")
-        object.__setattr__(self, "weights", weights or "attention")
+        coordinates, weights = coordinates or self.default_coordinates, weights or "attention"
+        check_choice("coordinates", coordinates, Coordinates)
+        check_choice("weights", weights, Weights)
+        if coordinates == "reduced" and self.t == 1:
+            raise InvalidCaseError("coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1")
+        object.__setattr__(self, "coordinates", coordinates)
+        object.__setattr__(self, "weights", weights)
 
     def __repr__(self) -> str:
         chosen = f", coordinates={self.coordinates!r}" if self.coordinates != self.default_coordinates else ""
         chosen += f", weights={self.weights!r}" if self.weights != "attention" else ""
         return f"SingleLayerAttention(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}{chosen})"
-
-    def _coordinates(self, name: str) -> Coordinates:
-        if name not in get_args(Coordinates):
-            raise InvalidCaseError("coordinates", f"unknown coordinate system '{name}': use reduced or full")
-        if name == "reduced" and self.t == 1:
-            raise InvalidCaseError("coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1")
-        return cast(Coordinates, name)
 
     def in_coordinates(self, coordinates: str | None = None, weights: str | None = None) -> SingleLayerAttention:
         """The model in other coordinates or from other weights; those that are left out stay."""
