@@ -16,18 +16,13 @@ from typing import Any
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.bounds import (
-    MOST_PARAMETERS,
-    SPARE_ROWS,
-    rank_by_series,
-    rank_of_gradients,
-    residues,
-)
+from m2bridge.families.deep_attention.bounds import MOST_PARAMETERS, rank_by_series, rank_of_gradients, residues
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradients_at, random_matrix
 from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
+from m2bridge.maps.rank import SPARE_ROWS
 
 MOST_WIDTH = 2048
 """Of several layers of softmax; the ranks of their matrices take seconds each."""

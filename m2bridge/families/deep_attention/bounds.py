@@ -36,17 +36,10 @@ from m2bridge.families.deep_attention.network import (
     gradients_at,
     random_matrix,
 )
-from m2bridge.families.deep_attention.shape import (
-    THEOREM,
-    Shape,
-    are_separate,
-    bound_by_ranks,
-    linear_dimension,
-    seen_dimension,
-)
+from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
-from m2bridge.maps.rank import RankResult, rank_result
+from m2bridge.maps.rank import SPARE_ROWS, RankResult, rank_result
 
 Scalar = Any
 """An integer, or a rational number of FLINT."""
@@ -132,7 +125,6 @@ def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> I
 
 
 SEED = 20250417
-SPARE_ROWS = 5
 DISTINCT_TOKENS = 3
 """Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
 MOST_PARAMETERS = 3000
@@ -230,13 +222,13 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
         raise InvalidCaseError("field", "softmax has no meaning over GF(p); use QQ")
     if network.t == 1:
         reason = "every matrix of this rank is the function of a network"
-        yield LowerBound(linear_dimension(network), "matrices of bounded rank", reason)
+        yield LowerBound(network.linear_dimension, "matrices of bounded rank", reason)
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
     else:
         if network.layers <= SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
-            yield from block_bound(network, lambda block: _series_rank(block, network.t, network.layers), method)
+            yield from block_bound(network, lambda block: _series_rank(block, network.t), method)
         yield from formal_block(network)
         if network.layers <= BALL_LAYERS:
             yield from _ball_block(network)
@@ -250,15 +242,15 @@ def formal_block(network: Shape) -> Iterator[LowerBound]:
 def columns_and_rank(network: Shape) -> tuple[int, int]:
     """Return the columns of the block and its rank, by the quickest way that needs no hypothesis, if there is one."""
     block = certified_block(network)
-    return block.columns, _block_rank(block, network.t, network.layers, network.softmax)
+    return block.columns, _block_rank(block, network.t, network.softmax)
 
 
 @lru_cache(maxsize=1024)
-def _block_rank(block: Block, t: int, layers: int, softmax: bool) -> int:
+def _block_rank(block: Block, t: int, softmax: bool) -> int:
     """The rank; networks of many widths have one block."""
     if not softmax:
         return lightning_rank(block, t)
-    return _series_rank(block, t, layers) if layers <= SERIES_LAYERS else _formal_rank(block)
+    return _series_rank(block, t) if len(block.attention) <= SERIES_LAYERS else _formal_rank(block)
 
 
 def _formal_rank(block: Block) -> int:
@@ -266,9 +258,9 @@ def _formal_rank(block: Block) -> int:
     return rank_of_gradients(gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw), block.columns)
 
 
-def _series_rank(block: Block, t: int, layers: int) -> int:
+def _series_rank(block: Block, t: int) -> int:
     """The rank of a row for each order at each input; inputs are added until it does not grow."""
-    numbers = PowerSeries(LARGE_PRIME, int(3 ** (layers - 1)) + 1, (1, t - 1))
+    numbers = PowerSeries(LARGE_PRIME, int(3 ** (len(block.attention) - 1)) + 1, (1, t - 1))
     return _growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
 
 

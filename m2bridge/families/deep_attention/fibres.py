@@ -14,7 +14,7 @@ from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.bounds import minimal_standard
-from m2bridge.families.deep_attention.network import integer_virtual_weights
+from m2bridge.families.deep_attention.network import virtual_weights_at
 from m2bridge.families.deep_attention.shape import Shape
 
 SEED = 240817221
@@ -102,7 +102,7 @@ def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
     draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))  # ±1, …, ±5
     while True:
         parameters = list(islice(draws, network.parameter_count))
-        attention, M = integer_virtual_weights(network, parameters)
+        attention, M = virtual_weights_at(network, parameters)
         chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
         if chart and (*map(rank, attention), rank(M)) == (*network.alphas, network.rank):
             return attention, M

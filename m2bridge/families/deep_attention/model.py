@@ -7,19 +7,11 @@ Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifia
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
-from m2bridge.families.deep_attention.network import (
-    Matrix,
-    NumberSystem,
-    Point,
-    Residues,
-    gradient,
-    integer_virtual_weights,
-    output,
-)
+from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradient, output, virtual_weights_at
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound
@@ -146,8 +138,8 @@ class DeepAttention(Shape):
         """
         if not self.is_plain:
             raise InvalidCaseError("heads", "virtual weights are those of one head without skip connections")
-        return integer_virtual_weights(self, parameters)
+        return virtual_weights_at(self, parameters)
 
-    def _tokens(self, entries: Row, numbers: Residues) -> Matrix:
+    def _tokens(self, entries: Row, numbers: Residues) -> Any:
         """The matrix with t columns."""
         return numbers.matrix([entries[i : i + self.t] for i in range(0, len(entries), self.t)])

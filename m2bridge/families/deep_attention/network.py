@@ -306,7 +306,7 @@ def virtual_weights(network: Network) -> list[Matrix]:
     return [*matrices, M]
 
 
-def integer_virtual_weights(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
+def virtual_weights_at(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
     *matrices, M = (A.rows for A in virtual_weights(Point.read(shape, parameters, NumberSystem()).network()))
     return matrices, M

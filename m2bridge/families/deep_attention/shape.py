@@ -196,6 +196,11 @@ class Shape(DifferentiableModel):
         return min(self.widths)
 
     @property
+    def linear_dimension(self) -> int:
+        """The dimension of the linear functions of one token, those of softmax: the normalization of one score is 1."""
+        return determinantal_dimension(self.widths[0], self.widths[-1], self.rank)
+
+    @property
     def alphas(self) -> tuple[int, ...]:
         """α_k = min(a_k, r_k), the generic rank of A'_k."""
         return tuple(map(min, self.a, self.entering_ranks))
@@ -283,18 +288,13 @@ WIDEST_EXPANDED = 3
 
 def _bounds(network: Shape) -> Iterator[UpperBound]:
     if network.softmax and network.t == 1:
-        yield UpperBound(linear_dimension(network), f"linear functions of one token, of rank at most {network.rank}")
+        yield UpperBound(network.linear_dimension, f"linear functions of one token, of rank at most {network.rank}")
     elif network.is_plain:
         yield virtual_bound(network)
     else:
         yield layered_bound(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
         yield UpperBound(coefficient_count(network), "the number of coefficients")
-
-
-def linear_dimension(network: Shape) -> int:
-    """Return the dimension of the linear functions of one token: softmax of a single score is 1."""
-    return determinantal_dimension(network.widths[0], network.widths[-1], network.rank)
 
 
 def seen_dimension(network: Shape) -> int:

@@ -11,13 +11,7 @@ from pathlib import Path
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.certificates.wording import wording
-from m2bridge.families.deep_attention.shape import (
-    Shape,
-    layered_bound,
-    linear_dimension,
-    seen_dimension,
-    virtual_dimension,
-)
+from m2bridge.families.deep_attention.shape import Shape, layered_bound, seen_dimension, virtual_dimension
 from m2bridge.maps.model import Expectation
 from m2bridge.maps.statement import GlobalStatement, Value
 
@@ -94,12 +88,12 @@ def equation_16(network: Shape) -> int:
 
 def theorem_s(network: Shape) -> int:
     """The dimension of softmax attention, for all widths and ranks."""
-    return virtual_dimension(network) if network.t > 1 else linear_dimension(network)
+    return virtual_dimension(network) if network.t > 1 else network.linear_dimension
 
 
 def skip_connections(network: Shape) -> int:
     """The dimension with skip connections and one head: the sum over all layers, or that of linear functions."""
-    return linear_dimension(network) if network.softmax and network.t == 1 else layered_bound(network).value
+    return network.linear_dimension if network.softmax and network.t == 1 else layered_bound(network).value
 
 
 def separate_heads(network: Shape) -> int:
