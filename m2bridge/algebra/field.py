@@ -60,11 +60,10 @@ class CoefficientField:
         """The SymPy domain; residues of GF(p) are printed symmetrically, as in Macaulay2."""
         return _domain(self.characteristic)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         return f"GF({self.characteristic})" if self.characteristic else "QQ"
+
+    __repr__ = __str__
 
 
 @lru_cache(maxsize=256)

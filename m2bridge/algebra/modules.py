@@ -185,7 +185,6 @@ class MonomialIdeal(GeneralIdeal):
     monomialIdeal(x**2, x*y) of QQ[x, y]
     """
 
-    __slots__ = ()
     _function = "monomialIdeal"
 
 

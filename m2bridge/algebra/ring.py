@@ -117,12 +117,11 @@ class PolynomialRing:
         if not "".join(self.variables).isascii():
             _check_letters(self.variables)
 
-    def __repr__(self) -> str:
-        return str(self)
-
     def __str__(self) -> str:
         shown = self.variables if len(self.variables) <= 12 else (*self.variables[:6], "…", self.variables[-1])
         return f"{self.field}[{', '.join(shown)}]"
+
+    __repr__ = __str__
 
     @property
     def sympy_ring(self) -> PolyRing:

@@ -13,10 +13,10 @@ Polynomials that m2bridge wrote, whose terms are separated by blanks, have a fas
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from numbers import Number
 from typing import Any
 from unicodedata import category
@@ -24,6 +24,7 @@ from unicodedata import category
 import flint
 from sympy import Expr, Poly, Symbol
 from sympy.polys.rings import PolyElement
+from sympy.utilities.iterables import flatten
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -126,12 +127,14 @@ class _Reader:
         return result
 
     def sum(self) -> PolyElement:
-        total = self.product().copy()  # the ring's own generators must not change
+        total = self.product().copy()  # in which terms are added: a copy for each would take quadratic time
         while operator := self.sign("+", "-"):
             start = self.place
             term = self.product()
             self.check_size(len(term), len(total) + len(term), 0, start)
-            total = _added(total, term if operator == "+" else -term)
+            for monomial, coefficient in (term if operator == "+" else -term).items():
+                total[monomial] = total.get(monomial, 0) + coefficient
+        total.strip_zero()
         return total
 
     def product(self) -> PolyElement:
@@ -247,17 +250,6 @@ def _end_of_name(text: str, end: int) -> int:
     return end
 
 
-def _added(total: PolyElement, term: PolyElement) -> PolyElement:
-    """The sum, in the place of ``total``: a copy for each term would take quadratic time."""
-    for monomial, coefficient in term.items():
-        value = total.get(monomial, 0) + coefficient
-        if value:
-            total[monomial] = value
-        else:
-            del total[monomial]
-    return total
-
-
 def _bits(polynomial: PolyElement) -> int:
     """Bits of the largest coefficient, numerator and denominator together."""
     sizes = (int(c.numerator).bit_length() + int(c.denominator).bit_length() for c in polynomial.values())
@@ -325,14 +317,10 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     ConversionError
         If it is not an exact polynomial in the variables over the field.
     """
-    if isinstance(value, PolyElement):
-        if value.ring == ring.sympy_ring:
-            return value
-        return from_terms(ring, ring_variables(value), ((m, _number(value.ring.domain, c)) for m, c in value.items()))
-    if isinstance(value, _Flint):
-        terms = value.to_dict().items()
-        whole = ((m, c if isinstance(c, flint.fmpq) else Fraction(int(c))) for m, c in terms)
-        return from_terms(ring, ring_variables(value), whole)
+    if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
+        return value
+    if isinstance(value, PolyElement | _Flint):
+        return from_terms(ring, ring_variables(value), ((m, _number(c)) for m, c in value.to_dict().items()))
     rational = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_polynomial(value, rational)
@@ -342,13 +330,8 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     return polynomial if ring.field == QQ else element(ring, polynomial)
 
 
-def flat(items: Iterable[Any]) -> Iterator[Any]:
-    """The items, and those of lists and tuples among them."""
-    for item in items:
-        if isinstance(item, list | tuple):
-            yield from flat(item)
-        else:
-            yield item
+flat = partial(flatten, cls=(list, tuple))
+"""List items, and those of lists and tuples among them."""
 
 
 def ring_variables(value: Any) -> tuple[str, ...]:
@@ -377,13 +360,13 @@ def own_field(value: Any) -> CoefficientField | None:
     return None
 
 
-def _number(domain: Any, coefficient: Any) -> Fraction:
-    """A coefficient of ZZ, QQ or GF(p) as a number."""
-    if domain.is_FiniteField:
-        return Fraction(int(domain.to_int(coefficient)))
-    if not (domain.is_ZZ or domain.is_QQ):
-        raise ConversionError(f"coefficients in {domain}; they must be in ZZ, QQ or GF(p)")
-    return fraction(coefficient)
+def _number(coefficient: Any) -> Fraction:
+    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number."""
+    if hasattr(coefficient, "denominator"):
+        return fraction(coefficient)
+    if isinstance(coefficient, flint.nmod | flint.fmpz_mod) or hasattr(coefficient, "to_int"):
+        return Fraction(int(coefficient))
+    raise ConversionError(f"the coefficient {coefficient} is not in ZZ, QQ or GF(p)")
 
 
 def from_terms(ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]) -> PolyElement:

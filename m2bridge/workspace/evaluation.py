@@ -13,8 +13,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Limits, address_space
 from m2bridge.system import collection_paused
 
-# Strings, comments, and any other character.
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*|.', re.DOTALL)
+_STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
 
 KEYWORDS = frozenset(
     """and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for from global if in list
@@ -32,12 +31,8 @@ def is_silent(code: str) -> bool:
     >>> is_silent("x = 5;  -- silent"), is_silent('"a;"')
     (True, False)
     """
-    last = ""
-    for token in _TOKEN.finditer(code):
-        text = token[0]
-        if not text.isspace() and not (len(text) > 1 and text.startswith("-")):
-            last = text
-    return last == ";"
+    bare = _STRING_OR_COMMENT.sub(lambda match: " " if match[0].startswith("-") else "string", code)
+    return bare.rstrip().endswith(";")
 
 
 def check_name(name: str) -> str:

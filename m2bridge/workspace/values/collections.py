@@ -78,8 +78,6 @@ class Array(_Items):
     [1, 2]
     """
 
-    __slots__ = ()
-
     def __str__(self) -> str:
         return f"[{', '.join(map(str, self.items))}]"
 
@@ -93,8 +91,6 @@ class MutableList(_Items):
     MutableList(1, 2)
     """
 
-    __slots__ = ()
-
 
 class Partition(_Items):
     """A partition of an integer.
@@ -104,8 +100,6 @@ class Partition(_Items):
     >>> sum(Partition((3, 1)))
     4
     """
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,8 +184,6 @@ class HashTable(Mapping[Any, Any]):
     HashTable([([1, 2], 'a'), (1, 'b'), (True, 'c')])
     """
 
-    __slots__ = ("_table",)
-
     def __init__(self, pairs: Iterable[tuple[Any, Any]] = ()) -> None:
         self._table = {key(k): (k, v) for k, v in pairs}
 
@@ -231,8 +223,6 @@ class MutableHashTable(HashTable):
     MutableHashTable([('a', 1)])
     """
 
-    __slots__ = ()
-
 
 class VirtualTally(HashTable):
     """A tally with any numbers as multiplicities; what is not in it has multiplicity 0.
@@ -242,8 +232,6 @@ class VirtualTally(HashTable):
     >>> VirtualTally([("a", -1)])["b"]
     0
     """
-
-    __slots__ = ()
 
     def __getitem__(self, k: Any) -> Any:
         return self._table[key(k)][1] if key(k) in self._table else 0
@@ -258,8 +246,6 @@ class Tally(VirtualTally):
     2
     """
 
-    __slots__ = ()
-
 
 class Set(AbstractSet[Any]):
     """A set of things that a Python ``frozenset`` cannot have or keep apart.
@@ -269,8 +255,6 @@ class Set(AbstractSet[Any]):
     >>> [1] in Set([[1], [2]])
     True
     """
-
-    __slots__ = ("_table",)
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self._table = {key(item): item for item in items}

@@ -202,19 +202,18 @@ def number(ring: Any, value: int | Fraction) -> Any:
 
 def _power(element: Any, exponent: int) -> Any:
     """A power by squares, so that elements of quotients stay small; negative ones of fractions and monomials."""
-    ring = element.ring
     if exponent < 0:
         return _power(_inverse(element), -exponent)
-    result, factor = number(ring, 1), element
-    while exponent:
-        result = result * factor if exponent & 1 else result
-        exponent >>= 1
-        factor = factor * factor if exponent else factor
-    return result
+    if exponent == 0:
+        return number(element.ring, 1)
+    root = _power(element, exponent // 2)
+    return root * root * element if exponent % 2 else root * root
 
 
 def _inverse(element: Any) -> Any:
-    if isinstance(element, RingFraction) and element.numerator:
+    if isinstance(element, RingFraction):
+        if not element.numerator:
+            raise ZeroDivisionError("division by the zero of a field of fractions")
         return RingFraction(element.ring, element.denominator, element.numerator)
     if isinstance(element.ring, rings.Algebra) and element.ring.inverses and len(element.terms) == 1:
         ((monomial, coefficient),) = element.terms
@@ -223,13 +222,10 @@ def _inverse(element: Any) -> Any:
 
 
 def _of_fractions(operation: Callable[[Any, Any], Any], left: RingFraction, right: RingFraction) -> RingFraction:
-    (a, b), (c, d) = ((part.numerator, part.denominator) for part in (left, right))
     if operation is operator.truediv:
-        if not c:
-            raise ZeroDivisionError("division by the zero of a field of fractions")
-        c, d = d, c
-    quotient = operation in (operator.mul, operator.truediv)
-    above, below = a * c if quotient else operation(a * d, c * b), b * d
+        return _of_fractions(operator.mul, left, _inverse(right))
+    (a, b), (c, d) = ((part.numerator, part.denominator) for part in (left, right))
+    above, below = a * c if operation is operator.mul else operation(a * d, c * b), b * d
     if isinstance(above, PolyElement):
         above, below = above.cancel(below)
     return RingFraction(left.ring, above, below)
@@ -263,15 +259,11 @@ def _made(ring: Any, terms: Terms) -> RingElement:
 
 
 def _reduced(ring: Any, terms: Terms) -> Terms:
-    """The normal form in a quotient."""
+    """The normal form in a quotient, of which no leading monomial of a relation divides a term."""
     over = rings.ambient_ring(ring)
     if ring == over or isinstance(over, rings.IntegerRing):
         return terms
-    return _remainder(_rules(ring), terms, _order(over))
-
-
-def _remainder(rules: Mapping[tuple[int, ...], Terms], terms: Terms, key: Callable[[tuple[int, ...]], Any]) -> Terms:
-    """Return the remainder, of which no leading monomial divides a term."""
+    rules, key = _rules(ring), _order(over)
     left: Terms = {}
     while terms:
         monomial = max(terms, key=key)

@@ -34,13 +34,12 @@ def not_exact(what: str) -> ConversionError:
 
 
 class Operators:
-    """The values whose operators are one method."""
+    """The values whose operators are one method ``_computed(operation, other, swapped)``.
+
+    It returns the value of the operation; with the other one on the left if they are swapped.
+    """
 
     __slots__ = ()
-
-    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
-        """The value of an operation; with the other one on the left if they are ``swapped``."""
-        raise NotImplementedError
 
     __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
