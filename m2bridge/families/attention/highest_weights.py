@@ -87,9 +87,7 @@ class HighestWeightVector:
         return joined.removeprefix("+ ")
 
 
-def highest_weight_vectors(
-    spaces: MultiplicitySpaces, n: int, shapes: Shapes, seed: int = 0
-) -> list[HighestWeightVector]:
+def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes) -> list[HighestWeightVector]:
     """Highest weight vectors of the ideal that generate, with all of lower degree, what it has of one type.
 
     Raises
@@ -97,7 +95,7 @@ def highest_weight_vectors(
     MethodUnavailableError
         If they were not found.
     """
-    random, number, points = Random(seed), spaces.generators(n)[shapes], spaces.points(n)
+    random, number, points = Random(0), spaces.generators(n)[shapes], spaces.points(n)
     rank, rows = spaces.ring(n).get(shapes, 0), list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(TRIES):

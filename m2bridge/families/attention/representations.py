@@ -11,10 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.schur import Representation, Shapes as AnyShapes, dimension, from_weights
+from m2bridge.algebra.schur import Representation, Shapes as AnyShapes, from_weights
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, sections_of
 from m2bridge.families.attention.covariants import Shapes
@@ -65,8 +64,8 @@ class CoordinateRing:
 
     def hilbert_function(self, shape: Shape, n: int) -> int:
         """The Hilbert function of the closure of a model with this core."""
-        less = (number * _dimension(shapes, shape) for degree, shapes, number in self.missing if degree == n)
-        return sections_of(shape, n) - sum(less)
+        missing = {shapes: number for degree, shapes, number in self.missing if degree == n}
+        return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
 def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
@@ -74,10 +73,6 @@ def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
     sizes = shape.d, shape.d_out, shape.d
     found = (Representation(n, SPACES, sizes, shapes, number) for n, shapes, number in types)
     return tuple(representation for representation in found if representation.dimension)
-
-
-def _dimension(shapes: Shapes, shape: Shape) -> int:
-    return prod(map(dimension, shapes, (shape.d, shape.d_out, shape.d)))
 
 
 @lru_cache(maxsize=64)
