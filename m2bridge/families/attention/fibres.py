@@ -256,21 +256,15 @@ def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealW
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
     named = dict(zip(names, ring.gens, strict=True))
-    coordinate = {index: named[name_in(index, coordinates)] for index in indices(shape)}
+    c = {index: named[name_in(index, coordinates)] for index in indices(shape)}
     forms: dict[tuple[int, int], list[PolyElement]] = {}
-    for (k, i, _, _), variable in coordinate.items():
+    for (k, i, _, _), variable in c.items():
         forms.setdefault((k, i), []).append(variable)
     minors = tuple(
         one[a] * other[b] - one[b] * other[a]
         for one, other in watched(combinations(forms.values(), 2))
         for a, b in combinations(range(len(one)), 2)
     )
-    positive = sum(
-        (
-            4 * coordinate[k, i, p, p] * coordinate[k, i, q, q] - coordinate[k, i, p, q] ** 2
-            for k, i in forms
-            for p, q in combinations(range(shape.d), 2)
-        ),
-        ring.zero,
-    )
-    return WithoutRealWeights(minors, positive, REASON)
+    pairs = product(forms, combinations(range(shape.d), 2))
+    positive = (4 * c[k, i, p, p] * c[k, i, q, q] - c[k, i, p, q] ** 2 for (k, i), (p, q) in pairs)
+    return WithoutRealWeights(minors, sum(positive, ring.zero), REASON)

@@ -169,15 +169,9 @@ def orbit_findings(
     """
     unfinished = unfinished or _undecided(statuses, shape)
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
-    components = [
-        Component(
-            f"closure of the orbit {orbit}",
-            orbit,
-            dimensions[orbit],
-            orbit_closure_degree(orbit, shape) if field == QQ else None,
-        )
-        for orbit in (() if unfinished else maximal_orbits(tuple(dimensions)))
-    ]
+    maximal = () if unfinished else maximal_orbits(tuple(dimensions))
+    degrees = {orbit: orbit_closure_degree(orbit, shape) if field == QQ else None for orbit in maximal}
+    components = [Component(f"closure of the orbit {o}", o, dimensions[o], degree) for o, degree in degrees.items()]
     if not dimensions and dimension < shape.independent_count:
         components = [Component(ZERO, None, 0, 1)]
     components.sort(key=lambda component: (-component.dimension, component.description))

@@ -219,8 +219,6 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
     if points not in (None, 1) or any(locus.kernel and locus.kernel >= locus.codimension for locus in loci):
         raise ContradictionError(f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}")
-    names = WORDS.closure["polar-observed" if loci else "polar"]
+    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"])
     ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
-    return PolarTheorem(
-        degrees, f"by the theorem, integrals by {ways}", tuple(WORDS.lemmas[n] for n in names), loci, points
-    )
+    return PolarTheorem(degrees, f"by the theorem, integrals by {ways}", lemmas, loci, points)
