@@ -83,6 +83,10 @@ mbShared = new Dictionary
         mbSend(x, form);
         mbFinish(););
 
+    -- The garbage collector of newer versions begins whenever its table of finalizers is full, even if memory is free, and
+    -- the table grows only if most of it is in use then. It is filled once, while Python prepares the first request.
+    grow := () -> (grow = () -> (); apply(28000, i -> new MutableHashTable););
+
     report := mark -> (
         if keeping then path = dictionaryPath;
         if forgetting then forget();
@@ -92,6 +96,7 @@ mbShared = new Dictionary
         file = stdio;
         try (mbOutput = stdio);
         stdio << "\n\1m2bridge " << mark << " " << begun << "\n" << flush;
+        grow();
         "");
 
     -- Prompts come into force only after the scripts on the command line are loaded. Those that are asked for deeper than
