@@ -186,7 +186,7 @@ def certified_block(network: Shape) -> Block:
     All numbers are from 1 to 999, so that no matrix is skew-symmetric.
     """
     numbers = (1 + state % 999 for state in minimal_standard(SEED))
-    return random_block(network, numbers.__next__)
+    return random_block(network, partial(next, numbers))
 
 
 def block_bound(network: Shape, rank_of: Callable[[Block], int], method: str) -> Iterator[LowerBound]:

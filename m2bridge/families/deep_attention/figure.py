@@ -181,9 +181,10 @@ def _panel(
     for proved, label, face in ((True, "proved dimension", colour), (False, "lower bound", "white")):
         if points := [(delta, result.dimension) for delta, result in pairs if (result.status == "proved") is proved]:
             panel.plot(*zip(*points, strict=True), **dots, markerfacecolor=face, label=label)
-    for delta, result in pairs if len(pairs) <= MOST_LABELS else ():
-        at = delta, result.dimension or 0
-        panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
+    if len(pairs) <= MOST_LABELS:
+        for delta, result in pairs:
+            at = delta, result.dimension or 0
+            panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
     panel.legend(loc="upper left")
 
 

@@ -123,9 +123,8 @@ class DeepAttention(Shape):
         if self.softmax:
             raise InvalidCaseError("normalization", "the values of softmax attention are not rational numbers")
         numbers = NumberSystem()
-        rows: list[list[int]] = output(
-            Point.read(self, parameters, numbers).network(), numbers.matrix(X), numbers, self.skip
-        ).rows
+        network = Point.read(self, parameters, numbers).network()
+        rows: list[list[int]] = output(network, numbers.matrix(X), numbers, self.skip).rows
         return rows
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:

@@ -159,8 +159,8 @@ class PowerSeries(NumberSystem):
         """Return the normalized scores σ(Z)."""
         rows = zip(self.multiplicities, scores.rows, strict=True)
         exponentials = [[w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows]
-        totals = (reduce(add, column) for column in zip(*exponentials, strict=True))
-        inverses = [total.inverse_series_trunc(self.length) for total in totals]
+        columns = zip(*exponentials, strict=True)
+        inverses = [reduce(add, column).inverse_series_trunc(self.length) for column in columns]
         return EntryMatrix([list(map(self.times, row, inverses)) for row in exponentials], self.times)
 
     def scores_pullback(self, normalized: EntryMatrix, covector: EntryMatrix) -> EntryMatrix:

@@ -177,8 +177,8 @@ def observe_part(
     """
     findings: dict[str, Finding] = {}
     unfinished = ""
-    wanted = [name for name in OBSERVABLES if name in observables]
-    wanted = [name for name in wanted if not certified or can_be_certified(network, name)]
+    possible = (name for name in OBSERVABLES if not certified or can_be_certified(network, name))
+    wanted = [name for name in possible if name in observables]
     with limited(None) as running:
         try:
             for name in wanted:

@@ -16,17 +16,11 @@ from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import ContradictionError
+from m2bridge.families.deep_attention.checker import predictions
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.observables import observed, turned
-from m2bridge.families.deep_attention.checker.predictions import (
-    WORDS as SAID,
-    Case,
-    hypotheses,
-    prediction,
-    upper_bound,
-    virtual,
-)
+from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, upper_bound, virtual
 
 
 def identities() -> list[str]:
@@ -131,7 +125,7 @@ def content(key: str) -> Content:
     """The content of a certificate on the statement with this key."""
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
-    (words,) = SAID.about(key)
+    (words,) = predictions.WORDS.about(key)
     verdict: Json = {"text": words.text, "source": words.source, "verdict": "CONFIRMED", "counterexample": None}
     return Content({"verdicts": [verdict | {"outside": outside(words)}]}, _evidence(), WORDS.trusted[KINDS[key]])
 

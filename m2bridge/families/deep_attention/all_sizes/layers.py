@@ -316,9 +316,7 @@ def blocks() -> Iterator[DeepAttention]:
 
     For softmax the power series of the third layer take long to check.
     """
-    kinds = [(layers, "none", t) for layers in (1, 2, 3) for t in (1, 2)] + [
-        (layers, "softmax", 2) for layers in (1, 2)
-    ]
+    kinds = *product((1, 2, 3), ("none",), (1, 2)), *product((1, 2), ("softmax",), (2,))
     for layers, normalization, t in kinds:
         for wide in range(layers + 1):
             for ranks in product((1, 2), repeat=wide):

@@ -1,9 +1,9 @@
 """The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series modulo a prime.
 
-The output is m X T_{l+1} with T_1 = 1, T_{k+1} = T_k σ(T_kᵀ H_k T_k) and H_k = Xᵀ C_k X. A number is a value and a
-slope, both in GF(p)[h]/(h^length), as one polynomial: the slope stands at h^(2 length − 1), above all products of
-values. Softmax is that of inputs εX, with h = ε²; beyond six layers each exponential
-is a random number, whose slope is known (Ax's theorem).
+The output is m Y_{l+1} with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k); behind a hidden width 1 it is c_k between two
+factors mY_k. A number is a value and a slope, both in GF(p)[h]/(h^length), as one polynomial: the slope stands at
+h^(2 length − 1), above all products of values. Softmax is that of inputs εX, with h = ε²; beyond six layers each
+exponential is a random number, whose slope is known (Ax's theorem).
 """
 
 from collections.abc import Iterator, Sequence
@@ -120,17 +120,15 @@ def _rows(block: Block, parameters: Sequence[int], prime: int, random: Random) -
 def _output(block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]], chosen: Any) -> list[Any]:
     size, square = block.size, block.size**2
     m = [numbers[-size:]]
-    tokens = [[ring.number(x) for x in row] for row in X]
-    T = [[ring.number(int(i == j)) for j in range(len(X[0]))] for i in range(len(X[0]))]
+    Y = [[ring.number(x) for x in row] for row in X]
     for k in range(block.layers):
-        moved = ring.product(tokens, T)
         if k < len(block.ranks):
-            C = [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)]
+            C, tokens = [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)], Y
         else:
-            C, moved = [[numbers[square * len(block.ranks) + k - len(block.ranks)]]], ring.product(m, moved)
-        scores = ring.product(ring.product(transposed(moved), C), moved)
-        T = ring.product(T, ring.softmax(scores, chosen[k]) if block.softmax else scores)
-    return ring.product(m, ring.product(tokens, T))[0]
+            C, tokens = [[numbers[square * len(block.ranks) + k - len(block.ranks)]]], ring.product(m, Y)
+        scores = ring.product(ring.product(transposed(tokens), C), tokens)
+        Y = ring.product(Y, ring.softmax(scores, chosen[k]) if block.softmax else scores)
+    return ring.product(m, Y)[0]
 
 
 @dataclass(frozen=True)

@@ -203,15 +203,11 @@ def _dimension(case: Case) -> Found:
         kernel = unseen(case)
         numbers = {"columns": columns, "rank": rank, "unseen": kernel, "seed": SEED, "prime": STATED_PRIME}
         lower = upper if rank == columns - kernel else rank
-        _check_small(case, upper)
+        small = weights(case) <= SMALL and not case.softmax  # then it is found by the whole differential as well
+        if small and (whole := function_rank(case, upper)) != upper:
+            raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
     value, _ = _bounded(lower, upper)
     return value, {**numbers, "lower_bound": lower, "upper_bound": upper}
-
-
-def _check_small(case: Case, upper: int) -> None:
-    """The same by the whole differential."""
-    if weights(case) <= SMALL and not case.softmax and (rank := function_rank(case, upper)) != upper:
-        raise ContradictionError(f"the block gives {upper}, the whole differential {rank}")
 
 
 def _unseen_weights(case: Case) -> Found:
