@@ -1,7 +1,7 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT."""
 
 from collections.abc import Mapping
-from math import comb, gcd
+from math import comb
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -132,7 +132,8 @@ def small_basis(ideal: GeneratingSet) -> Basis | None:
     basis, finished = polynomials.buchberger_naive(limits=LIMITS)
     if not finished:
         return None
-    return frozenset(_primitive(element) for element in basis.autoreduction())
+    listed = ([(tuple(map(int, m)), int(c)) for m, c in element.terms()] for element in basis.autoreduction())
+    return frozenset(map(tuple, listed))
 
 
 def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
@@ -140,9 +141,3 @@ def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
     basis = small_basis(first)
     other = None if basis is None else small_basis(second)
     return None if other is None else basis == other
-
-
-def _primitive(polynomial: flint.fmpz_mpoly) -> tuple[tuple[tuple[int, ...], int], ...]:
-    terms = [(tuple(map(int, monomial)), int(c)) for monomial, c in polynomial.terms()]
-    content = gcd(*(c for _, c in terms)) * (1 if terms[0][1] > 0 else -1)
-    return tuple((monomial, c // content) for monomial, c in terms)

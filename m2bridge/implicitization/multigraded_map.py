@@ -104,46 +104,33 @@ def multigraded(
             "multigraded implicitization needs free parameters, without relations among them; parametrize the source"
         )
     permutations = tuple(coordinate_permutation(polynomial_map, renaming) for renaming in symmetries)
-    if multidegrees is None:
-        grading = finest_grading(polynomial_map)
-    else:
-        grading = grading_with_multidegrees(polynomial_map, multidegrees)
+    grading = finest_grading(polynomial_map, multidegrees)
     degrees = symmetrized(grading.degrees, permutations)
     return MultigradedMap(polynomial_map, replace(grading, degrees=degrees), permutations)
 
 
-def finest_grading(polynomial_map: PolynomialMap) -> Grading:
+def finest_grading(polynomial_map: PolynomialMap, multidegrees: Sequence[Vector] | None = None) -> Grading:
     """The finest grading by a free abelian group coming from weights of the parameters.
 
     Weights u of the parameters make an image homogeneous iff u vanishes on all differences of exponents of its
     monomials. The lattice of all such u gives the multidegrees of the coordinates. A coordinate with image
     zero gets a multidegree of its own. (Gradings by finite groups, which can be finer still, are not used.)
+    It can be written in other multidegrees, chosen for legibility.
 
     Raises
     ------
     MethodUnavailableError
         If there are no coordinates, or no such grading gives every coordinate a positive degree.
+    ContradictionError
+        If the multidegrees given do not span the same gradings as the finest ones.
     """
     if not polynomial_map.coordinates:
         raise MethodUnavailableError("a map without coordinates has no ideal to compute")
     rows = _rows_of_gradings(polynomial_map)
-    degrees = _positive_degrees(rows, polynomial_map)
-    return Grading(tuple(zip(*rows, strict=True)), degrees)
-
-
-def grading_with_multidegrees(polynomial_map: PolynomialMap, multidegrees: Sequence[Vector]) -> Grading:
-    """The finest grading, written in multidegrees chosen for legibility.
-
-    Raises
-    ------
-    ContradictionError
-        If these multidegrees do not span the same gradings as the finest ones.
-    """
-    rows = _rows_of_gradings(polynomial_map)
-    chosen = list(zip(*multidegrees, strict=True))
-    if not rank(rows) == rank(chosen) == rank(rows + chosen):
+    chosen = rows if multidegrees is None else list(zip(*multidegrees, strict=True))
+    if chosen != rows and not rank(rows) == rank(chosen) == rank(rows + chosen):
         raise ContradictionError("the multidegrees given are not the finest grading of the map")
-    return Grading(tuple(multidegrees), _positive_degrees(rows, polynomial_map))
+    return Grading(tuple(zip(*chosen, strict=True)), _positive_degrees(rows, polynomial_map))
 
 
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:

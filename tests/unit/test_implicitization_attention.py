@@ -8,7 +8,7 @@ from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.implicitization.multigraded_map import grading_with_multidegrees, multigraded
+from m2bridge.implicitization.multigraded_map import finest_grading, multigraded
 from m2bridge.limits import limited
 from tests.exact_ideals import substituted
 from tests.hilbert_by_ranks import hilbert_function
@@ -119,7 +119,7 @@ def test_the_weights_of_attention_are_its_finest_grading():
     assert source.grading.multidegrees[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (0, 1, 1, 0, 0, 1, 0, 1)
     coarse = [weight[2:] for weight in source.grading.multidegrees]
     with pytest.raises(ContradictionError):
-        grading_with_multidegrees(source.polynomial_map, coarse)
+        finest_grading(source.polynomial_map, coarse)
 
 
 def test_a_seed_changes_no_dimension():

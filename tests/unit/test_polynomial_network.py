@@ -19,7 +19,7 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavaila
 from m2bridge.families.polynomial_network import bounds, model
 from m2bridge.families.polynomial_network.model import STATEMENTS, PolynomialNetwork, expected_dimension, layer_chain
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.implicitization.multigraded_map import coordinate_permutation, grading_with_multidegrees, multigraded
+from m2bridge.implicitization.multigraded_map import coordinate_permutation, finest_grading, multigraded
 from m2bridge.maps.chain import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import DifferentiableModel, Model
@@ -191,7 +191,7 @@ def test_the_expanded_map_has_the_same_dimension(widths: tuple[int, ...], degree
 def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
     network = PolynomialNetwork(widths, degree)
     found = network.parametrization()
-    assert grading_with_multidegrees(found, network.grading()).is_standard  # it is the finest one
+    assert finest_grading(found, network.grading()).is_standard  # it is the finest one
     symmetries = network.symmetries()
     assert len(symmetries) == widths[0] - 1 + widths[-1] - 1
     for symmetry in symmetries:  # permutations of the parameters that permute the images, or it raises an error
@@ -213,7 +213,7 @@ def test_wrong_gradings_and_symmetries_are_noticed() -> None:
     with pytest.raises(MethodUnavailableError, match="does not permute the images"):
         coordinate_permutation(found, {"W_1_1_1": "W_1_1_2", "W_1_1_2": "W_1_1_1"})
     with pytest.raises(ContradictionError):
-        grading_with_multidegrees(found, ((1, 2, 1), *degrees[1:]))
+        finest_grading(found, ((1, 2, 1), *degrees[1:]))
 
 
 def test_a_network_is_a_model_with_capabilities() -> None:
