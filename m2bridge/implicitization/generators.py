@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 import flint
@@ -78,7 +78,8 @@ def has_no_larger_rank(
     reconstruction does not find them, and where these are not enough the rank is computed.
     """
     duals: list[tuple[int, list[list[int]]]] = []
-    for part in _parts(generated, products, primes):
+    others = (GeneratedPart.of(products, prime) for prime in primes if prime != generated.prime)
+    for part in chain([generated], others):
         if len(part.chosen) > len(generated.chosen):
             return False
         if len(part.chosen) == len(generated.chosen):
@@ -87,13 +88,6 @@ def has_no_larger_rank(
             if _are_independent(functionals, places) and generated.is_annihilated(functionals):
                 return True
     return generated.rational_rank() <= len(generated.chosen)
-
-
-def _parts(generated: GeneratedPart, products: Products, primes: Sequence[int]) -> Iterator[GeneratedPart]:
-    yield generated
-    for prime in primes:
-        if prime != generated.prime:
-            yield GeneratedPart.of(products, prime)
 
 
 def _lifted(duals: Sequence[tuple[int, list[list[int]]]]) -> list[list[int]]:
@@ -190,38 +184,18 @@ class GeneratedPart:
         functionals = quotient.classes(products.size)
         return cls([row for row, _ in listed], quotient.chosen, functionals, prime)
 
-    @property
-    def corank(self) -> int:
-        """The number of free monomials minus that of independent products."""
-        return len(self.functionals) - len(self.chosen)
-
-    def complement(self, columns: Iterable[int], place: Mapping[int, int]) -> list[int]:
+    def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
         """The columns whose places are independent modulo the span, each taken if it does not depend on earlier ones.
 
-        The search ends when as many are found as there can be.
+        If the columns suffice, there are as many as there are free monomials less independent products.
         """
-        chosen: list[int] = []
-        rows: dict[int, linear_algebra.SparseVector] = {}
-        for column in watched(columns):
-            vector = linear_algebra.combination(self.functionals[place[column]], rows, self.prime)
-            if vector:
-                _add(vector, rows, self.prime)
-                chosen.append(column)
-                if len(chosen) == self.corank:
-                    break
-        return chosen
+        return [columns[i] for i in linear_algebra.reduced_echelon(self._values([place[c] for c in columns]))[1]]
 
     def dual(self, places: Sequence[int]) -> list[list[int]]:
         """Functionals that vanish on the chosen products, dual to such monomials; all their values, mod the prime."""
         others = sorted({place for place, values in enumerate(self.functionals) if values}.difference(places))
         order = [*places, *others]
-        numbers: dict[int, int] = {}
-        columns = [
-            [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
-            for place in order
-        ]
-        matrix = linear_algebra.filled(flint.nmod_mat(len(order), len(numbers), self.prime), columns)
-        echelon, pivots = linear_algebra.reduced_echelon(matrix.transpose())
+        echelon, pivots = linear_algebra.reduced_echelon(self._values(order))
         dual = []
         for row in watched(range(len(pivots))):
             vector = [0] * len(self.functionals)
@@ -229,6 +203,15 @@ class GeneratedPart:
                 vector[place] = int(echelon[row, column])
             dual.append(vector)
         return dual
+
+    def _values(self, places: Sequence[int]) -> flint.nmod_mat:
+        """The values of the functionals at some places, which are the columns."""
+        numbers: dict[int, int] = {}
+        columns = [
+            [(numbers.setdefault(i, len(numbers)), value) for i, value in self.functionals[place].items()]
+            for place in places
+        ]
+        return linear_algebra.filled(flint.nmod_mat(len(places), len(numbers), self.prime), columns).transpose()
 
     def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals over ZZ vanish on all products; then so do they on what these span over QQ.
@@ -248,19 +231,7 @@ class GeneratedPart:
 
     def rational_rank(self) -> int:
         """The dimension over QQ of what all products span."""
-        rows = sorted(row for row in self.products if row)
-        return linear_algebra.rank_of(linear_algebra.filled(flint.fmpz_mat(len(rows), len(self.functionals)), rows))
-
-
-def _add(vector: linear_algebra.SparseVector, forms: dict[int, linear_algebra.SparseVector], prime: int) -> None:
-    """Set a vector to zero: solve for one of its places, and substitute this in all other expressions."""
-    place, leading = next(iter(vector.items()))
-    factor = -pow(leading, -1, prime)
-    solved = {place: {k: c * factor % prime for k, c in vector.items() if k != place}}
-    for other, form in forms.items():
-        if place in form:
-            forms[other] = linear_algebra.combination(form, solved, prime)
-    forms |= solved
+        return linear_algebra.sparse_rank(map(dict, self.products))
 
 
 FAST_MODULUS = 1515531528
