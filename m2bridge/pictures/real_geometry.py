@@ -310,13 +310,13 @@ class _Decomposition:
         part = as_float((span[1] - span[0]) / (high - low))
         columns = [self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))]
         inside = middle(span)
-        strips = self._strips(inside)
+        strips, section = self._strips(inside), self.surface.subs({self.x: inside})
         _same(iter([len(strips), *map(len, columns)]))
         for strip, interval in enumerate(strips):
             roots = _same(len(points) for column in columns for points in column[strip])
             for root in range(roots):
                 grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
-                sample = self._spots(inside, middle(interval))[root]
+                sample = self._spots(inside, section, middle(interval))[root]
                 yield Cell(grid, sample, self._rational(span, strip, root))
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
@@ -324,26 +324,26 @@ class _Decomposition:
 
         The number of nodes must not depend on x, where the interval may shrink to a point.
         """
-        names, count = _names(self.surface), max(5, round(self.fineness / 2))
+        names, section, count = _names(self.surface), self.surface.subs({self.x: x}), max(5, round(self.fineness / 2))
         return [
-            [[_point(spot, names) for spot in self._spots(x, y)] for y in nodes(interval, count)]
+            [[_point(spot, names) for spot in self._spots(x, section, y)] for y in nodes(interval, count)]
             for interval in self._strips(x)
         ]
 
     def _strips(self, x: fmpq) -> list[Interval]:
         return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
 
-    def _spots(self, x: fmpq, y: fmpq, *, exact: bool = False) -> list[Spot]:
-        """The points of the surface over a point of the plane, and which are rational where it is ``exact``."""
-        over = {self.x: x, self.y: y}
-        heights = real_roots(self.surface.subs(over), self.z, self.box[self.z], exact=exact)
-        return [{**over, self.z: z} for z in heights]
+    def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
+        """The points over a point of the plane, from the section of the surface at x."""
+        heights = real_roots(section.subs({self.y: y}), self.z, self.box[self.z], exact=exact)
+        return [{self.x: x, self.y: y, self.z: z} for z in heights]
 
     def _rational(self, span: Interval, strip: int, root: int) -> Mapping[str, fmpq] | None:
         """A rational point of the cell among a few candidates."""
         for x in watched(fractions_between(span, TRIED)):
+            section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], TRIED // 4):
-                spot = self._spots(x, y, exact=True)[root]
+                spot = self._spots(x, section, y, exact=True)[root]
                 if isinstance(spot[self.z], fmpq):
                     return spot
         return None
