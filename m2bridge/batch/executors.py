@@ -164,10 +164,6 @@ class Certifier(Performer[Task, Report]):
         self._engine.__exit__(*reason)
 
 
-Started = Callable[[Task], object]
-"""Is told of each task when a worker begins with it."""
-
-
 class Serial(Certifier):
     """One task after the other, in this process."""
 
@@ -175,8 +171,8 @@ class Serial(Certifier):
         settings.store.make()
         super().__init__(settings)
 
-    def run(self, tasks: Iterable[Task], started: Started) -> Iterator[Report]:
-        """Perform tasks; the reports, in the order in which they arrive.
+    def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[Report]:
+        """Perform tasks, of each of which ``started`` is told; the reports, in the order in which they arrive.
 
         Raises
         ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
@@ -44,22 +45,12 @@ def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> C
     return complete
 
 
-def _questions(name: str) -> Iterable[str]:
-    from m2bridge.crosscheck.certify import questions
-
-    return ALL, REACHABLE, *questions(name)
-
-
-def _kinds(name: str) -> Iterable[str]:
-    from m2bridge.batch.store import KINDS
-
-    return KINDS
-
-
 complete_families = _completion(lambda name: family_names())
 complete_statements = _completion(lambda name: (ALL, *dict.fromkeys(one.key for one in family(name).statements())))
-complete_questions = _completion(_questions, ",")
-complete_kinds = _completion(_kinds, ",")
+complete_questions = _completion(
+    lambda name: (ALL, REACHABLE, *resolve_name("m2bridge.crosscheck.certify:questions")(name)), ","
+)
+complete_kinds = _completion(lambda name: resolve_name("m2bridge.batch.store:KINDS"), ",")
 
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")

@@ -9,7 +9,7 @@ from typing import Any
 from m2bridge.algebra.field import QQ
 from m2bridge.engine import Engine, engine_or_own
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
-from m2bridge.limits import clock, limited
+from m2bridge.limits import limited
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness, value_json
 from m2bridge.results.base import Decision, VerdictsResult, result_json
@@ -415,21 +415,17 @@ def cross_check(
     if not isinstance(model, Model) or not model.statements():
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     chosen = model.statements() if statements is None else tuple(statements)
-    with limited(timeout), engine_or_own(engine) as engine:
-        return _cross_check(model, engine, chosen)
-
-
-def _cross_check(model: Model, engine: Engine, statements: Sequence[Statement]) -> CrossCheck:
-    running, observables = clock(), model.observables(statements)
-    version = engine.version if model.needs_engine(observables) else ""
-    observed, unfinished = None, ""
-    try:
-        observed = model.observe(observables, engine=engine)
-    except (TimeLimitError, MemoryLimitError) as limit:
-        unfinished = str(limit)
-    verdicts = verdicts_on(statements, model, observed, unfinished)
-    unfinished = unfinished if observed is None else observed.unfinished
-    return CrossCheck(model, verdicts, observed, version, running.seconds, unfinished)
+    observables = model.observables(chosen)
+    with limited(timeout) as running, engine_or_own(engine) as engine:
+        version = engine.version if model.needs_engine(observables) else ""
+        observed, unfinished = None, ""
+        try:
+            observed = model.observe(observables, engine=engine)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            unfinished = str(limit)
+        verdicts = verdicts_on(chosen, model, observed, unfinished)
+        unfinished = unfinished if observed is None else observed.unfinished
+        return CrossCheck(model, verdicts, observed, version, running.seconds, unfinished)
 
 
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}

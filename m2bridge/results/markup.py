@@ -112,11 +112,8 @@ def markdown_links(text: str, documentation: str = "") -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_|<>\[\]~&$]|^[-+#]|^[0-9]+(?=[.)] ))", _marked, text)
-
-
-def _marked(match: re.Match[str]) -> str:
-    return match[0] + "\\" if match[0].isdigit() else "\\" + match[0]
+    marked = re.sub(r"[\\`*_|<>\[\]~&$]|^[-+#]", r"\\\g<0>", text)
+    return re.sub(r"^[0-9]+(?=[.)] )", r"\g<0>\\", marked)
 
 
 LONG = 36
