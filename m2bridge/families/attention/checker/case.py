@@ -8,8 +8,9 @@ begin with 0. An orbit is (r, s, m) = (rk A, rk V, dim of col A ∩ row V).
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from math import comb, prod
+from operator import mul
 from typing import Any
 
 import flint
@@ -220,3 +221,23 @@ def identities() -> tuple[bool, bool, bool]:
     output = sum(a * u[p] * x[j] * v * u[q] for u in tokens for (p, j), a in A.items() for (_, q), v in V.items())
     products = sum(c * x[j] * u[p] * u[q] for u in tokens for (_, j, p, q), c in function((A, V)).items())
     return bool(base_locus == 0), bool(family), bool(output == products)
+
+
+def images(rows: int, columns: int, variables: int, alpha: int, t: int = 2) -> dict[tuple[int, ...], Any]:
+    """The coefficients as polynomials in A, of size ``variables`` × ``columns``, and V, by (k, i, p, q), p ≤ q.
+
+    Columns of A from α on are combinations of those before. For t = 1 those of the output, by (k, p, q, r), p ≤ q ≤ r.
+    """
+    alpha = min(alpha, columns)
+    context = ring(variables * (rows + alpha) + alpha * (columns - alpha))
+    weights, zero = iter(context.gens()), context.constant(0)
+    sizes = ((rows, variables), (variables, alpha), (alpha, columns - alpha))
+    V, left, right = ([[next(weights) for _ in range(m)] for _ in range(n)] for n, m in sizes)
+    A = [[*row, *(sum(map(mul, row, column), zero) for column in zip(*right, strict=True))] for row in left]
+    inputs = combinations_with_replacement(range(variables), 4 - t)
+    indices: list[Any] = [range(rows), *[range(columns)] * (t - 1), inputs]
+    found = {}
+    for k, *i, last in product(*indices):
+        ways = {(p, *i, *others, q) for p, *others, q in permutations(last)}  # A_pi V_kq and A_qi V_kp at x_i y_p y_q
+        found[k, *i, *last] = sum((A[p][j] * V[k][q] for p, j, q in ways), zero)
+    return found

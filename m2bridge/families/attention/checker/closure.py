@@ -6,15 +6,15 @@ are equal (docs/checkers.md). For t = 1 Hilbert functions are compared.
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import combinations, combinations_with_replacement, permutations, product, repeat
+from itertools import combinations, combinations_with_replacement, product, repeat
 from math import comb, prod
-from operator import mul
 from random import Random
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
+from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -31,9 +31,10 @@ def closure(certificate: Certificate) -> Content | Difference:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{case.coordinate_count} coordinates")
     if (exponents := len(stored) * case.d * (case.d + case.d_out)) > algebra.MOST_EXPONENTS:
         raise TooExpensiveError("case", f"{len(stored)} coordinates of weights have {exponents} exponents")
-    images = _images(case)
+    first, *others = cases.images(case.d_out, case.d, case.d, case.alpha, case.t).items()
+    images = dict([*others, first])  # the last variable is c_{1,1,1,1}
     name = "c_{}_{}_{}_{}" if case.t > 1 else "f_{}_1_{}_1_{}_1_{}_1"
-    names = [name.format(*(j + 1 for j in index)) for index in [*images][-1:] + [*images][:-1]]
+    names = [name.format(*(j + 1 for j in index)) for index, _ in (first, *others)]
     try:
         polynomials = algebra.read(texts, names)
     except CertificateError as reason:
@@ -59,23 +60,6 @@ def closure(certificate: Certificate) -> Content | Difference:
         left = len(point) - algebra.rank({j: int(g.derivative(j)(*point)) for j in range(len(point))} for g in J)
         tangents.append({"orbit": list(orbit), "dimension": left})
     return Content(answer, {"coordinates": names, "generators": texts, "tangent_dimensions": tangents}, tuple(trusted))
-
-
-def _images(case: Case) -> Images:
-    """Return images in A and V, c_{1,1,1,1} the last one; columns of A from α on are combinations of those before."""
-    d, alpha = range(case.d), case.alpha
-    indices: list[Any] = [range(case.d_out), *[d] * (case.t - 1), combinations_with_replacement(d, 4 - case.t)]
-    ring = algebra.ring(case.d * (alpha + case.d_out) + alpha * (case.d - alpha))
-    weights, zero = iter(ring.gens()), ring.constant(0)
-    sizes = ((case.d_out, case.d), (case.d, alpha), (alpha, case.d - alpha))
-    V, left, right = ([[next(weights) for _ in range(m)] for _ in range(n)] for n, m in sizes)
-    A = [[*row, *(sum(map(mul, row, column), zero) for column in zip(*right, strict=True))] for row in left]
-    images: Images = {}
-    for k, *i, last in product(*indices):
-        ways = {(p, *i, *others, q) for p, *others, q in permutations(last)}  # A_pi V_kq and A_qi V_kp at x_i y_p y_q
-        images[k, *i, *last] = sum((A[p][j] * V[k][q] for p, j, q in ways), zero)
-    first = next(iter(images))
-    return images | {first: images.pop(first)}
 
 
 def _series(case: Case, J: list[Any], images: Images, ring: Any) -> algebra.Series | Difference:

@@ -6,7 +6,7 @@ Proofs are in docs/mathematics.md (What verify computes) and docs/completeness.m
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate, combinations_with_replacement, count, product
+from itertools import accumulate, product
 from math import comb, factorial, lcm, prod
 from typing import Any
 
@@ -14,7 +14,7 @@ import flint
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.checker.case import Case, images
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_COORDINATES, MOST_DEGREE = 400, 6
@@ -107,11 +107,8 @@ class Part:
     @cached_property
     def pivots(self) -> list[int]:
         """The columns in which the rows of the echelon form begin."""
-        found = list[int]()
-        for i in range(self.rank):
-            columns = range(found[-1] + 1 if found else 0, len(self.monomials))
-            found.append(next(j for j in columns if self.echelon[i, j]))
-        return found
+        columns = iter(range(len(self.monomials)))  # each row is searched from the pivot before it
+        return [next(j for j in columns if self.echelon[i, j]) for i in range(self.rank)]
 
     @cached_property
     def own(self) -> dict[Monomial, int]:
@@ -140,22 +137,9 @@ class Products:
         self.sizes, self.alpha, self.parts = (rows, columns, variables), alpha, dict[Weight, Part]()
         self.listed: dict[tuple[Weight, int], list[Monomial]] = {}
         self.known: dict[Monomial, Image] = {}
-        pairs = combinations_with_replacement(range(variables), 2)
-        self.names = [(k, i, *pq) for k, i, pq in product(range(rows), range(columns), list(pairs))]
-        self.place: dict[tuple[int, ...], int] = {name: j for j, name in enumerate(self.names)}
-
-    @cached_property
-    def images(self) -> list[Image]:
-        """The images of the coordinates; columns of A from α on are combinations of those before."""
-        (rows, columns, variables), alpha = self.sizes, min(self.alpha, self.sizes[1])
-        left: Iterator[Image] = ({1 << 16 * j: 1} for j in count())
-        V, A, more = (
-            {(k, i): next(left) for k in range(m) for i in range(n)}
-            for m, n in ((rows, variables), (variables, alpha), (alpha, columns - alpha))
-        )
-        for p, i in product(range(variables), range(alpha, columns)):
-            A[p, i] = added(*(times(A[p, e], more[e, i - alpha]) for e in range(alpha)))
-        return [added(times(A[q, i], V[k, p]), times(A[p, i], V[k, q]) if p < q else {}) for k, i, p, q in self.names]
+        named = images(rows, columns, variables, alpha)
+        self.names, self.images = list(named), list(map(packed, named.values()))
+        self.place = {name: j for j, name in enumerate(self.names)}
 
     def weights(self, n: int) -> list[Weight]:
         """Return decreasing weights of degree n; others are permutations. TooExpensiveError if they have too much."""
@@ -319,9 +303,9 @@ def balanced(n: int, sizes: Sizes) -> Weight:
     return tuple(tuple(total // size + (j < total % size) for j in range(size)) for total, size in totals)
 
 
-def added(*images: Image) -> Image:
-    """The sum."""
-    return {m: sum(f.get(m, 0) for f in images) for m in {m for f in images for m in f}}
+def packed(polynomial: Any) -> Image:
+    """The coefficients of a polynomial, by its exponents as digits."""
+    return {sum(int(e) << 16 * j for j, e in enumerate(exponents)): int(c) for exponents, c in polynomial.terms()}
 
 
 def times(f: Image, g: Image) -> Image:
