@@ -39,7 +39,7 @@ _MATHEMATICS = {
     **GREEK_LATEX,
 }
 _LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **dict(zip("&%$#_{}", [r"\&", r"\%", r"\$", r"\#", r"\_", r"\{", r"\}"], strict=True)),
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
