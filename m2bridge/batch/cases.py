@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,9 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
     ranges = read_options(chosen.options, texts, _values)
     if (size := prod(map(len, ranges.values()))) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
-    models = list(islice(_models(chosen, ranges), MOST + 1))
+    make = chosen.grid or (lambda **numbers: [chosen.build(**numbers)])
+    grids = (make(**dict(zip(ranges, values, strict=True))) for values in product(*ranges.values()))
+    models = list(islice(chain.from_iterable(grids), MOST + 1))
     if len(models) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
     cases = [case for case in models if every or not chosen.excluded_from_grids(case)]
@@ -52,15 +54,6 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
 def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
     texts = text.split(",") if option.flag else [text]
     return tuple(value for part in texts for value in option.values(part))
-
-
-def _models(chosen: Family, ranges: Mapping[str, tuple[Any, ...]]) -> Iterator[Case]:
-    for values in product(*ranges.values()):
-        named = dict(zip(ranges, values, strict=True))
-        if chosen.grid is None:
-            yield chosen.build(**named)
-        else:
-            yield from chosen.grid(**named)
 
 
 def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case]:
