@@ -14,8 +14,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -45,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="record the golden transcripts anew")
 
 
+@cache
 def usable() -> list[Candidate]:
     """The Macaulay2 programs of this machine, one for each version."""
     found: dict[str, Candidate] = {}
@@ -60,8 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """A shell that starts the tests in the background, or ``nohup``, lets them and their children ignore signals.
 
     Programs that the tests start, some hundreds, keep their bytecode: one that compiles it anew takes a third longer.
+    So do the workers of xdist, which read what another has compiled.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
@@ -74,6 +78,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     missing = required - {candidate.version for candidate in usable()} if required else set()
     if missing:
         raise pytest.UsageError(f"Macaulay2 {', '.join(sorted(missing))} is required and was not found")
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """A worker of xdist imports its share of all tests before the rest, which the others have compiled meanwhile."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.option.file_or_dir:
+        return
+    files = sorted(Path(__file__).parent.glob("*/test_*.py"))[int(worker["workerid"][2:]) :: worker["workercount"]]
+    sys.path[:0] = sorted({str(file.parent) for file in files})
+    for file in files:
+        with suppress(Exception, pytest.skip.Exception):  # the collection says it
+            import_module(file.stem)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from m2bridge import CoefficientField, Engine, ideal
+from m2bridge import QQ, CoefficientField, Engine, ideal
 from m2bridge.convert import macaulay2
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import parse
@@ -50,7 +50,9 @@ compareMinors = (number, I) -> (
     selectedPrimes := singularPrimes(components, 0);
     allPrimes := singularPrimes(components, infinity);
     same := all(selectedPrimes, P -> any(allPrimes, Q -> P == Q));
-    mbEmit(toString number, {#selectedPrimes, #allPrimes, if same then 1 else 0}))
+    mbEmit(toString number | "_counts", {#selectedPrimes, #allPrimes, if same then 1 else 0});
+    mbEmit(toString number | "_dimensions", apply(selectedPrimes, dim));
+    mbEmit(toString number | "_degrees", apply(selectedPrimes, degree)))
 """
 
 # source: generators, variables, (dimension, degree) of each component of the singular locus where the source or a
@@ -120,8 +122,22 @@ VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
 }
 
 
-@pytest.mark.parametrize("source", VARIETIES)
-def test_selected_minors_and_all_minors_give_the_same_components(engine: Engine, source: str) -> None:
+SOME = [
+    "Cox, Little, O'Shea, section 3.3, tangent surface of it",
+    "Cox, Little, O'Shea, section 3.4, four-leaved rose",
+    "Harris, Lecture 2, scroll S(1, 2)",
+    "Steiner's Roman surface",
+    "three coordinate axes",
+    "a plane and a line beside",
+    "a surface and a curve through its singular point",
+    "conjugate lines",
+    "commuting 2 x 2 matrices",
+    "swallowtail",
+]
+
+
+@pytest.mark.parametrize("source", SOME)
+def test_selected_minors_and_all_minors_give_the_same_locus(engine: Engine, source: str) -> None:
     generators, variables, expected = VARIETIES[source]
     variety = ideal(generators, variables=variables)
     selected = variety.singular_locus(engine=engine, minors="selected")
@@ -136,19 +152,38 @@ def test_selected_minors_and_all_minors_give_the_same_components(engine: Engine,
     assert sorted((c.dimension, c.degree) for c in selected.components) == sorted(expected)
 
 
+def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
+    """Those of the sources, for all varieties."""
+    for source, (counts, found) in compared(engine, list(VARIETIES), QQ).items():
+        expected = VARIETIES[source][2]
+        assert counts == [len(expected), len(expected), 1], source
+        assert sorted(found) == sorted(expected), source
+
+
 def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
-    """All varieties in one run, and as many primes as over QQ or more: a component can decompose there."""
-    shared = (
-        (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8").replace("mbEmit(", "forgotten(")
-    )
-    lines = [COMPARED, shared]
-    for number, (generators, variables, _) in enumerate(VARIETIES.values()):
-        reduced = ideal(generators, variables=variables, field=CoefficientField(32003))
-        lines.append(f"givenRing = {macaulay2.ring(reduced.ring)}")
-        lines.append(f"compareMinors({number}, {macaulay2.ideal(reduced, 'givenRing')})")
-    answer = parse(engine.run(Script("selected_minors", "\n".join(lines))).records)
-    for number, (source, (_, _, expected)) in enumerate(VARIETIES.items()):
-        selected, every, same = answer.integers(str(number))
+    """As many primes as over QQ or more: a component can decompose there."""
+    for source, ((selected, every, same), _) in compared(engine, SOME, CoefficientField(32003)).items():
         assert selected == every, source
         assert same == 1, source
-        assert selected >= len(expected), source
+        assert selected >= len(VARIETIES[source][2]), source
+
+
+def compared(
+    engine: Engine, sources: list[str], field: CoefficientField
+) -> dict[str, tuple[list[int], list[tuple[int, int]]]]:
+    """Of each variety, in one run: numbers of primes by selected and by all minors, and dimensions and degrees."""
+    template = (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8")
+    lines = [COMPARED, template.replace("mbEmit(", "forgotten(")]
+    for number, source in enumerate(sources):
+        generators, variables, _ = VARIETIES[source]
+        variety = ideal(generators, variables=variables, field=field)
+        lines.append(f"givenRing = {macaulay2.ring(variety.ring)}")
+        lines.append(f"compareMinors({number}, {macaulay2.ideal(variety, 'givenRing')})")
+    answer = parse(engine.run(Script("selected_minors", "\n".join(lines))).records)
+    return {
+        source: (
+            list(answer.integers(f"{number}_counts")),
+            list(zip(answer.integers(f"{number}_dimensions"), answer.integers(f"{number}_degrees"), strict=True)),
+        )
+        for number, source in enumerate(sources)
+    }

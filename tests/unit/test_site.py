@@ -190,6 +190,11 @@ def test_the_published_form_asks_for_something(cff, field: str) -> None:
     assert problems(cff)
 
 
+@pytest.mark.parametrize(("field", "wrong"), [("date-released", "2026-02-30"), ("url", "https://next year")])
+def test_dates_and_addresses_are_read(cff, field: str, wrong: str) -> None:
+    assert problems(cff | {field: wrong})
+
+
 def works(cff) -> Iterator[str]:
     """What the file names, as the program writes it."""
     for work in cff["references"]:
