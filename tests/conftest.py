@@ -8,6 +8,7 @@ fail, not skip, unless ``--no-engine`` says that this is meant.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -85,11 +86,18 @@ def pytest_collection(session: pytest.Session) -> None:
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.option.file_or_dir:
         return
+    gc.disable()  # until all are collected
     files = sorted(Path(__file__).parent.glob("*/test_*.py"))[int(worker["workerid"][2:]) :: worker["workercount"]]
     sys.path[:0] = sorted({str(file.parent) for file in files})
     for file in files:
         with suppress(Exception, pytest.skip.Exception):  # the collection says it
             import_module(file.stem)
+
+
+def pytest_collection_finish() -> None:
+    """Tests and modules stay to the end: collectors of garbage need not look at them again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -126,7 +126,9 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
 
 
 @pytest.mark.engine
-def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_path: Path, log: Path, m2: str) -> None:
+def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(
+    tmp_path: Path, log: Path, m2: str, invoke: Invoke
+) -> None:
     """In the cluster of a scheduler, which goes on with the next batch, of a command."""
     from distributed import LocalCluster
 
@@ -141,11 +143,22 @@ def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(tmp_pa
         assert summary.answers == {"NOT_APPLICABLE": 4}
         assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
         wait_for(lambda: macaulay2s() <= there)
-        command = ("--executor", "dask", "--scheduler", address, "--check", "3.3")
-        with certifying(tmp_path / "command", m2, *command) as process:
-            _, said = ended(process)
-    assert process.returncode == 0, said
-    assert len(results(tmp_path / "command")) == 6
+        line = (
+            "certify",
+            "--d",
+            "1..2",
+            "--d-out",
+            "1",
+            "--check",
+            "3.3",
+            "--m2",
+            m2,
+            "--out",
+            str(tmp_path / "command"),
+        )
+        done = invoke(*line, "--executor", "dask", "--scheduler", address)
+    assert done.returncode == 0, done.stderr
+    assert len(results(tmp_path / "command")) == 2
 
 
 def macaulay2s() -> set[int]:
@@ -160,8 +173,8 @@ def macaulay2s() -> set[int]:
 
 @pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.quick, 5, lambda settings: Pool(replace(settings, recycled_after=2), 1))
-    assert summary.answers == {"NOT_APPLICABLE": 5}
+    summary = batch(tmp_path, m2, quick.quick, 3, lambda settings: Pool(replace(settings, recycled_after=2), 1))
+    assert summary.answers == {"NOT_APPLICABLE": 3}
 
 
 @pytest.mark.engine

@@ -279,10 +279,10 @@ def test_too_few_generators_have_another_series(sessions: Callable[[Path], Macau
 
 QUESTIONS = tuple(questions("attention"))
 
-GRID = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+GRID = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 5) for a in range(1, d + 1)]
 
 
-@pytest.mark.parametrize("case", [*GRID, (5, 5, 5), (3, 7, 2), (5, 1, 1)])
+@pytest.mark.parametrize("case", [*GRID, *((4, 4, a) for a in range(1, 5)), (5, 5, 5), (3, 7, 2), (5, 1, 1)])
 def test_fibres_by_linear_algebra_are_those_of_macaulay2(engine: Macaulay2, case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine=engine).at

@@ -40,17 +40,17 @@ def run(program: Path, invoke: Invoke) -> Invoke:
 
 def test_what_is_printed_and_the_value(command: str, program: Path, tmp_path: Path) -> None:
     """By the program itself; what else the command does is tested in this process."""
-
-    def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
-        line = [command, "run", *arguments, "--m2", str(program)]
-        return subprocess.run(line, input=code, capture_output=True, text=True, check=False)
-
     file = tmp_path / "code.m2"
     file.write_text('R = QQ[a..d]\nprint "hello"\nprimaryDecomposition ideal(a*b)\n')
-    done = run(str(file))
+    line = [command, "run", str(file), "--m2", str(program)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n{ideal(b), ideal(a)}\n", "") or (
         done.stdout == "hello\n{ideal a, ideal b}\n"
     )
+
+
+@pytest.mark.usefixtures("bare")
+def test_a_value_as_json(run: Invoke) -> None:
     done = run("-", "--json", code="print 1\n2^100 / 3 -- that is it")
     data = json.loads(done.stdout)
     assert (data["text"], data["output"], done.returncode) == (f"{2**100}/3", "1\n", 0)
@@ -58,9 +58,13 @@ def test_what_is_printed_and_the_value(command: str, program: Path, tmp_path: Pa
     assert data["seconds"] > 0
 
 
-def test_tables_and_values_without_counterpart(run: Invoke) -> None:
+@pytest.mark.usefixtures("bare")
+def test_values_without_counterpart_and_none(run: Invoke) -> None:
     assert run("-", code="f = x -> x").stdout == "f\n"
     assert run("-", code="1;").stdout == ""
+
+
+def test_tables(run: Invoke) -> None:
     betti = run("-", code="betti res ideal vars(QQ[x,y])").stdout
     assert betti == "       0 1 2\ntotal: 1 2 1\n    0: 1 2 1\n"
 
@@ -180,8 +184,8 @@ def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
     assert SCRIPTS[name].body == path.read_text(encoding="utf-8")
 
 
-ALONE = ("closure-2-1-2", "not-closed-3-3-3", "all-sizes", "jacobian-2-1-2", "fibres-3-2-2")
-"""Scripts that run by themselves: a small one, and those with most of the shared code."""
+ALONE = ("jacobian-2-1-2", "not-closed-3-3-3", "all-sizes")
+"""Scripts that run by themselves: a template that includes another, and those with most of the shared code."""
 
 
 def test_scripts_print_by_themselves_what_the_session_answers(engine: Macaulay2, program: Path, tmp_path: Path) -> None:
