@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import flint
 
 from m2bridge.algebra.linear_algebra import elimination_price, filled, leading_columns, reduced_echelon
-from m2bridge.algebra.numbers import LARGE_PRIME, chinese_remainder, rational_reconstruction
+from m2bridge.algebra.numbers import chinese_remainder, rational_reconstruction
 from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, Terms, gradients, monomial_of, restricted
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
@@ -52,9 +52,7 @@ class ModularElimination:
     points: RandomPoints
 
     @classmethod
-    def of(
-        cls, source: MultigradedMap, max_degree: int, random: Random, prime: int = LARGE_PRIME
-    ) -> ModularElimination:
+    def of(cls, source: MultigradedMap, max_degree: int, random: Random, prime: int) -> ModularElimination:
         """The degrees for monomials of at most the given degree."""
         expansions = Expansions.of(source, max_degree, random, prime)
         parameters = len(source.polynomial_map.source.variables)

@@ -246,6 +246,7 @@ LIFTING_PRIMES = 2
 class Context:
     """The data that all multidegrees of one computation share; the primes divide no coefficient of the map."""
 
+    max_degree: int
     grading: PackedGrading
     primes: tuple[int, ...]
     eliminations: tuple[ModularElimination, ...]
@@ -260,11 +261,11 @@ class Context:
         first = ModularElimination.of(source, max_degree, Random(seed), primes[0])
         lifting = islice(primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES)
         others = [first.modulo(prime, Random(seed)) for prime in lifting]
-        return cls(grading, primes, (first, *others), Substitution.of(source))
+        return cls(max_degree, grading, primes, (first, *others), Substitution.of(source))
 
 
 def compute_piece(
-    multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int, context: Context, *, keep_ideal: bool
+    multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int, *, context: Context
 ) -> GradedPiece:
     """Dimension, ideal and minimal generators in one multidegree, proved.
 
@@ -276,7 +277,7 @@ def compute_piece(
     """
     space = MonomialSpace.of(multidegree, degree, context.grading, lower)
     proved = (
-        _proved_piece(space, echelon, orbit_size, context, prime, keep_ideal)
+        _proved_piece(space, echelon, orbit_size, context, prime, keep_ideal=degree < context.max_degree)
         for echelon, prime in _echelons(space.candidates, context)
     )
     piece = next(filter(None, proved), None)
@@ -296,7 +297,7 @@ def _echelons(candidates: Sequence[Monomial], context: Context) -> Iterator[tupl
 
 
 def _proved_piece(
-    space: MonomialSpace, echelon: Echelon, orbit_size: int, context: Context, prime: int, keep_ideal: bool
+    space: MonomialSpace, echelon: Echelon, orbit_size: int, context: Context, prime: int, *, keep_ideal: bool
 ) -> GradedPiece | None:
     """The piece that belongs to an echelon form.
 

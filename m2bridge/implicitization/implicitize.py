@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -19,7 +19,7 @@ from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
-from m2bridge.implicitization.graded_pieces import Degree, GradedPiece, complete_degrees
+from m2bridge.implicitization.graded_pieces import Degree, complete_degrees
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.limits import watched
 from m2bridge.system import collection_paused
@@ -129,12 +129,6 @@ class Implicitization:
         return self.max_degree < self.requested_degree
 
     @property
-    def ideal_dimensions(self) -> tuple[int, ...]:
-        """The dimensions of I_0, …, I_max_degree."""
-        monomials = monomial_counts(self.source.grading.degrees, self.max_degree)
-        return tuple(count - h for count, h in zip(monomials, self.hilbert_function, strict=True))
-
-    @property
     def generator_counts(self) -> dict[int, int]:
         """The number of minimal generators by degree; degrees without are left out."""
         counts: Counter[int] = Counter()
@@ -218,10 +212,7 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first
     symmetries = tuple(elimination.extended(permutation, part, size) for permutation in watched(independent.symmetries))
     context = Context.of(independent, max_degree, seed)
 
-    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
-        return compute_piece(multidegree, degree, lower, orbit_size, context, keep_ideal=degree < max_degree)
-
-    completed = complete_degrees(context.grading, max_degree, compute, first=first)
+    completed = complete_degrees(context.grading, max_degree, partial(compute_piece, context=context), first=first)
     pieces = [degree.pieces.values() for degree in completed.values()]
     return Implicitization(
         source=source,
@@ -250,12 +241,3 @@ def _generator_orbits(
             if piece.generators:
                 polynomials = tuple(elimination.in_all_coordinates(generator, part) for generator in piece.generators)
                 yield GeneratorOrbit(n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree))
-
-
-def monomial_counts(degrees: Sequence[int], max_degree: int) -> tuple[int, ...]:
-    """The number of monomials of degree 0, …, max_degree in variables of the given degrees."""
-    counts = [1] + [0] * max_degree
-    for degree in degrees:
-        for n in range(degree, max_degree + 1):
-            counts[n] += counts[n - degree]
-    return tuple(counts)

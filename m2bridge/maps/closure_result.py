@@ -263,15 +263,13 @@ class Closure(Result):
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
     series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    generators = "minimal generators" if closure.homogeneous else "generators"
     flint = "exact linear algebra (FLINT) and " if closure.strategy == "multigraded" and closure.engine_version else ""
     return [
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
         ("degree", _degree(closure)),
-        (
-            "minimal generators" if closure.homogeneous else "generators",
-            None if degrees is None else degree_summary(degrees),
-        ),
+        (generators, None if degrees is None else degree_summary(degrees)),
         *_representations(closure),
         ("Hilbert series", None if series is None else _hilbert(closure, series.expression)),
         ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
