@@ -101,7 +101,7 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]
     prime, last = _prime(2 * _bound(d, alpha)), matrices_of_rank(d, alpha) - 1
-    points = watched(range(1, last + 3))  # the quotient has degree last + 1
+    points = watched(range(1, last + 3))  # the quotient has at most the degree last + 1
     found = _interpolated({u: _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime) for u in points}, prime)
     coefficients = (int(found[j]) for j in range(last + 1))
     return [c if 2 * c < prime else c - prime for c in coefficients]
