@@ -17,7 +17,7 @@ from m2bridge.families.deep_attention.checker import fibres, fibres as limit, ob
 from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.observation import OBSERVABLES, can_be_certified, observe
+from m2bridge.families.deep_attention.observation import OBSERVERS, can_be_certified, observe
 from m2bridge.families.deep_attention.shape import reduced_dimension, seen_dimension, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS, equation_14, equation_16, expectations
 from m2bridge.maps.statement import GlobalStatement
@@ -179,7 +179,7 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
 ) -> None:
     """They are at least as large, and as large where virtual weights fill E."""
     planted = GenericFibre(wrong, 1, None)
-    monkeypatch.setattr(observation, "generic_fibre", lambda network, engine: planted)
+    monkeypatch.setattr(generic_fibre, "generic_fibre", lambda network, engine: planted)
     monkeypatch.setattr(checker_observables, "fibre", lambda case: (wrong, 1))
     monkeypatch.setattr(checker_observables, "unknowns", lambda case: 1)
     network = DeepAttention.from_key(key)
@@ -262,7 +262,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_statement_can_be_observed() -> None:
-    assert {statement.observable for statement in STATEMENTS} == set(OBSERVABLES)
+    assert {statement.observable for statement in STATEMENTS} == set(OBSERVERS)
     assert len(BY_NAME) == len(STATEMENTS)
     for observable in ("closed", "fibre_degree", "fibre_is_one_point"):
         with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):

@@ -162,12 +162,7 @@ def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
 
 def lightning_block(network: Shape) -> Iterator[LowerBound]:
     """Return the bound by the block, modulo a prime, if it decides."""
-    return block_bound(network, lambda block: lightning_rank(block, network.t), f"block mod {LARGE_PRIME}")
-
-
-def lightning_rank(block: Block, t: int) -> int:
-    """Return the rank of the differential of a block of lightning attention."""
-    return rank_of_gradients(gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns)
+    return block_bound(network, lambda block: _block_rank(block, network.t, False), f"block mod {LARGE_PRIME}")
 
 
 def residues() -> Draw:
@@ -228,7 +223,7 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
     else:
         if network.layers <= SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
-            yield from block_bound(network, lambda block: _series_rank(block, network.t), method)
+            yield from block_bound(network, lambda block: _block_rank(block, network.t, True), method)
         yield from formal_block(network)
         if network.layers <= BALL_LAYERS:
             yield from _ball_block(network)
@@ -249,7 +244,7 @@ def columns_and_rank(network: Shape) -> tuple[int, int]:
 def _block_rank(block: Block, t: int, softmax: bool) -> int:
     """The rank; networks of many widths have one block."""
     if not softmax:
-        return lightning_rank(block, t)
+        return rank_of_gradients(gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns)
     return _series_rank(block, t) if len(block.attention) <= SERIES_LAYERS else _formal_rank(block)
 
 

@@ -89,7 +89,7 @@ class DeepAttention(Shape):
         """Whether these are about fibres or closedness."""
         from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs SymPy, which is slow to import
 
-        return not BY_ENGINE.keys().isdisjoint(observables)
+        return not BY_ENGINE.isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], *, engine: Engine | None, certified: bool = False

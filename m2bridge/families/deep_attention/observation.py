@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -13,9 +13,9 @@ from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention import fibres
 from m2bridge.families.deep_attention.bounds import SEED, columns_and_rank, full_rank
 from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
-from m2bridge.families.deep_attention.fibres import MOST_UNKNOWNS, concerns, generic_fibre, limit_outside, unknown_count
 from m2bridge.families.deep_attention.network import Balls, Head, NumberSystem, Point, Residues, output, virtual_weights
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
 from m2bridge.limits import limited, watched
@@ -125,9 +125,6 @@ def _finding_text(finding: Finding) -> str:
     return " ".join(filter(None, (finding.bound, value))) + f"{proved}: {finding.method}"
 
 
-Observer = Callable[[Shape], Finding]
-"""A way to compute an observable."""
-
 WEIGHTS_SEED = 20250418
 MOST_LAYERS = 12
 """The function is a word of 2·3^l − 1 letters."""
@@ -136,30 +133,60 @@ MOST_ENTRIES = 2_000_000
 """The size of the largest matrix whose rank is computed here."""
 
 
+@dataclass(frozen=True)
+class Computation:
+    """A network that is observed; what several observables need is computed once.
+
+    Parameters
+    ----------
+    network : Shape
+    engine : Engine or None
+        For fibres and closedness.
+    certified : bool
+        Whether the dimension is found as the checker does, with the numbers that a certificate has.
+    """
+
+    network: Shape
+    engine: Engine | None
+    certified: bool
+
+    @property
+    def macaulay2(self) -> Engine:
+        """The engine; raises MethodUnavailableError where there is none."""
+        if self.engine is None:
+            raise MethodUnavailableError("it needs Macaulay2")
+        return self.engine
+
+    @cached_property
+    def dimension(self) -> Finding:
+        """The dimension of the functions."""
+        return (_certified_dimension if self.certified else _dimension)(self.network)
+
+    @cached_property
+    def virtual_weights(self) -> Finding:
+        """The dimension of the virtual weights."""
+        return _virtual_weights(self.network)
+
+    @cached_property
+    def fibre(self) -> fibres.GenericFibre:
+        """A generic fibre in E."""
+        return fibres.generic_fibre(self.network, engine=self.macaulay2)
+
+
 def observe(network: Shape, observable: str, *, engine: Engine | None = None, certified: bool = False) -> Finding:
-    """Compute what a statement predicts.
+    """Compute what a statement predicts; see :class:`Computation`.
 
     Parameters
     ----------
     observable : str
         As in :attr:`m2bridge.maps.statement.GlobalStatement.observable`.
-    engine : Engine, optional
-        For fibres and closedness.
-    certified : bool
-        Whether the dimension is found as the checker does, with the numbers that a certificate has.
 
     Raises
     ------
     MethodUnavailableError
         If it cannot be computed for this network, or not without an engine.
     """
-    if observable in BY_ENGINE:
-        if engine is None:
-            raise MethodUnavailableError(f"'{observable}' needs Macaulay2")
-        return BY_ENGINE[observable](network, engine)
-    if observable in _BY_DIMENSION:
-        return _BY_DIMENSION[observable](network, _certified_dimension if certified else _dimension)
-    return _BY_RANKS[observable](network)
+    return OBSERVERS[observable](Computation(network, engine, certified))
 
 
 def observe_part(
@@ -177,13 +204,14 @@ def observe_part(
     """
     findings: dict[str, Finding] = {}
     unfinished = ""
-    possible = (name for name in OBSERVABLES if not certified or can_be_certified(network, name))
+    computation = Computation(network, engine, certified)
+    possible = (name for name in OBSERVERS if not certified or can_be_certified(network, name))
     wanted = [name for name in possible if name in observables]
     with limited(None) as running:
         try:
             for name in wanted:
                 try:
-                    findings[name] = observe(network, name, engine=engine, certified=certified)
+                    findings[name] = OBSERVERS[name](computation)
                 except (MethodUnavailableError, TooLargeError) as reason:
                     if certified:
                         raise
@@ -192,7 +220,7 @@ def observe_part(
             if certified:
                 raise
             unfinished = str(limit)
-    version = engine.version if engine and not BY_ENGINE.keys().isdisjoint(findings) else ""
+    version = engine.version if engine and not BY_ENGINE.isdisjoint(findings) else ""
     return ObservedNetwork(network, findings, version, running.seconds, unfinished) if wanted or not certified else None
 
 
@@ -297,9 +325,9 @@ def _softmax_scalings(network: Shape) -> Finding:
     return Finding(False, "differs at a rational point, in balls")
 
 
-def _unseen_weights(network: Shape, dimension_of: Observer) -> Finding:
+def _unseen_weights(computation: Computation) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
-    functions = dimension_of(network)
+    network, functions = computation.network, computation.dimension
     assert functions.value is not None
     weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes)
     numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
@@ -307,34 +335,33 @@ def _unseen_weights(network: Shape, dimension_of: Observer) -> Finding:
     return replace(functions, value=weights - functions.value, bound=bound, numbers=numbers)
 
 
-def _virtual_fibre_dimension(network: Shape, dimension_of: Observer) -> Finding:
+def _virtual_fibre_dimension(computation: Computation) -> Finding:
     """The dimension of the virtual weights with a generic function, up to scalings: D_virt less that of functions."""
-    if network.softmax:
+    if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
-    weights, functions = _virtual_weights(network), dimension_of(network)
+    weights, functions = computation.virtual_weights, computation.dimension
     assert isinstance(weights.value, int)
     assert isinstance(functions.value, int)
     exact = weights.exact_value is not None and functions.exact_value is not None
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
-    value = weights.value - functions.value - network.layers
+    value = weights.value - functions.value - computation.network.layers
     return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
 
 
-def _fibre(network: Shape, engine: Engine, observable: str) -> Finding:
+def _fibre(computation: Computation, observable: str) -> Finding:
     """An observable of the fibre in E.
 
     It contains that in the virtual weights, which are irreducible: they are E if they are as large. One simple point in
     E is one in the virtual weights, which are more where they have a positive dimension.
     """
-    fibre = generic_fibre(network, engine=engine)
-    dimension, degree = fibre.dimension, fibre.degree
-    virtual = _virtual_fibre_dimension(network, _dimension)
+    network, dimension, degree = computation.network, computation.fibre.dimension, computation.fibre.degree
+    virtual = _virtual_fibre_dimension(computation)
     among_virtual = virtual.exact_value
     everything = virtual.numbers["virtual_weights"] == network.virtual_entries
     if among_virtual is not None and (dimension != among_virtual if everything else dimension < among_virtual):
         raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
-    numbers = {"unknowns": unknown_count(network), "dimension": dimension, "degree": degree}
+    numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
         return Finding(numbers[name], GROEBNER, numbers={"unknowns": numbers["unknowns"], name: numbers[name]})
@@ -345,9 +372,9 @@ def _fibre(network: Shape, engine: Engine, observable: str) -> Finding:
     return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
 
 
-def _closed(network: Shape, engine: Engine) -> Finding:
+def _closed(computation: Computation) -> Finding:
     """Whether it is closed: no, if the example shows it; it never shows the contrary."""
-    limit = limit_outside(network, engine=engine)
+    limit = fibres.limit_outside(computation.network, engine=computation.macaulay2)
     if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
     return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit)
@@ -356,24 +383,19 @@ def _closed(network: Shape, engine: Engine) -> Finding:
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
 
 FIBRES = ("fibre_dimension", "fibre_degree", "fibre_is_one_point")
-_BY_DIMENSION: dict[str, Callable[[Shape, Observer], Finding]] = {
-    "dimension": lambda network, dimension_of: dimension_of(network),
+BY_ENGINE = frozenset((*FIBRES, "closed"))
+OBSERVERS: dict[str, Callable[[Computation], Finding]] = {
+    "dimension": lambda computation: computation.dimension,
     "unseen_weights": _unseen_weights,
     "virtual_fibre_dimension": _virtual_fibre_dimension,
-}
-"""From a network and the way to compute its dimension."""
-_BY_RANKS: dict[str, Observer] = {
-    "attention_matrices": _attention_matrices,
-    "virtual_weights": _virtual_weights,
-    "normal_form": _normal_form,
-    "scalings_keep_the_function": _scalings,
-}
-BY_ENGINE: dict[str, Callable[[Shape, Engine], Finding]] = {
+    "attention_matrices": lambda computation: _attention_matrices(computation.network),
+    "virtual_weights": lambda computation: computation.virtual_weights,
+    "normal_form": lambda computation: _normal_form(computation.network),
+    "scalings_keep_the_function": lambda computation: _scalings(computation.network),
     **{name: partial(_fibre, observable=name) for name in FIBRES},
     "closed": _closed,
 }
-OBSERVABLES = (*_BY_DIMENSION, *_BY_RANKS, *BY_ENGINE)
-"""All that :func:`observe` can compute."""
+"""All observables, and how each is computed."""
 
 
 def _check_entries(rows: int, columns: int) -> None:
@@ -388,7 +410,7 @@ CERTIFIED_LAYERS = 2
 def can_be_certified(network: Shape, observable: str) -> bool:
     """Whether the checker computes it anew."""
     lightning = network.is_plain and not network.softmax
-    small = network.layers <= CERTIFIED_LAYERS and unknown_count(network) <= MOST_UNKNOWNS
+    small = network.layers <= CERTIFIED_LAYERS and fibres.unknown_count(network) <= fibres.MOST_UNKNOWNS
     return {
         "attention_matrices": True,
         "virtual_weights": network.is_plain,
@@ -396,7 +418,7 @@ def can_be_certified(network: Shape, observable: str) -> bool:
         "normal_form": lightning and network.layers <= MOST_LAYERS,
         "virtual_fibre_dimension": lightning,
         **dict.fromkeys(FIBRES, lightning and small),
-        "closed": not concerns(network),
+        "closed": not fibres.concerns(network),
     }.get(observable, network.is_plain or not network.softmax)
 
 
