@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import m2bridge
-from m2bridge.engine import Engine, locate
+from m2bridge.engine import Engine
 from m2bridge.workspace.macaulay2 import Macaulay2
 
 # The examples in the docstrings of the public names, which are written as after ``from m2bridge import *``.
@@ -119,7 +119,7 @@ def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
 
     with monkeypatch.context() as patched:
         patched.setattr("m2bridge.engine.session.Session", session)
-        patched.setattr("m2bridge.engine.session._SESSIONS", {locate(): engine})
+        patched.setattr("m2bridge.engine.session._shared", lambda _: engine)
         yield {**_names(), "Macaulay2": session}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import chain, count
+from itertools import chain, count, product
 from math import prod
 from numbers import Rational
 from random import Random
@@ -202,11 +202,11 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
     total = ring.zero
     for monomial, coefficient in watched(polynomial.items()):
-        product = ring(coefficient)
+        image = ring(coefficient)
         for index, exponent in enumerate(monomial):
             if exponent:
-                product = product * power(index, exponent)
-        total += product
+                image = image * power(index, exponent)
+        total += image
     return total
 
 
@@ -407,16 +407,14 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     p = field.characteristic
     degrees = [1] if p == 0 or p >= MANY else [1, extension_degree(p)]
     best = -1, ""
-    for degree in degrees:
-        name = str(field) if degree == 1 else f"GF({p}^{degree})"
-        for seed in range(_SEED, _SEED + ATTEMPTS):
-            if degree == 1:
-                value = differential_rank(free, random_point(free, p or MANY, seed), field=field)
-            else:
-                value = _extension_rank(free, p, degree, seed, enough)
-            best = (value, name) if value >= best[0] else best
-            if value >= enough:
-                return best
+    for degree, seed in product(degrees, range(_SEED, _SEED + ATTEMPTS)):
+        if degree == 1:
+            value, place = differential_rank(free, random_point(free, p or MANY, seed), field=field), str(field)
+        else:
+            value, place = _extension_rank(free, p, degree, seed, enough), f"GF({p}^{degree})"
+        best = (value, place) if value >= best[0] else best
+        if value >= enough:
+            break
     return best
 
 

@@ -277,7 +277,7 @@ class Performance(Performer[Job, Report]):
         packages = "".join(f"needsPackage {quoted(package)};\n" for package in self._work.packages)
         prelude = beside + packages + bindings_of(inputs)
         shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
-        return Outcome(job.name, "computed", shown.wire, shown.text, shown.output)
+        return Outcome(job.name, "computed", shown.value, shown.text, shown.output)
 
     def __enter__(self) -> Self:
         start(self._work.option)

@@ -72,7 +72,7 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
                     error.message = f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
                 raise
     if as_json:
-        data = {"value": shown.wire, "text": shown.text, "output": shown.output, "seconds": round(shown.seconds, 6)}
+        data = {"value": shown.value, "text": shown.text, "output": shown.output, "seconds": round(shown.seconds, 6)}
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
         _print(shown.output)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from m2bridge.errors import ConversionError
 from m2bridge.limits import check, clock
@@ -124,11 +124,7 @@ def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, dig
 
     try:
         return json.loads(
-            text,
-            object_pairs_hook=_object,
-            parse_constant=_no_number,
-            parse_int=whole,
-            parse_float=parse_float or _finite,
+            text, object_pairs_hook=_object, parse_constant=_finite, parse_int=whole, parse_float=parse_float or _finite
         )
     except json.JSONDecodeError as reason:
         raise ConversionError(f"not JSON: {reason}") from None
@@ -182,13 +178,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(number: str) -> float:
     value = float(number)
-    if math.isinf(value):
-        raise ConversionError(f"the number {number:.40} is too large")
+    if not math.isfinite(value):
+        raise ConversionError(f"{number:.40} is not a finite number")
     return value
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ConversionError(f"not JSON: {name} is not a number")
 
 
 LONGEST_NUMBER = 10_000

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
 
@@ -54,7 +54,7 @@ class Conversation:
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
         """The number of the first column in messages of this Macaulay2: 1 until some version, 0 from then on."""
-        self._arguments = (*OPTIONS, *options), scripts
+        self._options, self._scripts = (*OPTIONS, *options), scripts
         self.process: Process | None = None
         """The process, if one runs."""
         self._mark = secrets.token_hex(8)
@@ -112,8 +112,7 @@ class Conversation:
             program = self.candidate.program
             assert program is not None
             self._scratch = self._scratch or Scratch()
-            options, scripts = self._arguments
-            arguments = (*options, *(str(m2script(name)) for name in scripts))
+            arguments = (*self._options, *(str(m2script(name)) for name in self._scripts))
             self.process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
             self._ready = False
             sweep()
@@ -363,9 +362,6 @@ class Session(Conversation):
         self.remove("this session is over, because its with block was left: make another Macaulay2()")
 
 
-_SESSIONS: dict[Candidate, Session] = {}
-
-
 def engine_or_shared(engine: Engine | None) -> Engine:
     """The engine; without one, the session of this process for short questions, which ends with Python.
 
@@ -379,12 +375,12 @@ def engine_or_shared(engine: Engine | None) -> Engine:
     EngineNotFoundError
         If none is passed, and there is no Macaulay2 here.
     """
-    if engine is not None:
-        return _checked(engine)
-    candidate = locate()
-    for other in _SESSIONS.keys() - {candidate}:
-        _SESSIONS.pop(other, None)
-    return _SESSIONS.setdefault(candidate, Session())  # of several threads the first; nothing has started yet
+    return _shared(locate()) if engine is None else _checked(engine)
+
+
+@lru_cache(maxsize=1)
+def _shared(candidate: Candidate) -> Session:
+    return Session()
 
 
 def engine_or_own(engine: Engine | None) -> AbstractContextManager[Engine]:

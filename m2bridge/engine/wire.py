@@ -170,7 +170,9 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[tuple[tuple[int, ...], s
 
     def read(terms: list[tuple[tuple[int, ...], str]]) -> PolyElement:
         for text in {text for _, text in terms} - numbers.keys():
-            numbers[text] = _coefficient(ring.domain, text)
+            numbers[text] = ring.domain(*map(integer, text.split("/")))
+            if not numbers[text]:
+                raise ParseError("a term with coefficient zero")
         element = ring.zero
         element.update([(exponents, numbers[text]) for exponents, text in terms])
         if len(element) != len(terms):
@@ -183,13 +185,6 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[tuple[tuple[int, ...], s
 def rational(text: str) -> Fraction:
     """``3/7`` or ``3``."""
     return Fraction(*map(integer, text.split("/")))
-
-
-def _coefficient(domain: Any, text: str) -> Any:
-    value = domain(*map(integer, text.split("/")))
-    if not value:
-        raise ParseError("a term with coefficient zero")
-    return value
 
 
 _FIELDS: dict[str, Callable[..., CoefficientField | None]] = {

@@ -45,12 +45,12 @@ def encode(value: Any) -> str:
         If it has no counterpart, or is not exact.
     """
     kind = type(value)
+    if isinstance(value, float | complex) or kind.__name__.startswith(("arb", "acb", "arf")):
+        raise not_exact(f"{value!r:.60} ({kind.__name__})")
     if kind.__module__.partition(".")[0] == "numpy":
         return _numpy(value)
     if hasattr(value, "parent") and hasattr(value, "to_int"):  # SymPy's residues
         return f"(promote({int(value)}, {encode(CoefficientField(int(value.mod)))}))"
-    if kind.__name__.startswith(("arb", "acb", "arf")):
-        raise not_exact(f"a {kind.__name__}")
     raise ConversionError(
         f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
         "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
@@ -105,15 +105,7 @@ def scalar(value: Any) -> str:
     return encode(value)
 
 
-@encode.register(float)
-@encode.register(complex)
-def _(value: Any) -> str:
-    raise not_exact(f"{value!r} is a {type(value).__name__}")
-
-
-@encode.register(dict)
-@encode.register(values.HashTable)
-def _(value: Any) -> str:
+def _table(value: Any) -> str:
     pairs = grouped([f"({encode(k)},{encode(v)})" for k, v in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
@@ -127,8 +119,7 @@ def _call(value: Any) -> str:
     return f"(mb{type(value).__name__}({', '.join(map(literal, parts.values()))}))"
 
 
-@encode.register
-def _(value: values.ComplexNumber) -> str:
+def _complex(value: values.ComplexNumber) -> str:
     specials = {value.real.special, value.imaginary.special}
     if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
         raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
@@ -225,11 +216,6 @@ def terms(value: PolyElement) -> list[Term]:
     return [(monomial, number(coefficient)) for monomial, coefficient in value.items()]
 
 
-@encode.register
-def _(value: values.RingElement) -> str:
-    return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
-
-
 class Code(str):
     """A value by the code that makes it."""
 
@@ -262,10 +248,8 @@ def _flint_number(value: Any) -> int | Fraction:
 def _ground(value: Any) -> values.IntegerRing | CoefficientField:
     """The ring of the coefficients or entries of one of FLINT's values."""
     name = type(value).__name__
-    if name.startswith("fmpq"):
-        return QQ
-    if name.startswith("fmpz") and not name.startswith("fmpz_mod"):
-        return values.IntegerRing()
+    if "mod" not in name:
+        return QQ if name.startswith("fmpq") else values.IntegerRing()
     return CoefficientField(int(value.modulus() if hasattr(value, "modulus") else value.context().modulus()))
 
 
@@ -322,11 +306,14 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     list: lambda value: items(value),
     tuple: lambda value: f"(toSequence {items(value)})",
     set | frozenset | values.Set: lambda value: f"(set {items(value)})",
+    dict | values.HashTable: _table,
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
     values.Array | values.MutableList | values.Partition: lambda value: _new(type(value).__name__, value),
     values.Expression: lambda value: _new(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
+    values.ComplexNumber: _complex,
+    values.RingElement: lambda value: polynomial(value.ring, ((m, scalar(c)) for m, c in value.terms)),
     CoefficientField | values.IntegerRing | values.RealField | values.ComplexField: _call,
     values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
     values.Real | values.RealInterval | values.RingFraction | values.Net | values.Reference: _call,

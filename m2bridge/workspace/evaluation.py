@@ -81,13 +81,10 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Display:
-    """The same for people and other programs: the value as Macaulay2 writes it, and in the wire format."""
+class Display(Evaluation):
+    """An evaluation whose value is as it was sent, in the wire format, with its text as Macaulay2 writes it."""
 
     text: str
-    wire: Any
-    output: str
-    seconds: float
 
 
 class Evaluator(Conversation):
@@ -125,7 +122,7 @@ class Evaluator(Conversation):
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
-        return Display(value_of(fields, "text") or "", fields.get("value"), transcript.output, transcript.seconds)
+        return Display(fields.get("value"), transcript.output, transcript.seconds, value_of(fields, "text") or "")
 
     def answer(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from math import prod
 from typing import Any
 
@@ -319,27 +319,23 @@ def _unit_inverse(unit: Any) -> Any:
         return 1 / unit
     if unit in (1, -1):
         return unit
-    if isinstance(unit, int):
-        raise ConversionError(f"{unit} is not invertible")
-    raise _needs_engine(unit.ring, "inverses")
+    raise ConversionError(f"the inverse of {unit} needs Macaulay2, if there is one")
 
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
     """A key that is larger for larger monomials."""
-    order = ring.order if isinstance(ring, rings.Algebra) else rings.ORDERS[grevlex](len(ring.variables))
+    order: Any = ring.order if isinstance(ring, rings.Algebra) else rings.ORDERS[grevlex](len(ring.variables))
 
     def key(monomial: tuple[int, ...]) -> list[Any]:
         parts: list[Any] = []
-        start = 0
+        exponents = iter(monomial)
         for name, size in order:
-            weights = size if isinstance(size, tuple) else ()
             if name == "Weights":
-                parts.append(sum(map(operator.mul, weights, monomial)))
+                parts.append(sum(map(operator.mul, size, monomial)))
                 continue
-            end = start + (size if isinstance(size, int) else len(weights))
-            block, start = monomial[start:end], end
+            block = tuple(islice(exponents, size if isinstance(size, int) else len(size)))
             if name == "GRevLex":
-                parts.append(sum(map(operator.mul, weights, block)))
+                parts.append(sum(map(operator.mul, size, block)))
             parts.append(tuple(-e for e in reversed(block)) if "RevLex" in name else block)
         return parts
 
