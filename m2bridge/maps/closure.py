@@ -109,8 +109,8 @@ def closure(
                 source = _graded(model, strategy, field, max_degree)
                 if source is None or _prefers_lattice(source, strategy, max_degree):
                     way = resolve(strategy) if source is None else "lattice"
-                    return _by_macaulay2(model, engine, field, way, bound)
-                return _multigraded(source, model, strategy, engine, max_degree, bound)
+                    return _by_macaulay2(model, field, way, bound, engine=engine)
+                return _multigraded(source, model, strategy, max_degree, bound, engine=engine)
             except errors.TimeLimitError as limit:
                 if bound[0] is None:
                     raise
@@ -133,7 +133,9 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
     return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and lattice.markov_program() is not None
 
 
-def _by_macaulay2(model: Model, engine: Engine, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
+def _by_macaulay2(
+    model: Model, field: CoefficientField, strategy: Strategy, bound: Bound, *, engine: Engine
+) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
@@ -174,7 +176,7 @@ def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degre
 
 
 def _multigraded(
-    source: MultigradedMap, model: Model, strategy: Strategy, engine: Engine, max_degree: int | None, bound: Bound
+    source: MultigradedMap, model: Model, strategy: Strategy, max_degree: int | None, bound: Bound, *, engine: Engine
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
     auto = strategy == "auto"

@@ -117,16 +117,16 @@ def all_equations(source: MultigradedMap, model: Model, *, engine: Engine, rank:
             return prove_by_core(equations, core)
         try:
             with share(0.75):
-                result = _by_elimination(equations, model, engine)
+                result = _by_elimination(equations, model, engine=engine)
             if result.all_generators:
                 return result
-            proved = _by_minimal_prime(equations, rank, engine)
+            proved = _by_minimal_prime(equations, rank, engine=engine)
             return replace(proved, engine_version=engine.version) if proved.all_generators else result
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
-def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equations:
+def _by_elimination(equations: Equations, model: Model, *, engine: Engine) -> Equations:
     equations = replace(equations, engine_version=engine.version)
     independent = len(linear_reduction(model).basis)
     unlucky = []
@@ -152,7 +152,7 @@ def _by_elimination(equations: Equations, model: Model, engine: Engine) -> Equat
     return replace(equations, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
 
 
-def _by_minimal_prime(equations: Equations, rank: int | None, engine: Engine) -> Equations:
+def _by_minimal_prime(equations: Equations, rank: int | None, *, engine: Engine) -> Equations:
     """The proof by the one minimal prime P of the equations found, if it has the dimension of the closure.
 
     The ideal I of the closure is prime and contains these equations, so it contains a minimal prime of theirs, which is

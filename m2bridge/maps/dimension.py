@@ -175,7 +175,7 @@ def dimension(
         if eliminates:
             most = ELIMINATION_SECONDS if method == "all" else None
             with engine_or_own(engine) as own, share(1.0, otherwise=most):
-                findings.append(_by_elimination(case, own, field, coordinates, needed=method == "elimination"))
+                findings.append(_by_elimination(case, field, coordinates, engine=own, needed=method == "elimination"))
                 version = own.version
     if not _consistent([f for f in findings if f.status in ("proved", "lower bound")]):
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
@@ -193,7 +193,7 @@ def _by_formula(model: Model) -> MethodValue:
 
 
 def _by_elimination(
-    case: Case, engine: Engine, field: CoefficientField, coordinates: str | None, needed: bool
+    case: Case, field: CoefficientField, coordinates: str | None, needed: bool, *, engine: Engine
 ) -> MethodValue:
     """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
     try:

@@ -244,7 +244,7 @@ def polar_degrees(
         if isinstance(case, Ideal):
             if method not in ("auto", "conormal"):
                 raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
-            return _of_ideal(case, printable(title) or "variety of an ideal", None, engine)
+            return _of_ideal(case, printable(title) or "variety of an ideal", None, engine=engine)
         model = as_model(case)
         theorem = model.polar_theorem() if method in ("auto", "theorem") else None
         if theorem is not None:
@@ -254,19 +254,19 @@ def polar_degrees(
             raise MethodUnavailableError(
                 f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
             )
-        return _of_closure(model, engine) if method == "conormal" else _by_slices(model, engine)
+        return _of_closure(model, engine=engine) if method == "conormal" else _by_slices(model, engine=engine)
 
 
-def _of_closure(model: Model, engine: Engine | None) -> PolarDegrees:
+def _of_closure(model: Model, *, engine: Engine | None) -> PolarDegrees:
     with engine_or_own(engine) as engine:
         variety = closure(model, engine=engine)
         if variety.ideal is None or not variety.completeness.proved:
             raise variety.incomplete()
-        return _of_ideal(variety.ideal, model.title, model.case, engine, prime=True)
+        return _of_ideal(variety.ideal, model.title, model.case, engine=engine, prime=True)
 
 
 def _of_ideal(
-    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, engine: Engine | None, *, prime: bool = False
+    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, engine: Engine | None, prime: bool = False
 ) -> PolarDegrees:
     """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
     with engine_or_own(engine_or_shared(engine)) as engine:
@@ -298,7 +298,7 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     return question("polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names)
 
 
-def _by_slices(model: Model, engine: Engine | None) -> PolarDegrees:
+def _by_slices(model: Model, *, engine: Engine | None) -> PolarDegrees:
     forms, cone = _forms(model)
     kept, point = _chart(forms)
     last = len(kept)

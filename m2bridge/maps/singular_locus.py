@@ -274,8 +274,8 @@ def singular_locus(
         if orbit_methods is not None and "bounds" in plan:
             findings.append(orbit_methods.by_bounds())
         if "orbits" in plan or "jacobian" in plan:
-            findings += _from_ideal(plan, model, field, engine, second_opinion=method == "auto")
-        return _result(findings, model, field, engine, ideals, second_opinion=method != "all")
+            findings += _from_ideal(plan, model, field, engine=engine, second_opinion=method == "auto")
+        return _result(findings, model, field, ideals, engine=engine, second_opinion=method != "all")
 
 
 def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
@@ -306,7 +306,7 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
 
 
 def _from_ideal(
-    plan: tuple[str, ...], model: Model, field: CoefficientField, engine: Engine, second_opinion: bool
+    plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool, *, engine: Engine
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
@@ -396,9 +396,10 @@ def _result(
     findings: list[LocusFindings],
     model: Model,
     field: CoefficientField,
-    engine: Engine,
     ideals: bool,
     second_opinion: bool,
+    *,
+    engine: Engine,
 ) -> SingularLocus:
     """Compare what the methods found, and take the last word of those that finished.
 
@@ -415,7 +416,7 @@ def _result(
     ideals = ideals or model.orbit_methods() is None
     if components is not None:
         components = tuple(
-            _with_ideal(c, model, field, engine) if ideals else replace(c, ideal=None) for c in components
+            _with_ideal(c, model, field, engine=engine) if ideals else replace(c, ideal=None) for c in components
         )
     return SingularLocus(
         model,
@@ -442,7 +443,7 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 
-def _with_ideal(component: Component, model: Model, field: CoefficientField, engine: Engine) -> Component:
+def _with_ideal(component: Component, model: Model, field: CoefficientField, *, engine: Engine) -> Component:
     """The component with its ideal and degree by elimination; unchanged if that did not finish.
 
     Raises

@@ -330,7 +330,7 @@ def slice_surface(
         pieces: list[Piece] = []
         unfinished = ""
         try:
-            pieces.extend(parts.confirmed(piece, engine) for piece in parts.pieces(fineness))
+            pieces.extend(parts.confirmed(piece, engine=engine) for piece in parts.pieces(fineness))
         except TimeLimitError as limit:
             unfinished = f"there may be more pieces: {limit}"
         return SliceSurface(
@@ -404,7 +404,7 @@ class _Parts:
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
         return Piece(kind, place, singular, cell.points, exact)
 
-    def confirmed(self, piece: Piece, engine: Engine) -> Piece:
+    def confirmed(self, piece: Piece, *, engine: Engine) -> Piece:
         """The piece; raises ContradictionError if membership at its rational point says the contrary."""
         if self.criterion is not None and piece.sample is not None:
             values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]

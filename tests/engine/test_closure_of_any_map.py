@@ -99,9 +99,9 @@ def test_several_minimal_primes_or_another_dimension_prove_nothing(
     for count in (1, 2):
         orbits = whole.implicitization.orbits[:count]
         part = replace(whole, implicitization=replace(whole.implicitization, orbits=orbits))
-        assert not completeness._by_minimal_prime(part, 2, engine).all_generators
-    assert completeness._by_minimal_prime(whole, 2, engine).all_generators
-    assert not completeness._by_minimal_prime(whole, 1, engine).all_generators
+        assert not completeness._by_minimal_prime(part, 2, engine=engine).all_generators
+    assert completeness._by_minimal_prime(whole, 2, engine=engine).all_generators
+    assert not completeness._by_minimal_prime(whole, 1, engine=engine).all_generators
 
 
 def test_only_monomials(engine: Engine) -> None:
