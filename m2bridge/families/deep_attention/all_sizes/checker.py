@@ -5,9 +5,9 @@ ranks are found at the points and modulo the primes of the checker of one networ
 docs/deep-attention.md#deep-all-sizes.
 """
 
-import itertools
 from collections.abc import Iterator
 from functools import cache
+from itertools import product as tuples
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +140,7 @@ def _blocks() -> Iterator[Case]:
     kinds = [(layers, False, t) for layers in (1, 2, 3) for t in (1, 2)] + [(layers, True, 2) for layers in (1, 2)]
     for layers, softmax, t in kinds:
         for wide in range(layers + 1):
-            for ranks in itertools.product((1, 2), repeat=wide):
+            for ranks in tuples((1, 2), repeat=wide):
                 behind = layers - wide
                 yield Case((2,) * wide + (1,) * (behind + 1), ranks + (1,) * behind, t, 1, False, softmax)
 
@@ -175,15 +175,12 @@ def outside(words: Words) -> list[Json]:
 @cache
 def _small(softmax: bool) -> tuple[Case, ...]:
     """The networks of at most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
-    numbers, cases = (1, 2, 3), []
+    numbers, cases = (1, 2, 3), list[Case]()
     for layers in numbers:
-        for d, a, t in itertools.product(
-            itertools.product(numbers, repeat=layers + 1), itertools.product(numbers, repeat=layers), (1, 2)
-        ):
-            cases.append(Case(d, a, t, 1, False, softmax))
-    return tuple(
-        sorted(cases, key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))
-    )
+        widths, ranks = (tuples(numbers, repeat=count) for count in (layers + 1, layers))
+        cases += [Case(d, a, t, 1, False, softmax) for d, a, t in tuples(widths, ranks, (1, 2))]
+    cases.sort(key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))
+    return tuple(cases)
 
 
 CHECKER = FamilyChecker(

@@ -18,7 +18,7 @@ Source: Verdoolaege, *isl: An Integer Set Library for the Polyhedral Model*, ICM
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -39,7 +39,7 @@ Pieces = Sequence[tuple[str, str]]
 Point = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A piecewise polynomial; isl takes it to be 0 outside of the domain.
 
@@ -47,14 +47,12 @@ class Function:
     ----------
     domain : set of points
     polynomial : PwQPolynomial
-    known : dict
-        Values that were computed.
     """
 
     domain: isl.Set
     polynomial: isl.PwQPolynomial
-    known: dict[Point, int] = field(default_factory=dict, compare=False)
 
+    @cache  # noqa: B019  (there are few functions)
     def __call__(self, at: Point) -> int:
         """The value at a point.
 
@@ -63,14 +61,12 @@ class Function:
         ContradictionError
             If it is not in the domain.
         """
-        if at not in self.known:
-            point = isl.Point.zero(self.domain.get_space())
-            for place, number in enumerate(at):
-                point = point.set_coordinate_val(isl.dim_type.set, place, isl.Val(number))
-            if not isl.Set.from_point(point).is_subset(self.domain):
-                raise ContradictionError(f"no number is given for {at}")
-            self.known[at] = int(self.polynomial.eval(point).to_python())
-        return self.known[at]
+        point = isl.Point.zero(self.domain.get_space())
+        for place, number in enumerate(at):
+            point = point.set_coordinate_val(isl.dim_type.set, place, isl.Val(number))
+        if not isl.Set.from_point(point).is_subset(self.domain):
+            raise ContradictionError(f"no number is given for {at}")
+        return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: Function, where: isl.Set) -> bool:
         """Whether both are defined, and the same polynomials, on this set; ``False`` says nothing."""
