@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.schema import Content
 from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
@@ -188,6 +188,13 @@ def with_a_form(requests: Sequence[S], has_form: Callable[[S], bool]) -> tuple[l
     return chosen, others
 
 
+def finished(result: Any) -> Any:
+    """Return a result for a certificate, which has everything or nothing; TimeLimitError if it is unfinished."""
+    if result.unfinished:
+        raise TimeLimitError(result.unfinished)
+    return result
+
+
 def all_sizes_family(
     case: AllSizesCase,
     title: str,
@@ -220,22 +227,13 @@ def all_sizes_family(
     for one in statements:
         parts[one.key] = (*parts.get(one.key, ()), name_with_part(one.key, one.part))
 
-    def finished(case: AllSizesCase, engine: Engine | None) -> AllSizesResult[Any]:
-        result = observe(engine)
-        if result.unfinished:
-            raise TimeLimitError(result.unfinished)
-        return result
-
     def question(key: str) -> Question:
-        def rows(certificate: Certificate) -> list[Row]:
-            return [row(key, verdict) for verdict in certificate.answer["verdicts"]]
-
         return Question(
             key,
             observation="all-sizes",
-            observe=finished,
+            observe=lambda case, engine: finished(observe(engine)),
             content=lambda case, result: result.content(key),
-            rows=rows,
+            rows=lambda certificate: [row(key, verdict) for verdict in certificate.answer["verdicts"]],
             names=lambda: parts[key],
             script=script or (lambda case: None),
             needs_engine=lambda case: script is not None,

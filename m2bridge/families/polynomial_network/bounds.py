@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from math import comb
 
 from m2bridge.maps.model import UpperBound
@@ -34,12 +34,8 @@ def _stabilizer(widths: Widths) -> int:
     intervals = [(a, b) for a in range(last + 1) for b in range(a, last + 1)]
     copies = {(a, b): rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1) for a, b in intervals}
     present = [(interval, count) for interval, count in copies.items() if count]
-    return sum(
-        many * others
-        for (a, b), many in present
-        for (c, d), others in present
-        if c <= a <= d <= b and a > 0 and d < last
-    )
+    pairs = product(present, repeat=2)
+    return sum(many * others for ((a, b), many), ((c, d), others) in pairs if c <= a <= d <= b and a > 0 and d < last)
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> UpperBound:
@@ -53,22 +49,18 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> UpperBou
         return min(candidates(part), key=lambda candidate: candidate.value)
 
     def candidates(part: Widths) -> Iterator[UpperBound]:
-        first, second, last = part[0], part[1], part[-1]
+        (first, second), (before, last) = part[:2], part[-2:]
         yield from _direct(part, degree, characteristic)
         if second < first:
-            rest = bound((second, *part[1:]))
-            value = second * (first - second) + rest.value
+            value = second * (first - second) + bound((second, *part[1:])).value
             yield UpperBound(value, f"every function depends on {second} linear forms only")
-        if part[-2] < last:
-            k = part[-2]
-            rest = bound((*part[:-1], k))
-            yield UpperBound(k * (last - k) + rest.value, f"the outputs span a space of dimension at most {k}")
-        for i in range(1, len(part) - 1):
-            before, after = bound(part[: i + 1]), bound(part[i:])
-            yield UpperBound(
-                before.value + after.value - part[i],
-                f"composition at the hidden layer {i}: at most {before.value} + {after.value} − {part[i]}",
-            )
+        if before < last:
+            value = before * (last - before) + bound((*part[:-1], before)).value
+            yield UpperBound(value, f"the outputs span a space of dimension at most {before}")
+        for i, width in enumerate(part[1:-1], 1):
+            left, right = bound(part[: i + 1]).value, bound(part[i:]).value
+            reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
+            yield UpperBound(left + right - width, reason)
 
     return bound(tuple(widths))
 

@@ -140,7 +140,9 @@ class PolynomialNetwork(DifferentiableModel):
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
             return tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
-        return tuple(_unit(outputs, k) + m for k, m in self._coefficients())
+        self.check_expandable()
+        exponents = monomials(inputs, self.function_degree)
+        return tuple(_unit(outputs, k) + m for k in range(outputs) for m in exponents)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
@@ -153,12 +155,6 @@ class PolynomialNetwork(DifferentiableModel):
         columns = exchanges(self.input_count, self.widths[1], lambda j, i: f"W_1_{i}_{j}")
         rows = exchanges(self.output_count, self.widths[-2], lambda i, j: f"W_{last}_{i}_{j}")
         return *columns, *rows
-
-    def _coefficients(self) -> list[tuple[int, Vector]]:
-        """Output (from 0) and exponents of each coordinate."""
-        self.check_expandable()
-        degree = self.function_degree
-        return [(k, m) for k in range(self.output_count) for m in monomials(self.input_count, degree)]
 
     def gauge_dimension(self) -> int:
         """Return the dimension of the orbits of the gauge group on generic weights."""
@@ -231,17 +227,15 @@ class PolynomialNetwork(DifferentiableModel):
         return observe_rank(self)
 
 
-def monomials(variables: int, degree: int) -> Iterator[Vector]:
+def monomials(variables: int, degree: int) -> list[Vector]:
     """The exponents of all monomials of this degree, in decreasing lexicographic order."""
     if variables == 1:
-        yield (degree,)
-        return
-    for first in range(degree, -1, -1):
-        for rest in monomials(variables - 1, degree - first):
-            yield (first, *rest)
+        return [(degree,)]
+    firsts = range(degree, -1, -1)
+    return [(first, *rest) for first in firsts for rest in monomials(variables - 1, degree - first)]
 
 
-def _unit(size: int, i: int | None) -> Vector:
+def _unit(size: int, i: int) -> Vector:
     return tuple(int(i == j) for j in range(size))
 
 

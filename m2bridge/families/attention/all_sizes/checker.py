@@ -123,12 +123,11 @@ def _stratum(condition: str, bases: dict[Base, str]) -> dict[str, Any]:
         raise ContradictionError(f"the ideal of {wrong[0]} is not what the theorem about fibres needs")
     found = {base: _places(condition, base) for base in bases}
     every, kinds = [some for places in found.values() for some in places], set(bases.values())
+    one_place = orbits(f"{condition} and 0 < x < d", ", x")
     if kinds == {POINT}:  # each unknown is determined by one of the ideals
-        _covered(
-            orbits(f"{condition} and 0 < x < d", ", x"), [_kept(p, i) for p in every for i in range(p.n_dim() - 6)]
-        )
+        _covered(one_place, [_kept(p, i) for p in every for i in range(p.n_dim() - 6)])
     else:  # each equation belongs to one place or two besides the first
-        _covered(orbits(f"{condition} and 0 < x < d", ", x"), [p for p in every if p.n_dim() == 7])
+        _covered(one_place, [p for p in every if p.n_dim() == 7])
         _covered(orbits(f"{condition} and 0 < x < y < d", ", x, y"), [p for p in every if p.n_dim() == 8])
     if TWO_POINTS in kinds:  # there is a place with z² = z; with it the other unknowns are 0, and all else is implied
         _covered(orbits(condition), [p.project_out(isl.dim_type.set, 6, 1) for p in found[(1, 1, 0), 2]])

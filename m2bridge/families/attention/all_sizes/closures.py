@@ -17,7 +17,7 @@ from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
-from m2bridge.errors import TimeLimitError
+from m2bridge.families.all_sizes import finished
 from m2bridge.families.attention import highest_weights
 from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict, generator_check
 from m2bridge.families.attention.completeness import CoreSize
@@ -399,13 +399,6 @@ TEXT = (
 )
 
 
-def _observe(case: object, engine: Engine | None) -> AllClosures:
-    found = closures_of_all_sizes(CERTIFIED)
-    if found.unfinished:
-        raise TimeLimitError(found.unfinished)
-    return found
-
-
 def _content(case: object, found: AllClosures) -> Content:
     lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
     return Content({"closures": [part.to_certificate() for part in found.ranges]}, {}, lemmas)
@@ -418,4 +411,6 @@ def _summary(answer: dict[str, Any]) -> str:
     return f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
 
 
-QUESTION = computed_question("closures", TEXT, observe=_observe, content=_content, summary=_summary)
+QUESTION = computed_question(
+    "closures", TEXT, observe=lambda *_: finished(closures_of_all_sizes(CERTIFIED)), content=_content, summary=_summary
+)

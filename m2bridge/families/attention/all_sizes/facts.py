@@ -68,7 +68,7 @@ def base_ideals_script() -> Script:
             "unknowns": "z_2",
             "zeros": "{}",
             "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-            "cases": [(base, *nonzero_part(base.orbit, base.model), _unknowns(base)) for base in BASE_CASES],
+            "cases": [(b, *nonzero_part(b.orbit, b.model), ", ".join(_unknowns(b))) for b in BASE_CASES],
         },
     )
 
@@ -77,13 +77,13 @@ BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
 """Where the family of boundary points lives."""
 
 
-def _unknowns(base: BaseCase) -> str:
-    return ", ".join(f"z_{q}" for q in range(2, base.d + 1))
+def _unknowns(base: BaseCase) -> tuple[str, ...]:
+    return tuple(f"z_{q}" for q in range(2, base.d + 1))
 
 
 def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     ideal = answer.ideal(str(base))
-    if ideal.ring.variables != tuple(f"z_{q}" for q in range(2, base.d + 1)):
+    if ideal.ring.variables != _unknowns(base):
         raise ParseError(f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}")
     basis = small_basis(ideal)
     assert basis is not None, "three unknowns"

@@ -82,7 +82,7 @@ class Stratum:
     ideals: tuple[BaseCase, ...]
 
 
-DETERMINED = {
+DETERMINED: dict[str, tuple[Selection, ...]] = {
     "r >= 2": (
         Selection("r >= 2", ("1", "2"), columns=("1", "2")),
         Selection("r >= 2 and 3 <= q", ("1", "2", "q"), columns=("1", "2"), free=("q",)),
@@ -120,9 +120,9 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         _check_empty(every.subtract(union([selection.last_places() for selection in selections])))
     entry = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
-    determined = (_stratum(condition, "1", 1, selections, ideals) for condition, selections in DETERMINED.items())
-    alike, different = (_stratum(c, n, p, _pairs(c), ideals) for c, n, p in ((ALIKE, "d", 1), (DIFFERENT, "2", 2)))
-    return (*determined, alike, different)
+    strata = [(condition, "1", 1, selections) for condition, selections in DETERMINED.items()]
+    strata += [(ALIKE, "d", 1, _pairs(ALIKE)), (DIFFERENT, "2", 2, _pairs(DIFFERENT))]
+    return tuple(_stratum(*stratum, ideals) for stratum in strata)
 
 
 def _check_empty(missing: isl.Set) -> None:
