@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from sympy import Expr, Integer, Symbol, binomial, factor, factorial, latex
+from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
 from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
@@ -91,10 +91,7 @@ class ClosureOfSizes:
     def degree(self) -> Expr:
         """The degree, that of the source or half of it; see docs/mathematics.md."""
         (d, d_out), e = self.sizes, self.core.columns
-        matrices = prod(
-            (factorial(2 * d - e - 1 - j) * factorial(e - 1 - j) / factorial(d - 1 - j) ** 2 for j in range(e)),
-            start=Integer(1),
-        )
+        matrices = Mul(*(factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2 for j in range(e)))
         ambient = e * (2 * d - e) + d * d_out - 2
         half = e == self.core.rows == 1 < self.core.variables
         return binomial(ambient, d * d_out - 1) * matrices / (2 if half else 1)
@@ -102,7 +99,7 @@ class ClosureOfSizes:
     def number(self, shapes: Shapes) -> Expr:
         """The dimension of a type, as a polynomial."""
         d, d_out = self.sizes
-        return factor(prod(map(_dimension, shapes, (d, d_out, d)), start=Integer(1)))
+        return factor(Mul(*map(_dimension, shapes, (d, d_out, d))))
 
     def numbers(self, shape: Shape | None = None) -> dict[int, Expr]:
         """The numbers of generators by degree, as polynomials, or their values at a size."""
@@ -138,13 +135,8 @@ class ClosureOfSizes:
         start, missing = self.ring.sections_from, self.ring.missing
         less = "; ".join(f"H({n}) = h({n}) − dim {_named(n, shapes, number)}" for n, shapes, number in missing)
         values = "h(n) for all n" if not start else f"h(n) for n ≥ {start}" + (f"; {less}" if less else "")
-        return Facts(
-            [
-                ("dimension", _formula(self.dimension)),
-                ("degree", _formula(self.degree)),
-                ("Hilbert function", f"{values}, where e = {self.core.columns}"),
-            ]
-        )
+        numbers = [("dimension", _formula(self.dimension)), ("degree", _formula(self.degree))]
+        return Facts([*numbers, ("Hilbert function", f"{values}, where e = {self.core.columns}")])
 
     def to_certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of these closures."""
@@ -202,17 +194,14 @@ class AllClosures(Result):
 
     def to_sheet(self) -> Sheet:
         """A table of generators for each range of sizes, and formulas."""
-        blocks: list[Block] = [
-            Facts(
-                [
-                    ("spaces", "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)"),
-                    ("sections", SECTIONS),
-                    ("proved by", PROOF),
-                    ("computed by", f"exact linear algebra (FLINT), {duration(self.seconds)}"),
-                    ("not finished", self.unfinished or None),
-                ]
-            )
+        facts = [
+            ("spaces", "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)"),
+            ("sections", SECTIONS),
+            ("proved by", PROOF),
+            ("computed by", f"exact linear algebra (FLINT), {duration(self.seconds)}"),
+            ("not finished", self.unfinished or None),
         ]
+        blocks: list[Block] = [Facts(facts)]
         for part in self.ranges:
             blocks += [part.table(), *part.polynomials(), part.facts()]
         return Sheet("Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks)
@@ -278,7 +267,7 @@ def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     legs = columns(shape)
     cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
     hooks = prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
-    return prod((size + j - i for i, j in cells), start=Integer(1)) / hooks
+    return Mul(*(size + j - i for i, j in cells)) / hooks
 
 
 def _named(n: int, shapes: Shapes, number: int) -> Representation:

@@ -212,7 +212,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
         legend = (
             "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
         )
-        rows = [(_signs(s.orbits), s.length, s.points, s.patterns) for s in self.strata]
+        rows = [(s.orbits.replace(">=", "≥").replace("<=", "≤"), s.length, s.points, s.patterns) for s in self.strata]
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
 
 
@@ -227,10 +227,6 @@ def ideals_json(basis: Basis) -> list[Json]:
 def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
     listed = sorted(ideal, key=lambda terms: (sum(terms[0][0]), [-e for e in reversed(terms[0][0])]), reverse=True)
     return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
-
-
-def _signs(condition: str) -> str:
-    return condition.replace(">=", "≥").replace("<=", "≤")
 
 
 def is_stated(statement: Statement) -> bool:

@@ -40,18 +40,15 @@ class BaseCase:
         return Pattern(tuple(row[: self.orbit.r] for row in A), V[: self.orbit.s])
 
 
-BASE_CASES = tuple(
-    BaseCase(Orbit(*orbit), d)
-    for orbit, sizes in {
-        (2, 1, 1): (2, 3),
-        (1, 2, 1): (2, 3),
-        (2, 1, 0): (3, 4),
-        (1, 2, 0): (3, 4),
-        (1, 1, 1): (2, 3),
-        (1, 1, 0): (2, 3, 4),
-    }.items()
-    for d in sizes
-)
+BASE_SIZES = {
+    Orbit(2, 1, 1): (2, 3),
+    Orbit(1, 2, 1): (2, 3),
+    Orbit(2, 1, 0): (3, 4),
+    Orbit(1, 2, 0): (3, 4),
+    Orbit(1, 1, 1): (2, 3),
+    Orbit(1, 1, 0): (2, 3, 4),
+}
+BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for d in sizes)
 
 BaseIdeals = Mapping[BaseCase, Basis]
 """For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse lexicographic, z_2 first;
