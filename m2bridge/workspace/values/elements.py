@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import chain, combinations, islice
+from itertools import chain, combinations
 from math import prod
 from typing import Any
 
@@ -204,10 +204,10 @@ def _power(element: Any, exponent: int) -> Any:
     """A power by squares, so that elements of quotients stay small; negative ones of fractions and monomials."""
     if exponent < 0:
         return _power(_inverse(element), -exponent)
-    if exponent == 0:
-        return number(element.ring, 1)
+    if exponent < 2:
+        return element if exponent else number(element.ring, 1)
     root = _power(element, exponent // 2)
-    return root * root * element if exponent % 2 else root * root
+    return root * (root * element) if exponent % 2 else root * root
 
 
 def _inverse(element: Any) -> Any:
@@ -328,12 +328,13 @@ def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
 
     def key(monomial: tuple[int, ...]) -> list[Any]:
         parts: list[Any] = []
-        exponents = iter(monomial)
+        rest = monomial
         for name, size in order:
             if name == "Weights":
                 parts.append(sum(map(operator.mul, size, monomial)))
                 continue
-            block = tuple(islice(exponents, size if isinstance(size, int) else len(size)))
+            end = size if isinstance(size, int) else len(size)
+            block, rest = rest[:end], rest[end:]
             if name == "GRevLex":
                 parts.append(sum(map(operator.mul, size, block)))
             parts.append(tuple(-e for e in reversed(block)) if "RevLex" in name else block)
