@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
-from m2bridge.batch.pool import Batch, Performer, Pool, lower_limit
+from m2bridge.batch.pool import Batch, Performer, Pool, lower_limit, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
@@ -120,6 +120,7 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
+    prepare(Verification.module, "m2bridge.maps.singular_locus")  # imported once for all workers
     with Pool(verification or Verification(), workers) as pool:
         findings = dict(pool.results(_groups(paths)))
     return [findings[path] for path in paths]

@@ -78,9 +78,10 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     with (tmp_path / "sparse.json").open("wb") as file:
         file.truncate(50 * 2**30)
     (tmp_path / "deep.json").write_text("[" * 200_000)
-    found = verify_files([*sorted(tmp_path.iterdir()), *FILES], workers=2)
+    files = FILES[1::3]
+    found = verify_files([*sorted(tmp_path.iterdir()), *files], workers=2)
     said = {Path(finding.name).stem: (finding.outcome, finding.check, finding.found) for finding in found[:7]}
-    assert found[7:] == [alone(path) for path in FILES]
+    assert found[7:] == [alone(path) for path in files]
     assert {name: outcome for name, (outcome, *_) in said.items()} == {
         "deep": "malformed", "device": "malformed", "folder": "malformed", "memory": "failed", "nothing": "malformed",
         "pipe": "malformed", "sparse": "too-expensive",
