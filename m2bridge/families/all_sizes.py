@@ -223,9 +223,7 @@ def all_sizes_family(
     names
         Further fields of :class:`~m2bridge.families.definition.Family`.
     """
-    parts: dict[str, tuple[str, ...]] = {}
-    for one in statements:
-        parts[one.key] = (*parts.get(one.key, ()), name_with_part(one.key, one.part))
+    stated = [(statement.key, statement.part) for statement in statements]
 
     def question(key: str) -> Question:
         return Question(
@@ -234,12 +232,12 @@ def all_sizes_family(
             observe=lambda case, engine: finished(observe(engine)),
             content=lambda case, result: result.content(key),
             rows=lambda certificate: [row(key, verdict) for verdict in certificate.answer["verdicts"]],
-            names=lambda: parts[key],
+            names=lambda: tuple(name_with_part(*about) for about in stated if about[0] == key),
             script=script or (lambda case: None),
             needs_engine=lambda case: script is not None,
         )
 
-    questions = (*map(question, parts), *more)
+    questions = (*map(question, dict(stated)), *more)  # one for each key
     return Family(
         name=case.family,
         title=title,

@@ -362,9 +362,8 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     facts, _ = cases.observe(d, dp, min(a, d))
     points = [(isl.Set(f"{{ {[d, dp, a, *o['orbit']]} }}"), o) for o in facts["orbits"]]
     at = max((o for p, o in points if p.is_subset(wrong)), key=lambda o: (o["dimension"], o["orbit"]))
-    A, V = cases.representative(tuple(at["orbit"]))
     found["orbit"] = dict(zip("rsm", at["orbit"], strict=True))
-    found |= {n: [[M.get((i, j), 0) for j in range(d)] for i in range(k)] for n, M, k in (("A", A, d), ("V", V, dp))}
+    found |= cases.matrices(cases.representative(tuple(at["orbit"])), cases.Case(d, dp, a, 2))
     if observable == "singular":
         bound = at["tangent_lower_bound"]
         found["numbers"] = {"dimension": facts["dimension"], "tangent_dimension_at_least": bound}

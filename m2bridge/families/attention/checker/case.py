@@ -82,6 +82,13 @@ def representative(orbit: Orbit) -> Pair:
     return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})
 
 
+def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
+    """The weights as certificates have them."""
+    sizes = (("A", case.d), ("V", case.d_out))
+    named = zip(sizes, weights, strict=True)
+    return {name: [[M.get((i, j), 0) for j in range(case.d)] for i in range(rows)] for (name, rows), M in named}
+
+
 MOST_STEPS = 10**9  # orbits times squares of the number of weights
 
 

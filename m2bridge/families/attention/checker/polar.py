@@ -4,6 +4,7 @@ A fixed point is a coordinate subspace W of dimension α, a line e_i ⊗ e_k wit
 There c_j(T) is a symmetric function of the tangent weights, and H is minus the sum of the weights of both lines.
 """
 
+from collections.abc import Iterator
 from itertools import combinations, product
 from math import comb, prod
 from typing import Any
@@ -57,17 +58,14 @@ def polar_degrees(case: Case, n: int) -> list[int]:
     return [sum((-1) ** j * comb(n + 1 - j, i + 1) * values[j] for j in range(n - i + 1)) for i in range(n + 1)]
 
 
-def fixed_points(case: Case) -> list[tuple[int, list[int]]]:
+def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     """H and the weights of the tangent space; e_i ⊗ e_k has weight d i² + k + 1, the lines of V have squares."""
-    d, points = case.d, []
-    lines = [j**2 for j in range(d * case.d_out)]
+    d, lines = case.d, [j**2 for j in range(case.d * case.d_out)]
     for chosen in combinations(range(d), case.alpha):
         moves = [d * (b**2 - a**2) for a in chosen for b in range(d) if b not in chosen]
         weights = [d * i**2 + k + 1 for i in chosen for k in range(d)]
         for w, v in product(weights, lines):
-            tangents = [*moves, *(x - w for x in weights if x != w), *(x - v for x in lines if x != v)]
-            points.append((-w - v, tangents))
-    return points
+            yield -w - v, [*moves, *(x - w for x in weights if x != w), *(x - v for x in lines if x != v)]
 
 
 def locus(orbit: Orbit, case: Case, n: int) -> dict[str, Any]:

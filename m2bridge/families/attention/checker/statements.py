@@ -9,7 +9,7 @@ from typing import Any
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, statements, verdict
-from m2bridge.families.attention.checker.case import Case, Orbit, observe, representative, unpaid
+from m2bridge.families.attention.checker.case import Case, Orbit, matrices, observe, representative, unpaid
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -145,16 +145,12 @@ def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
 
 def _points(pairs: list[Any], case: Case) -> list[Json]:
     """Weights as a certificate has them, in increasing order."""
-    rows, found = {"A": case.d, "V": case.d_out}, []
-    for pair in pairs:
-        named = zip(rows, pair, strict=True)
-        found.append({n: [[M.get((i, j), 0) for j in range(case.d)] for i in range(rows[n])] for n, M in named})
-    return sorted(found, key=lambda weights: list(weights.values()))
+    return sorted((matrices(pair, case) for pair in pairs), key=lambda weights: list(weights.values()))
 
 
 def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
     numbers = {"dimension": dimension, "tangent_dimension_at_least": facts["tangent_lower_bound"]}
     numbers |= {name: facts[name] for name in ("fibre_length", "fibre_points")}
     numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
-    (weights,) = _points([representative(tuple(facts["orbit"]))], case)
+    weights = matrices(representative(tuple(facts["orbit"])), case)
     return {"orbit": facts["orbit"], **weights, "predicted": predicted, "observed": observed, "numbers": numbers}
