@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain, islice, product
 from math import prod
 from pathlib import Path
@@ -38,8 +39,17 @@ def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -
         If an option is missing or wrong, a case does not exist, or there are too many, or none that is not left out.
     """
     ranges = read_options(chosen.options, texts, _values)
-    if (size := prod(map(len, ranges.values()))) > MOST:
+    if (size := _size(ranges)) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
+    return _cases(chosen, ranges, every)
+
+
+def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
+    return prod(map(len, ranges.values()))
+
+
+def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+    """All combinations, but those that the family leaves out."""
     make = chosen.grid or (lambda **numbers: [chosen.build(**numbers)])
     grids = (make(**dict(zip(ranges, values, strict=True))) for values in product(*ranges.values()))
     models = list(islice(chain.from_iterable(grids), MOST + 1))
@@ -79,19 +89,31 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
         but such as are left out.
     """
-    entries, size = list(_entries(path)), 0
-    if not entries:
-        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
-    for place, entry in entries:
-        try:
+    grids: list[tuple[str, Family, dict[str, tuple[Any, ...]]]] = []
+    size = 0
+    for place, entry in _entries(path):
+        with _named(where := f"{path.name}, {place}"):
             own = family(str(entry["family"])) if "family" in entry else chosen
-            cases = grid(own, _texts(own, entry), every)
-            size += len(cases)
+            ranges = read_options(own.options, _texts(own, entry), _values)
+            size += _size(ranges)
             if size > MOST:
                 raise InvalidCaseError("cases", f"more than {MOST}; at most so many go into one batch")
-        except InvalidCaseError as reason:
-            raise InvalidCaseError("cases", f"{path.name}, {place}: {reason}") from None
+        grids.append((where, own, ranges))
+    if not grids:
+        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
+    for where, own, ranges in grids:
+        with _named(where):
+            cases = _cases(own, ranges, every)
         yield from cases
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Let errors name the place where an entry stands."""
+    try:
+        yield
+    except InvalidCaseError as reason:
+        raise InvalidCaseError("cases", f"{where}: {reason}") from None
 
 
 def _texts(chosen: Family, entry: Mapping[str, Any]) -> dict[str, str]:
