@@ -268,14 +268,16 @@ def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_what_was_found_until_the_limit() -> None:
-    """A limit that ends with the first point, and one that ends before."""
-    figure_3(deltas=[3])  # ranks of blocks are kept
+    """A limit that ends with the first point, and one that ends before; no rank of a block is kept."""
+    bounds._block_rank.cache_clear()
     with limited(10**9, looks := Looks()):
         figure_3(deltas=[3])
+    bounds._block_rank.cache_clear()
     with limited(looks.number + 1, Looks()):
-        found = figure_3(deltas=[3, 4])
+        found = figure_3(deltas=[3, 1])
     assert [point.delta for point in found.points] == [3]
     assert "did not finish" in found.unfinished
+    bounds._block_rank.cache_clear()
     with limited(1, Looks()), pytest.raises(TimeLimitError):
         figure_3(deltas=[3])
 
