@@ -402,9 +402,8 @@ class Family:
     def check_names(self, names: Iterable[Any]) -> None:
         """Raise InvalidCaseError for a name that is no option of the family."""
         if unknown := [name for name in names if name not in self._names()]:
-            raise InvalidCaseError(
-                str(unknown[0]), f"is not an option of the family {self.name}: use {', '.join(self._names())}"
-            )
+            reason = f"is not an option of the family {self.name}: use {', '.join(self._names())}"
+            raise InvalidCaseError(str(unknown[0]), reason)
 
 
 def read_options(
