@@ -15,14 +15,13 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import multiplicity_spaces, representations
+from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, section_count, sections_of
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.highest_weights import core
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.parametrization import coordinate, entries, reduced_name
-from m2bridge.families.attention.representations import coordinate_ring
+from m2bridge.families.attention.representations import MultiplicitySpaces, coordinate_ring
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
@@ -323,13 +322,12 @@ def test_planted_mistakes_are_contradictions() -> None:
 
 def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sections that are too many: the Hilbert function is not theirs in any degree that could decide."""
-    model, right = SingleLayerAttention(2, 2), multiplicity_spaces.section_multiplicities
+    model, right = SingleLayerAttention(2, 2), representations.section_multiplicities
 
     def more(size: CoreSize, n: int) -> dict[Shapes, int]:
         return {kind: number + (n >= 3 and kind == ((n,), (n,), (2 * n,))) for kind, number in right(size, n).items()}
 
-    for module in (multiplicity_spaces, representations):
-        monkeypatch.setattr(module, "section_multiplicities", more)
+    monkeypatch.setattr(representations, "section_multiplicities", more)
     forget()
     found = prove_by_core(known(model, 4), core_of(model))
     assert (found.series, found.all_generators) == (None, False)

@@ -29,7 +29,7 @@ from m2bridge.algebra.schur import (
     strips_removed,
 )
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention import highest_weights, multiplicity_spaces
+from m2bridge.families.attention import highest_weights, representations as module
 from m2bridge.families.attention.all_sizes.closures import CORES, D_OUT, ClosureOfSizes, D, closures_of_all_sizes
 from m2bridge.families.attention.checker.equations import Products, number_of_sections
 from m2bridge.families.attention.checker.representations import closure
@@ -37,14 +37,16 @@ from m2bridge.families.attention.comparisons import generator_check
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, alternating, boundary
 from m2bridge.families.attention.representations import (
+    MultiplicitySpaces,
+    alternating,
+    boundary,
     coordinate_ring,
     core_types,
     from_multidegrees,
     generators,
     hilbert_series,
-    multiplicity_spaces as multiplicity_spaces_of,
+    multiplicity_spaces,
     representations,
 )
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
@@ -225,19 +227,19 @@ def test_closures_for_all_sizes_in_all_forms() -> None:
 
 
 def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = multiplicity_spaces.section_multiplicities
+    right = module.section_multiplicities
 
     def less(size: CoreSize, n: int) -> dict[tuple[Partition, Partition, Partition], int]:
         found = right(size, n)
         return {kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()}
 
-    monkeypatch.setattr(multiplicity_spaces, "section_multiplicities", less)
+    monkeypatch.setattr(module, "section_multiplicities", less)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(2, 2, 2))
 
 
 def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multiplicity_spaces, "_hook", lambda n, legs: (n,))
+    monkeypatch.setattr(module, "_hook", lambda n, legs: (n,))
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -249,8 +251,8 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
     def same(type_: tuple[Partition, Partition, Partition], random: Random) -> Covariant | None:
         return first.setdefault(type_, right(type_, random))
 
-    monkeypatch.setattr(multiplicity_spaces.Covariant, "random", same)
-    monkeypatch.setattr(multiplicity_spaces, "MOST_TRIES", 20)
+    monkeypatch.setattr(module.Covariant, "random", same)
+    monkeypatch.setattr(module, "MOST_TRIES", 20)
     with pytest.raises(MethodUnavailableError, match="covariants of type"):
         degrees(CoreSize(3, 2, 2))
 
@@ -258,13 +260,13 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("rule", ["pieri", "times"])
 def test_a_wrong_product_of_representations_is_an_error(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
-    right = getattr(multiplicity_spaces, name)
+    right = getattr(module, name)
 
     def wrong(shape: Partition, other: object, rows: int) -> object:
         found = right(shape, other, rows)
         return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
 
-    monkeypatch.setattr(multiplicity_spaces, name, wrong)
+    monkeypatch.setattr(module, name, wrong)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -377,12 +379,12 @@ def sparse_terms(polynomial: PolyElement) -> dict[tuple[int, ...], int]:
 def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.MonkeyPatch) -> None:
     model, looks = SingleLayerAttention(2, 2), Looks()
     monkeypatch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
-    multiplicity_spaces_of.cache_clear()
+    multiplicity_spaces.cache_clear()
     with limited(1e9, now=looks):
         whole = closure_of_model(model, max_degree=3)
     reached = set()
     for number in range(looks.number // 2, looks.number - 1, max(looks.number // 24, 1)):
-        multiplicity_spaces_of.cache_clear()
+        multiplicity_spaces.cache_clear()
         with limited(number, now=Looks()):
             found = closure_of_model(model, max_degree=3)
         last = len(found.hilbert_function or ()) - 1

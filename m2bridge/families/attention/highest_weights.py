@@ -29,9 +29,8 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
-from m2bridge.families.attention.multiplicity_spaces import MultiplicitySpaces, independent_rows
 from m2bridge.families.attention.parametrization import Index, parametrization, reduced_name
-from m2bridge.families.attention.representations import Type, hilbert_function, multiplicity_spaces, of_size, up_to
+from m2bridge.families.attention.representations import MultiplicitySpaces, Type, independent_rows, of_size
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
 from m2bridge.maps.model import Core
@@ -241,7 +240,8 @@ def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[
     """
     for n, shapes, number in types:
         x, h, y = map(max, map(len, shapes), size.dimensions)
-        yield (n, shapes, number), highest_weight_vectors(multiplicity_spaces(size, (x, h, y)), n, shapes)
+        spaces = representations.multiplicity_spaces(size, (x, h, y))
+        yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 
 def written(vector: HighestWeightVector, shapes: Shapes) -> str:
@@ -282,7 +282,7 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
         str(size := CoreSize.of(shape)),
         partial(representations.hilbert_series, shape),
         partial(representations.representations, shape),
-        lambda last: (hilbert_function(shape, last), of_size(up_to(size, last), shape)),
+        lambda last: (representations.hilbert_function(shape, last), of_size(representations.up_to(size, last), shape)),
         partial(_polynomials, shape) if reduced else None,
     )
 

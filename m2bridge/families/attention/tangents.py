@@ -308,16 +308,13 @@ def by_bounds(shape: Shape) -> LocusFindings:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
-    dimension = max(tangent.dimension for tangent in tangents.values())  # of the dense one, which is there
-    statuses = _statuses(dimension, tangents, {})
-    findings = orbit_findings("tangent bounds", dimension, statuses, shape, uses_engine=False)
+    findings = _findings("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     with share(1.0, otherwise=BOUND_SECONDS):
         for degree in range(first, LARGEST_DEGREE + 1) if first else ():
             try:
-                statuses = _statuses(dimension, tangents, tangent_upper_bounds(shape, degree))
-                method = f"tangent bounds (degree ≤ {degree})"
-                findings = orbit_findings(method, dimension, statuses, shape, uses_engine=False)
+                upper = tangent_upper_bounds(shape, degree)
+                findings = _findings(f"tangent bounds (degree ≤ {degree})", tangents, upper, shape)
                 if not findings.unfinished:
                     break
                 clock().check()
@@ -326,10 +323,11 @@ def by_bounds(shape: Shape) -> LocusFindings:
     return findings
 
 
-def _statuses(
-    dimension: int, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int]
-) -> tuple[OrbitStatus, ...]:
-    """The orbits with both bounds; the dense one is smooth."""
+def _findings(
+    method: str, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int], shape: Shape
+) -> LocusFindings:
+    """The findings from both bounds; the dense orbit is smooth."""
+    dimension = max(tangent.dimension for tangent in tangents.values())  # of the dense one, which is there
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         lower, bound = max(tangent.lower, dimension), upper.get(orbit)
@@ -338,4 +336,4 @@ def _statuses(
         singular = singular_by_bounds(lower, bound, dimension)
         known = lower if lower == bound else None
         statuses.append(OrbitStatus(orbit, tangent.dimension, known, singular, lower, bound))
-    return tuple(statuses)
+    return orbit_findings(method, dimension, tuple(statuses), shape, uses_engine=False)

@@ -18,12 +18,11 @@ from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
 from m2bridge.families.all_sizes import finished
-from m2bridge.families.attention import highest_weights
+from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict, generator_check
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.multiplicity_spaces import total_dimension
 from m2bridge.families.attention.representations import SPACES, CoordinateRing, Type, coordinate_ring, generators
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
@@ -144,7 +143,9 @@ class ClosureOfSizes:
         return {
             "core": asdict(self.core),
             "bound": self.ring.bound,
-            "hilbert_function": [total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)],
+            "hilbert_function": [
+                representations.total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)
+            ],
             "sections_from": self.ring.sections_from,
             "representations": [_named(*kind).type_json() for kind in self.generators],
         }
