@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ def install(folder: Path, package: str, entries: dict[str, str], code: str = "")
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
     lines = [f"{name} = {value}" for name, value in entries.items()]
     (metadata / "entry_points.txt").write_text("\n".join(["[m2bridge.families]", *lines]), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", registry.OWN)
+def test_what_families_name_is_there(name: str) -> None:
+    """Workers pass over a module that is missing, and import what they need later."""
+    own = family(name)
+    assert all(import_module(module) for module in own.modules)
+    assert all(callable(own.command(command)) for command in own.commands)
 
 
 @pytest.fixture(params=["alone", "beside"])
