@@ -90,8 +90,11 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
         but such as are left out.
     """
     grids: list[tuple[str, Family, dict[str, tuple[Any, ...]]]] = []
-    size = 0
-    for place, entry in _entries(path):
+    try:
+        entries, size = _entries(path), 0
+    except ConversionError as reason:
+        raise InvalidCaseError("cases", f"'{path}' cannot be read: {reason}") from None
+    for place, entry in entries:
         with _named(where := f"{path.name}, {place}"):
             own = family(str(entry["family"])) if "family" in entry else chosen
             ranges = read_options(own.options, _texts(own, entry), _values)
@@ -99,8 +102,6 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
             if size > MOST:
                 raise InvalidCaseError("cases", f"more than {MOST}; at most so many go into one batch")
         grids.append((where, own, ranges))
-    if not grids:
-        raise InvalidCaseError("cases", f"{path.name}: there are no cases in it")
     for where, own, ranges in grids:
         with _named(where):
             cases = _cases(own, ranges, every)
@@ -143,38 +144,35 @@ def _rank(case: Case) -> tuple[Any, ...]:
     return case.family, family(case.family).effort(case), numbers
 
 
-def _entries(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
+    """The place and the content of each entry; raises ConversionError."""
     if path.suffix not in (".toml", ".csv"):
-        raise InvalidCaseError("cases", f"'{path}' is neither a .toml nor a .csv file")
-    try:
-        text = read_text(path, MOST_BYTES)
-    except ConversionError as reason:
-        raise InvalidCaseError("cases", f"'{path}' cannot be read: {reason}") from None
-    return _toml(path, text) if path.suffix == ".toml" else _csv(path, text)
+        raise ConversionError("neither a .toml nor a .csv file")
+    text = read_text(path, MOST_BYTES)
+    entries = _toml(text) if path.suffix == ".toml" else list(_csv(text))
+    if not entries:
+        raise ConversionError("there are no cases in it")
+    return entries
 
 
-def _toml(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        data = read_toml(text)
-    except ConversionError as reason:
-        raise InvalidCaseError("cases", f"{path.name}: {reason}") from None
+def _toml(text: str) -> list[tuple[str, Mapping[str, Any]]]:
+    data = read_toml(text)
     tables = data.get("case")
     if data.keys() != {"case"} or not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-        raise InvalidCaseError("cases", f"{path.name}: a file of cases consists of tables [[case]] and nothing else")
-    yield from ((f"case {number}", table) for number, table in enumerate(tables, 1))
+        raise ConversionError("a file of cases consists of tables [[case]] and nothing else")
+    return [(f"case {number}", table) for number, table in enumerate(tables, 1)]
 
 
-def _csv(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]
         if len(set(header)) < len(header) or not header:
-            raise InvalidCaseError("cases", f"{path.name}: the first line must name the columns, each once")
+            raise ConversionError("the first line must name the columns, each once")
         for row in filter(lambda row: any(map(str.strip, row)), rows):
             if len(row) != len(header):
-                message = f"{path.name}, line {rows.line_num}: {len(row)} cells under {len(header)} names"
-                raise InvalidCaseError("cases", message)
+                raise ConversionError(f"line {rows.line_num}: {len(row)} cells under {len(header)} names")
             yield f"line {rows.line_num}", {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
     except csv.Error as reason:
-        message = f"{path.name}, line {rows.line_num}: not CSV ({reason}); is a quotation mark not closed?"
-        raise InvalidCaseError("cases", message) from None
+        place = f"line {rows.line_num}"
+        raise ConversionError(f"{place}: not CSV ({reason}); is a quotation mark not closed?") from None
