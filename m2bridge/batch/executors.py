@@ -67,11 +67,6 @@ class Settings(Batch[Task, Report]):
     needs_engine: bool = True
     recycled_after: int = 200
 
-    @property
-    def limits(self) -> tuple[float | None, int | None]:
-        """Seconds and bytes."""
-        return self.timeout, self.memory
-
     def make_folder(self) -> None:
         """Make the folder of the store."""
         self.store.make()
@@ -89,7 +84,7 @@ class Settings(Batch[Task, Report]):
         macaulay2 = "unknown" if status == 0 else locate(self.program).version
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
             if mine:
-                self.store.put_outcomes(self.store.left(task), error, self.limits, macaulay2)
+                self.store.put_outcomes(self.store.left(task), error, self.timeout, self.memory, macaulay2)
             return Report(task, counted(self.store.answers(task)), 0.0, held=not mine)
 
 
@@ -148,8 +143,9 @@ class Certifier(Performer[Task, Report]):
         except Exception as error:  # whatever it is, it becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            version = self._engine.version if self._settings.needs_engine else "none"
-            self._settings.store.put_outcomes(task, error, self._settings.limits, version)
+            settings = self._settings
+            version = self._engine.version if settings.needs_engine else "none"
+            settings.store.put_outcomes(task, error, settings.timeout, settings.memory, version)
         else:
             for certificate in certificates:
                 self._settings.store.put(certificate)

@@ -61,14 +61,6 @@ class Unanswered:
     memory: int | None
     versions: dict[str, str]
 
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
-        return asdict(self)
-
-    def to_text(self) -> str:
-        """The content of its file."""
-        return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
-
 
 def kind_of(error: BaseException) -> Kind:
     """The kind of outcome that an exception amounts to."""
@@ -335,20 +327,21 @@ class Store:
         (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
 
     def put_outcomes(
-        self, task: Task, error: Exception, limits: tuple[float | None, int | None], macaulay2: str
+        self, task: Task, error: Exception, timeout: float | None, memory: int | None, macaulay2: str
     ) -> None:
         """Store an outcome for each question of a task."""
         kind = kind_of(error)
         details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
         about = task.case.family, task.case.to_json(), task.name
         for question in task.questions:
-            parts = (*about, question, kind, reason_of(error), details, *limits, versions(macaulay2))
+            parts = (*about, question, kind, reason_of(error), details, timeout, memory, versions(macaulay2))
             self.put_outcome(Unanswered(*parts))
 
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
         if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
-            write_aside(outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question))
+            text = json.dumps(asdict(outcome), sort_keys=True, indent=1, ensure_ascii=False)
+            write_aside(f"{text}\n", self.folder / outcome_name(outcome.name, outcome.question))
 
     def sweep(self, names: Iterable[str]) -> None:
         """Remove what batches that were killed left: half-written files, and outcomes overtaken by certificates."""
