@@ -61,6 +61,14 @@ class Unanswered:
     memory: int | None
     versions: dict[str, str]
 
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        return asdict(self)
+
+    def to_text(self) -> str:
+        """The content of its file."""
+        return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
 
 def kind_of(error: BaseException) -> Kind:
     """The kind of outcome that an exception amounts to."""
@@ -340,8 +348,7 @@ class Store:
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
         if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
-            text = json.dumps(asdict(outcome), sort_keys=True, indent=1, ensure_ascii=False)
-            write_aside(f"{text}\n", self.folder / outcome_name(outcome.name, outcome.question))
+            write_aside(outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question))
 
     def sweep(self, names: Iterable[str]) -> None:
         """Remove what batches that were killed left: half-written files, and outcomes overtaken by certificates."""
