@@ -217,7 +217,7 @@ def test_closures_are_asked_for_small_cases_only() -> None:
 
 
 def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
-    store.put_outcomes(Task(CASE, (question,)), kind_error, (None, None), "1.26")
+    store.put_outcomes(Task(CASE, (question,)), kind_error, None, None, "1.26")
 
 
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:

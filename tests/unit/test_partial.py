@@ -183,7 +183,7 @@ def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError]
         with pytest.raises(limit) as reached:
             certify(model, "3.3", engine=Limited(recorded, answers, limit))
         assert kind_of(reached.value) == ("timed-out" if limit is TimeLimitError else "out-of-memory")
-        store.put_outcomes(Task(model, ("3.3",)), reached.value, (60.0, None), "1.26")
+        store.put_outcomes(Task(model, ("3.3",)), reached.value, 60.0, None, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
         assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
     assert (
