@@ -90,10 +90,8 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
         but such as are left out.
     """
     grids: list[tuple[str, Family, dict[str, tuple[Any, ...]]]] = []
-    try:
+    with _named(f"'{path}' cannot be read"):
         entries, size = _entries(path), 0
-    except ConversionError as reason:
-        raise InvalidCaseError("cases", f"'{path}' cannot be read: {reason}") from None
     for place, entry in entries:
         with _named(where := f"{path.name}, {place}"):
             own = family(str(entry["family"])) if "family" in entry else chosen
@@ -110,10 +108,10 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Let errors name the place where an entry stands."""
+    """Let errors name the place where an entry stands, or the file."""
     try:
         yield
-    except InvalidCaseError as reason:
+    except (ConversionError, InvalidCaseError) as reason:
         raise InvalidCaseError("cases", f"{where}: {reason}") from None
 
 

@@ -221,20 +221,17 @@ class Dask(Generic[Item, Result]):
             ) from None
         self._batch, self._pickled = batch, pickle.dumps(batch)
         with ExitStack() as stack:
+            address: Any = scheduler
             if scheduler is None:
-                number = workers or cores()
                 check_files(_LEAST_FILES)
                 scratch = Scratch()
                 stack.callback(scratch.remove)
                 stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
                 with interrupts_held():
                     # What its log would say of workers that die, the outcomes say.
-                    cluster = LocalCluster(
-                        n_workers=number, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                    )
-                address: Any = stack.enter_context(cluster)
-            else:
-                address = scheduler
+                    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+                    cluster = LocalCluster(n_workers=workers or cores(), threads_per_worker=1, **quiet)
+                address = stack.enter_context(cluster)
             try:
                 self._client = stack.enter_context(Client(address, timeout=10))
             except (OSError, ValueError) as reason:
