@@ -43,7 +43,7 @@ def results(folder: Path) -> list[str]:
     return sorted(name for name in os.listdir(folder) if not name.startswith("."))
 
 
-def outcome(folder: Path, d: int) -> dict[str, str]:
+def outcome(folder: Path, d: int) -> dict[str, Any]:
     return json.loads((folder / f"d{d}-dout1-a1-t2-3.3.outcome.json").read_text())  # type: ignore[no-any-return]
 
 

@@ -27,6 +27,7 @@ from m2bridge.certificates.schema import read
 from m2bridge.cli import commands
 from m2bridge.crosscheck.certify import questions
 from m2bridge.crosscheck.verified import verify_path
+from m2bridge.engine import locate
 from m2bridge.errors import BatchError
 from m2bridge.families import family
 from tests import quick
@@ -122,6 +123,7 @@ def test_a_death_is_forgiven_once(certify: Certify, tmp_path: Path, log: Path, m
     summary = batch(folder, m2, certify, number=4)
     assert summary.answers == {"NOT_APPLICABLE": 3, "died": 1}
     assert outcome(folder, 2)["kind"] == "died"
+    assert outcome(folder, 2)["versions"]["macaulay2"] == locate(m2).version
     assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in (1, 3, 4)}
 
 

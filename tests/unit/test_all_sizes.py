@@ -1,6 +1,7 @@
 """Theorems for all sizes, held against cases: the sets, the patterns, the fibres, the predictions, the verdicts."""
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from math import comb
@@ -11,10 +12,11 @@ from sympy.utilities.iterables import partitions
 
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.cross_check import compare
+from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES
+from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.family import is_stated
-from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
+from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis
 from m2bridge.families.attention.all_sizes.sizes import (
     PHRASES,
@@ -358,3 +360,11 @@ def test_phrases_are_for_different_sets_and_others_are_written_by_the_library() 
 def test_base_ideals_have_three_unknowns_at_most() -> None:
     assert len(basis().ideals) == 13
     assert max(base.d for base in BASE_CASES) == 4
+
+
+def test_orbits_that_are_missing_or_there_twice_are_noticed() -> None:
+    strata = fibre_theorem(basis().ideals)
+    again = next(replace(stratum, length="2") for stratum in strata if stratum.length == "1")
+    for wrong in (strata[1:], (*strata, again)):
+        with pytest.raises(ContradictionError, match="not all orbits, each once"):
+            Facts.of(wrong, base_locus_empty=True, boundary_family=True)
