@@ -24,9 +24,11 @@ from tempfile import TemporaryFile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from m2bridge.batch.pool import prepare
 from m2bridge.cli import commands
 from m2bridge.engine import Candidate, Engine, Session, candidates
 from m2bridge.errors import EngineError
+from m2bridge.families import family
 from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests import quick
@@ -129,9 +131,10 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def folder_of_logs(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One for all tests, so that the server from which workers are forked, once started, knows it."""
+def server_of_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The process from which workers are forked: it knows one folder of logs, and imports once what workers need."""
     os.environ[quick.LOG] = str(tmp_path_factory.mktemp("logs") / "log")
+    prepare("m2bridge.batch.executors", "m2bridge.crosscheck.verified", *family("attention").modules)
 
 
 @pytest.fixture(scope="session")
