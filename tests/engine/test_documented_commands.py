@@ -171,7 +171,7 @@ def test_a_block(
 
 # The Python of README and docs that no cell of the site is: it runs, and says what its comments say.
 
-SMALLER = {"/shared/results": "results", "1..6": "1..2", "workers=2": "workers=1"}
+SMALLER = {"/shared/results": "results", "1..6": "1", "workers=2": "workers=1"}
 """What stands in documents, and is run in a folder of its own and in seconds."""
 
 
