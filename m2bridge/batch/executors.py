@@ -262,9 +262,12 @@ class Dask(Generic[Item, Result]):
         for future in arriving:
             item = items_by_key.pop(future.key)
             try:
-                yield future.result()
+                result = future.result()
             except KilledWorker:
-                yield self._batch.lost(item, 0)
+                result = self._batch.lost(item, 0)
+            with interrupts_held():  # an interrupt in the deletion of the future would be lost
+                future.release()
+            yield result
             submit(1)
 
     def __enter__(self) -> Self:

@@ -92,6 +92,35 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     assert all((tmp_path / name).stat().st_mtime_ns == written for name, written in before.items())
 
 
+INTERRUPTED = """
+import os, signal, sys
+from threading import current_thread, main_thread
+from distributed import Future
+from m2bridge.cli.main import main
+
+release, sent = Future.release, []
+
+def interrupted(future):
+    if current_thread() is main_thread() and not sent:
+        sent.append(os.kill(os.getpid(), signal.SIGINT))
+    release(future)
+
+if __name__ == "__main__":
+    Future.release = interrupted
+    main()
+"""
+
+
+def test_an_interrupt_while_a_future_of_dask_is_deleted_is_not_lost(tmp_path: Path) -> None:
+    """Python ignores exceptions in ``__del__``."""
+    (script := tmp_path / "script.py").write_text(INTERRUPTED)
+    line = ["certify", "--d", "1", "--d-out", "1", "--check", "3.3", "--executor", "dask", "--workers", "1"]
+    command = [sys.executable, str(script), *line, "--out", str(tmp_path / "results")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr.endswith("Interrupted.\n")
+
+
 @pytest.mark.parametrize(
     ("target", "code"), [("2>&1 | head -1", 141), ("<&- >&- 2>&-", 5), ("2>/dev/full", 0), ("2>&- | true", 141)]
 )
