@@ -50,7 +50,16 @@ mbShared = new Dictionary
     assign := value Core#"private dictionary"#"globalAssign";
     forget := () -> scan(values symbols, s -> try assign(s, null));
 
+    -- Macaulay2 1.26 collects garbage whenever its table of finalizers is full, even if memory is free, and the table
+    -- grows only if most of it is in use then. It is filled once, when there was a second of work and more may come.
+    grown := false;
+    grow := () -> (
+        if not grown and cpuTime() > 1 then (
+            grown = true;
+            apply(28000, i -> new MutableHashTable);););
+
     begin := (nonce, stem, passing) -> (
+        grow();
         (mbNonce, mbRecords) = (nonce, 0);
         mbOutput = file = openOut(stem | ".jsonl");
         begun = nonce;  -- what comes before fails if earlier code has protected these names
@@ -83,10 +92,6 @@ mbShared = new Dictionary
         mbSend(x, form);
         mbFinish(););
 
-    -- The garbage collector of newer versions begins whenever its table of finalizers is full, even if memory is free, and
-    -- the table grows only if most of it is in use then. It is filled once, while Python prepares the first request.
-    grow := () -> (grow = () -> (); apply(28000, i -> new MutableHashTable););
-
     report := mark -> (
         if keeping then path = dictionaryPath;
         if forgetting then forget();
@@ -96,7 +101,6 @@ mbShared = new Dictionary
         file = stdio;
         try (mbOutput = stdio);
         stdio << "\n\1m2bridge " << mark << " " << begun << "\n" << flush;
-        grow();
         "");
 
     -- Prompts come into force only after the scripts on the command line are loaded. Those that are asked for deeper than
