@@ -28,20 +28,34 @@ def closures(certificate: Certificate) -> Content | Difference:
 @cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with a core."""
-    core = Products(f, e, m, e)
-    values, start = core.up_to_sections()
-    bound = len(values)
-    found = [kind for n in range(2, bound + 1) for kind in representations(n, core.generator_numbers(n))]
+    values, start, found = core(m, e, f)
     for n, products in minors(m, e, f):
         kinds = representations(n, products.generator_numbers(n))
         found += [kind for kind in kinds if has_more(kind, m, e, f)]
     return {
         "core": {"variables": m, "columns": e, "rows": f},
-        "bound": bound,
+        "bound": len(values),
         "hilbert_function": values,
         "sections_from": start,
         "representations": sorted(found, key=by_degree),
     }
+
+
+@cache
+def _core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
+    products = Products(f, e, m, e)
+    values, start = products.up_to_sections()
+    degrees = range(2, len(values) + 1)
+    return values, start, [kind for n in degrees for kind in representations(n, products.generator_numbers(n))]
+
+
+def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
+    """The Hilbert function, where it begins to be that of sections, and the representations of generators.
+
+    The products l_i v_k are those of f forms with e forms, too: X and H change places.
+    """
+    values, start, kinds = _core(m, min(e, f), max(e, f))
+    return values, start, [kind | {"X": kind["H"], "H": kind["X"]} if e > f else kind for kind in kinds]
 
 
 def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
