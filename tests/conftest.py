@@ -97,8 +97,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Tests and modules stay to the end: collectors of garbage need not look at them again."""
+    """Tests and modules stay to the end: collectors of garbage need not look at them again, and at others seldom."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
     gc.enable()
 
 
