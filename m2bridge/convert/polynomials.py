@@ -320,7 +320,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
         return value
     if isinstance(value, PolyElement | _Flint):
-        return from_terms(ring, ring_variables(value), ((m, _number(c)) for m, c in value.to_dict().items()))
+        field = own_field(value) or QQ
+        numbers = ((m, _number(c, field)) for m, c in value.to_dict().items())
+        return from_terms(ring, ring_variables(value), numbers)
     rational = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_polynomial(value, rational)
@@ -360,13 +362,17 @@ def own_field(value: Any) -> CoefficientField | None:
     return None
 
 
-def _number(coefficient: Any) -> Fraction:
-    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number."""
-    if hasattr(coefficient, "denominator"):
-        return fraction(coefficient)
-    if isinstance(coefficient, flint.nmod | flint.fmpz_mod) or hasattr(coefficient, "to_int"):
-        return Fraction(int(coefficient))
-    raise ConversionError(f"the coefficient {coefficient} is not in ZZ, QQ or GF(p)")
+def _number(coefficient: Any, field: CoefficientField) -> Fraction:
+    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number, a residue as the one nearest to 0."""
+    p = field.characteristic
+    if p and (
+        isinstance(coefficient, int | flint.fmpz | flint.nmod | flint.fmpz_mod) or hasattr(coefficient, "to_int")
+    ):
+        residue = int(coefficient) % p
+        return Fraction(residue if 2 * residue <= p else residue - p)
+    if not hasattr(coefficient, "denominator"):
+        raise ConversionError(f"the coefficient {coefficient} is not in ZZ, QQ or GF(p)")
+    return fraction(coefficient)
 
 
 def from_terms(ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]) -> PolyElement:

@@ -10,7 +10,7 @@ import flint
 import pytest
 import sympy
 from hypothesis import given, strategies as st
-from sympy import GF as SympyGF, ZZ, Poly, Symbol, symbols
+from sympy import GF as SympyGF, ZZ, Poly, Symbol, ring, symbols
 
 from m2bridge import (
     CoefficientField,
@@ -25,6 +25,7 @@ from m2bridge import (
 )
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.polynomials import element
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.ideals.construct import read_ideal_file
 from m2bridge.ideals.program import small_basis, tidy
@@ -76,6 +77,17 @@ def test_fields_of_what_is_given() -> None:
     assert ideal(Poly(x, x, domain=ZZ)).ring.field == QQ
     assert ideal(flint.nmod_mpoly_ctx.get(("u",), modulus=7).gens()).ring.field == SEVEN
     assert ideal("x", field=SEVEN).ring.field == SEVEN
+
+
+def test_a_residue_stands_for_the_integer_nearest_to_zero() -> None:
+    """As SymPy and Macaulay2 print it, where a polynomial over GF(7) is read over another field."""
+    names = ("u", "v")
+    _, u, v = ring(names, SympyGF(7))
+    contexts = flint.nmod_mpoly_ctx.get(names, modulus=7), flint.fmpz_mod_mpoly_ctx.get(names, modulus=7)
+    givens = [3 * v - u, *(3 * V - U for U, V in (context.gens() for context in contexts))]
+    for one in givens:
+        assert str(element(PolynomialRing(QQ, names), one)) == "-u + 3*v"
+        assert str(element(PolynomialRing(CoefficientField(5), names), one)) == "-u - 2*v"
 
 
 def test_other_rings_and_fields_are_converted_term_by_term() -> None:
