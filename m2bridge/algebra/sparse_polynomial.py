@@ -123,7 +123,7 @@ class WeightedAlgebra:
 
 
 _DIGIT = 32
-"""The bits of an exponent in the number of a monomial: multiplication by a variable adds a power of two."""
+"""The bits of a digit: multiplication by a variable adds a power of two."""
 
 
 @dataclass(slots=True)
@@ -132,7 +132,9 @@ class _Parts:
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of weight w and
     x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard monomials b only the products
-    x_i b are unknown; those are standard that are independent modulo the relations.
+    x_i b are unknown; those are standard that are independent modulo the relations. Whatever products lead to one
+    monomial are compared with the first that does, which is the same. A monomial is the number with its exponents as
+    digits.
     """
 
     algebra: WeightedAlgebra

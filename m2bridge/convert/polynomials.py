@@ -300,6 +300,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
+_Residue = int | flint.fmpz | flint.nmod | flint.fmpz_mod
 
 
 def check_polynomial(value: object) -> None:
@@ -365,9 +366,7 @@ def own_field(value: Any) -> CoefficientField | None:
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
     """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number, a residue as the one nearest to 0."""
     p = field.characteristic
-    if p and (
-        isinstance(coefficient, int | flint.fmpz | flint.nmod | flint.fmpz_mod) or hasattr(coefficient, "to_int")
-    ):
+    if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
         residue = int(coefficient) % p
         return Fraction(residue if 2 * residue <= p else residue - p)
     if not hasattr(coefficient, "denominator"):
