@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -393,5 +394,5 @@ def _rationals(value: Any, depth: int = 2) -> Any:
     if depth and isinstance(value, list):
         return [_rationals(entry, depth - 1) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
-        raise ConversionError(f'{value!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
+        raise ConversionError(f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"')
     return read_rational(value) if isinstance(value, str) else Fraction(value)

@@ -42,7 +42,9 @@ from m2bridge.families.attention.all_sizes.family import (
     is_stated,
 )
 from m2bridge.families.attention.all_sizes.predictions import SetPrediction
+from m2bridge.families.attention.checker import representations
 from m2bridge.families.attention.checker.case import Case, orbits, representative
+from m2bridge.families.attention.checker.equations import by_degree
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis, points
 
@@ -444,3 +446,12 @@ def test_an_identity_that_fails_leaves_statements_undecided(recorded: Engine) ->
     found = cross_check_all_sizes(engine=lying)
     assert found.undecided
     assert {v.decision for v in found.verdicts if v.name == "3.4 (i)"} == {"UNDECIDED"}
+
+
+@pytest.mark.parametrize("size", [(2, 2, 1), (3, 2, 1), (3, 3, 1)])
+def test_the_checker_exchanges_x_and_h(size: tuple[int, int, int]) -> None:
+    """A core, and the one with X and H exchanged: the latter is not computed, but here."""
+    values, start, kinds = representations.core(*size)
+    *again, direct = representations.core_itself(*size)
+    assert [values, start] == again
+    assert sorted(kinds, key=by_degree) == sorted(direct, key=by_degree)

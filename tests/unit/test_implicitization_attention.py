@@ -143,3 +143,16 @@ def test_larger_cases(case, degree, counts):
     assert result.exact
     assert len(result.generators()) == sum(counts.values())
     assert result.hilbert_function == hilbert_function(_case(*case), degree).values
+
+
+@pytest.mark.parametrize(("d", "d_out", "a", "degree"), [(3, 1, 2, 2), (4, 2, 3, 3), (4, 3, 2, 2), (4, 3, 3, 2)])
+def test_up_to_degree_a_the_equations_are_those_of_all_matrices(d: int, d_out: int, a: int, degree: int) -> None:
+    """The ideal of the matrices of rank ≤ a begins in degree a + 1; upper bounds of tangent dimensions rest on it."""
+    found, every = (implicitize(multigraded_attention(SingleLayerAttention(d, d_out, b)), degree) for b in (a, d))
+    assert found.hilbert_function == every.hilbert_function
+    assert set(found.sparse_generators()) == set(every.sparse_generators())
+
+
+def test_in_degree_a_plus_one_there_are_more() -> None:
+    found, every = (implicitize(multigraded_attention(SingleLayerAttention(3, 1, b)), 2) for b in (1, 3))
+    assert found.hilbert_function[2] < every.hilbert_function[2]

@@ -41,21 +41,22 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     }
 
 
-@cache
-def _core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
-    products = Products(f, e, m, e)
-    values, start = products.up_to_sections()
-    degrees = range(2, len(values) + 1)
-    return values, start, [kind for n in degrees for kind in representations(n, products.generator_numbers(n))]
-
-
 def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
     """The Hilbert function, where it begins to be that of sections, and the representations of generators.
 
     The products l_i v_k are those of f forms with e forms, too: X and H change places.
     """
-    values, start, kinds = _core(m, min(e, f), max(e, f))
+    values, start, kinds = core_itself(m, min(e, f), max(e, f))
     return values, start, [kind | {"X": kind["H"], "H": kind["X"]} if e > f else kind for kind in kinds]
+
+
+@cache
+def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
+    """The same, computed."""
+    products = Products(f, e, m, e)
+    values, start = products.up_to_sections()
+    degrees = range(2, len(values) + 1)
+    return values, start, [kind for n in degrees for kind in representations(n, products.generator_numbers(n))]
 
 
 def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
