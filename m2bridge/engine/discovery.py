@@ -15,15 +15,19 @@ from m2bridge.results.sheet import printable, visible
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
+TESTED_WHEEL = f"{WHEEL}==10.8.11"
+"""The wheel that is tested. 10.8.12 and 10.8.13 need AVX-512, and die of SIGILL on processors without it."""
+
+INSTALL_WHEEL = f"pip install --no-deps '{TESTED_WHEEL}'"
 _PROBE_LIMIT = 30.0
 
 CALM = {"OPENBLAS_NUM_THREADS": "1"}
 """OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it."""
 
 ADVICE = (
-    "Get Macaulay2 in one of two ways: 'pip install --no-deps passagemath-macaulay2' (no root needed), or your "
-    "system's package (Debian and Ubuntu: 'apt-get install macaulay2'). A program elsewhere is named by --m2 PATH or "
-    f"the environment variable {VARIABLE}."
+    f"Get Macaulay2 in one of two ways: {INSTALL_WHEEL} (no root needed), or your system's package (Debian and "
+    "Ubuntu: apt-get install macaulay2). A program elsewhere is named by --m2 PATH or the environment variable "
+    f"{VARIABLE}."
 )
 
 

@@ -263,7 +263,7 @@ def test_doctor_without_an_engine(invoke: Invoke) -> None:
     refused = invoke("doctor", "--m2", "/no/such/file")
     assert refused.returncode == 4
     assert "templates" in refused.stdout
-    assert "pip install --no-deps passagemath-macaulay2" in refused.stderr
+    assert "pip install --no-deps 'passagemath-macaulay2==10.8.11'" in refused.stderr
     assert "apt-get install macaulay2" in refused.stderr
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
 from m2bridge.engine import candidates, locate
+from m2bridge.engine.discovery import INSTALL_WHEEL, TESTED_WHEEL, WHEEL
 from m2bridge.engine.script import Engine, Script, render
 from m2bridge.errors import EngineNotFoundError, EngineVersionError, RenderError
 from m2bridge.system import cores, folder
@@ -38,10 +40,26 @@ def nothing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_nowhere(nothing: pytest.MonkeyPatch) -> None:
-    with pytest.raises(
-        EngineNotFoundError, match=r"pip install --no-deps passagemath-macaulay2.*apt-get install macaulay2"
-    ):
+    with pytest.raises(EngineNotFoundError, match=rf"{re.escape(INSTALL_WHEEL)}.*apt-get install macaulay2"):
         locate()
+
+
+def test_every_text_names_the_wheel_that_is_tested() -> None:
+    root = Path(__file__).parents[2]
+    texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", ".ci/run")]
+    texts += [*root.glob("docs/**/*.md"), *root.glob("m2bridge/**/*.py"), *root.glob(".github/**/*.yml")]
+    naming = set()
+    for text in texts:
+        for command in re.findall(rf"pip install[^\n]*{WHEEL}[^\n]*", text.read_text()):
+            assert f"--no-deps '{TESTED_WHEEL}'" in command, text
+            naming.add(text.name)
+    assert naming >= {"README.md", "CONTRIBUTING.md", "run", "installation.md"}
+
+
+def test_the_extra_ends_with_the_wheel_that_is_tested() -> None:
+    written = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    newest = TESTED_WHEEL.partition("==")[2]
+    assert written["project"]["optional-dependencies"]["macaulay2"] == [f"{WHEEL}>=10.6,<={newest}"]
 
 
 def test_order(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
