@@ -251,7 +251,11 @@ def implicitize_command(file: Path, **options: Any) -> int:
 MOST_BYTES = 10_000_000
 """The size of a file with a function that is accepted."""
 
-OWN = {"hilbert": "hilbert_check", "generators": "generator_check"}
+OWN: dict[str, tuple[str, dict[str, Any]]] = {
+    "hilbert": ("hilbert_check", {}),
+    "generators": ("generator_check", {}),
+    "generated": ("generator_check", {"names": ("generated",)}),
+}
 """Predictions and no theorems of the paper, each with a computation of its own: not part of ``all``."""
 
 
@@ -267,7 +271,8 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
     With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
     Hilbert function with the computed one, 'generators' the representations that generate the ideal for all sizes with
-    the ideal of the case, or with --all-sizes of every small case; they are not part of 'all'.
+    the ideal of the case, or with --all-sizes of every small case, and 'generated' their degrees only; these are not
+    part of 'all'.
 
     Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
     something is undecided.
@@ -285,7 +290,8 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     what, model = f"cross-check of the {request.model.title}", request.model
     if statement in OWN:
-        result, _ = request.compute(what, lambda: tool(OWN[statement]), model)
+        computation, chosen_parts = OWN[statement]
+        result, _ = request.compute(what, lambda: tool(computation), model, **chosen_parts)
     else:
         early = model.needs_engine(model.observables(chosen))
         result, _ = request.compute(what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early)
@@ -320,7 +326,7 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     statements = _chosen(statement, name)
     if not statements:
         compare, what = partial(tool, "generators_of_all_sizes"), "generators for all sizes"
-        result, unfinished = shared.Run.of(options).compute(what, compare, early=False)
+        result, unfinished = shared.Run.of(options).compute(what, compare, early=False, **OWN[statement][1])
         return exit_code(result, exit_zero) or unfinished
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check = partial(family(name).command, "cross_check_all_sizes")

@@ -206,7 +206,13 @@ def _representations(equations: completeness.Equations, model: Model) -> tuple[R
     found = model.representations({(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
     if known is None or found is None:
         return found
-    if not set(found) <= set(known):
+    # In a degree that was computed the known ones are those that were found, each of them and no other. Above these
+    # degrees there may be generators that are known by their representations alone.
+    higher = equations.implicitization.higher
+    not_computed = set() if higher is None else set(higher.counts)
+    last = equations.implicitization.max_degree
+    computed = [one for one in known if one.degree <= last and one.degree not in not_computed]
+    if set(found) != set(computed):
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )

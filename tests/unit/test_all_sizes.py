@@ -13,7 +13,7 @@ from sympy.utilities.iterables import partitions
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.crosscheck.cross_check import compare
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import sizes
+from m2bridge.families.attention.all_sizes import checker, sizes
 from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.family import is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase, fibre_theorem
@@ -342,6 +342,18 @@ def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() 
         assert all(first.intersect(second).is_empty() for first, second in combinations(every, 2))
         for out in verdict.not_applicable:
             assert sizes.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(out.sizes)
+
+
+def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() -> None:
+    """Where it is two-to-one there are none, so that nothing false is said there; by maker and checker."""
+    verdict = verdicts()["A.2 (special fibres)"]
+    (outside,) = verdict.not_applicable
+    assert outside.sizes.is_equal(sizes.sizes("dp = 1 and (a = 1 or d = 1)"))
+    assert outside.holds_for.is_equal(outside.sizes)
+    assert outside.fails_for.is_empty()
+    assert checker.seen()["special_fibre_points"].about.is_equal(facts().special)
+    stated = {point(case, Orbit(1, 1, 0)) for case in SMALL if case.d > 1 and (case.d_out > 1 or case.alpha > 1)}
+    assert points(facts().special, 4) == stated
 
 
 def test_where_fibres_do_not_decide_smoothness_it_is_left_open() -> None:

@@ -122,6 +122,15 @@ def test_where_the_theorem_does_not_apply() -> None:
         polar_degrees(SingleLayerAttention(2, 1), method="guess")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("d_out", [1, 2, 3])
+def test_a_linear_space_is_not_known_by_a_theorem_about_larger_dimensions(d_out: int) -> None:
+    found = polar_degrees(SingleLayerAttention(1, d_out))
+    assert found.degrees == (1, *(0,) * (d_out - 1))
+    assert found.theorem.known == polar.LINEAR_SPACE
+    assert "by the theorem" not in str(found)
+    assert "Chern classes" not in str(found)
+
+
 def test_the_whole_space_has_no_dual() -> None:
     result = polar_degrees(SingleLayerAttention(1, 3))
     assert (result.degrees, result.generic_ed_degree) == ((1, 0, 0), 1)

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations, combinations_with_replacement, permutations, product
@@ -11,6 +12,7 @@ from random import Random
 
 import numpy
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 from sympy import Matrix, Symbol, cancel, symbols, sympify
 from sympy.polys.rings import PolyElement
@@ -19,6 +21,7 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.algebra.schur import (
     Partition,
+    Representation,
     Shapes,
     columns,
     dimension,
@@ -28,13 +31,21 @@ from m2bridge.algebra.schur import (
     strips_added,
     strips_removed,
 )
+from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention import highest_weights, representations as module
-from m2bridge.families.attention.all_sizes.closures import CORES, D_OUT, ClosureOfSizes, D, closures_of_all_sizes
+from m2bridge.families.attention import comparisons, highest_weights, representations as module
+from m2bridge.families.attention.all_sizes.closures import (
+    CORES,
+    D_OUT,
+    ClosureOfSizes,
+    D,
+    _verdict,
+    closures_of_all_sizes,
+)
 from m2bridge.families.attention.checker.equations import Products, number_of_sections
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.comparisons import generator_check
-from m2bridge.families.attention.completeness import CoreSize
+from m2bridge.families.attention.completeness import CoreSize, sections_of
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import (
@@ -50,10 +61,11 @@ from m2bridge.families.attention.representations import (
     representations,
 )
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.implicitization.implicitize import implicitize
+from m2bridge.families.attention.statements import WORDS
+from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
-from m2bridge.maps.closure import closure as closure_of_model
-from m2bridge.maps.completeness import graded_source
+from m2bridge.maps.closure import _representations, closure as closure_of_model
+from m2bridge.maps.completeness import Equations, graded_source
 from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
@@ -446,3 +458,93 @@ def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]
                 ratios = {Fraction(c, vector.polynomial[monomial]) for monomial, c in terms.items()}
                 assert terms.keys() == vector.polynomial.keys()
                 assert len(ratios) == 1
+
+
+@pytest.mark.parametrize("core", [CoreSize(3, 2, 2), CoreSize(4, 2, 2)], ids=str)
+def test_there_is_one_equation_for_each_value_of_the_hilbert_function(core: CoreSize) -> None:
+    """From n = 0 on; where sections of two types are missing both are subtracted, as in degree 3 at (4, 2, 2)."""
+    part = ClosureOfSizes((), coordinate_ring(core))
+    *single, general = part.hilbert_equations()
+    assert [equation.split(" = ")[0] for equation in single] == [f"H({n})" for n in range(part.ring.sections_from)]
+    assert general == f"H(n) = h(n) for n ≥ {part.ring.sections_from}"
+    model = SingleLayerAttention(core.variables, 2, 2)
+    assert implicitize(graded_source(model), 3).hilbert_function == tuple(
+        sections_of(model, n) - sum(_at(model, one) for one in part.less_than_sections(n)) for n in range(4)
+    )
+    for n, equation in enumerate(single):
+        assert equation.count(" − dim ") == len(part.less_than_sections(n))
+    assert all(f"{equation}; " in str(part.facts()) for equation in single)
+
+
+def _at(model: SingleLayerAttention, one: Representation) -> int:
+    return replace(one, sizes=(model.d, model.d_out, model.d)).dimension
+
+
+def test_the_third_value_at_4_2_2() -> None:
+    part = ClosureOfSizes((), coordinate_ring(CoreSize(4, 2, 2)))
+    model = SingleLayerAttention(4, 2, 2)
+    missing = [_at(model, one) for one in part.less_than_sections(3)]
+    assert (sections_of(model, 3), sorted(missing), sections_of(model, 3) - sum(missing)) == (72000, [240, 2560], 69200)
+
+
+def test_the_degrees_of_generators_are_compared_one_by_one() -> None:
+    """Not the largest one alone."""
+    planted = {3: 1, 4: 10}, {2: 5, 4: 10}
+    for computed, predicted in (planted, planted[::-1]):
+        for last, right in ((None, "CONFIRMED"), (4, "UNDECIDED")):
+            decided = {v.name: v.decision for v in comparisons._verdicts(computed, predicted, last)}
+            assert decided == {"generators": "REFUTED", "generated": "REFUTED"}
+            decided = {v.name: v.decision for v in comparisons._verdicts(computed, computed, last)}
+            assert decided == {"generators": right, "generated": right}
+    numbers, degrees = comparisons._verdicts({2: 5, 4: 9}, {2: 5, 4: 10}, None)
+    assert (numbers.decision, degrees.decision) == ("REFUTED", "CONFIRMED")
+    _, beyond = comparisons._verdicts({2: 5}, {2: 5, 4: 10}, 3)
+    assert beyond.decision == "UNDECIDED"
+    assert comparisons._verdicts({}, {2: 5}, 2)[1].reason.startswith("by the core degree 2; computed: no generators")
+
+
+def test_each_statement_about_generators_can_be_asked_for() -> None:
+    model = SingleLayerAttention(2, 2, t=1)
+    for names in (("generators", "generated"), ("generated",)):
+        found = generator_check(model, engine=RecordedEngine(Path()), names=names)
+        assert tuple(verdict.name for verdict in found.verdicts) == names
+    assert "these" not in WORDS.comparisons["generated"].text
+    answer = CliRunner().invoke(cli, ["cross-check", "generated", "--d", "2", "--d-out", "2", "--t", "1"])
+    assert answer.exit_code == 0, answer.output
+    assert "NOT_APPLICABLE  generated" in answer.output
+    assert "generators: " not in answer.output
+
+
+def test_what_is_decided_for_all_sizes_is_in_the_words() -> None:
+    """Every core that is decided, and no other; so that the words are about no size that is not."""
+    for name in ("generators", "generated"):
+        for cores in (CORES, CORES[1:3]):
+            verdict = _verdict(name, cores, (), "")
+            said = verdict.to_json()["text"]
+            named = [CoreSize(*map(int, one.split(", "))) for one in re.findall(r"\((\d, \d, \d)\)", said)]
+            assert named == list(cores)
+            assert said == verdict.to_finding().sentence
+            assert "not decided for others" not in verdict.reason
+            assert "m = min(d, e + f)" in said
+    assert _verdict("generators", CORES, (), "a limit").decision == "UNDECIDED"
+
+
+def test_known_representations_are_those_found_in_the_degrees_that_were_computed() -> None:
+    """One too many is noticed there as one too few is; above these degrees they are all that is known."""
+    model = SingleLayerAttention(2, 2)
+    right = representations(model)
+    found = implicitize(graded_source(model), 4)
+    assert _representations(Equations(found, representations=right), model) == right
+    cubic = Representation(3, right[0].spaces, right[0].sizes, ((2, 1), (2, 1), (3, 3)))
+    too_many = (*right, cubic), (*right, replace(right[0], shapes=((2,), (2,), (2, 2))))
+    for wrong in (*too_many, right[1:], (replace(right[0], multiplicity=2), *right[1:])):
+        with pytest.raises(ContradictionError, match="are not those of the generators"):
+            _representations(Equations(found, representations=wrong), model)
+    low = implicitize(graded_source(model), 2)
+    continued = low.continued([1, 12, 73, 304, 975], HigherDegrees({4: 10}, lambda: iter(())))
+    for part in (low, continued):  # of degree 4 no multidegree was computed
+        assert _representations(Equations(part, representations=right), model) == right
+        with pytest.raises(ContradictionError):
+            _representations(Equations(part, representations=right[1:]), model)
+    with pytest.raises(ContradictionError):
+        _representations(Equations(continued, representations=(*right, cubic)), model)

@@ -168,6 +168,16 @@ def test_statements_about_nothing_say_so() -> None:
         assert all(said not in verdict(name, *case).reason for case in CASES[2:])
 
 
+@pytest.mark.parametrize("case", [(2, 1, 1), (3, 1, 1), (4, 1, 1)])
+def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(case: tuple[int, int, int]) -> None:
+    """For a = d' = 1 < d the generic fibre has two points, and those over (1, 1, 1) have one."""
+    found = verdict("A.2 (special fibres)", *case)
+    assert {fact.fibre.points for fact in seen(*case).orbits} == {1, 2}
+    assert (found.decision, found.observed) == (Decision.NOT_APPLICABLE, 0)
+    assert NONE_SPECIAL in found.reason
+    assert "would be false" not in found.reason
+
+
 def test_hypotheses_of_ours_are_called_ours() -> None:
     ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
     assert ours == {s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)}

@@ -3,11 +3,12 @@
 The closure is computed without its core, from which the generators for all sizes come.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.algebra.schur import generator_counts
+from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine import Engine
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
@@ -40,21 +41,29 @@ class ComparisonVerdict:
     decision : Decision
     reason : str
         Up to which degree numbers were compared, or for all; where they differ; which hypothesis fails.
+    for_all_sizes : Words, optional
+        The statement about many sizes at once, if it is not about one case.
     """
 
     name: str
     decision: Decision
     reason: str
+    for_all_sizes: Words | None = None
+
+    @property
+    def stated(self) -> Words:
+        """The statement in words."""
+        return self.for_all_sizes or WORDS.comparisons[self.name]
 
     def to_json(self) -> dict[str, Any]:
         """Return the statement, the verdict and its reason."""
-        stated = WORDS.comparisons[self.name]
+        stated = self.stated
         words = {"part": stated.part, "text": stated.text, "source": stated.source}
         return {"statement": self.name, **words, "verdict": str(self.decision), "reason": self.reason}
 
     def to_finding(self) -> Finding:
         """Return the verdict for people."""
-        return Finding(str(self.decision), self.name, WORDS.comparisons[self.name].text, (self.reason,))
+        return Finding(str(self.decision), self.name, self.stated.text, (self.reason,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +142,23 @@ def predicted_numbers(model: SingleLayerAttention) -> dict[int, int]:
     return dict(generator_counts(representations(model)))
 
 
+GENERATOR_STATEMENTS = ("generators", "generated")
+"""What is decided by the numbers of generators: these, and their degrees."""
+
+
 def generator_check(
     model: SingleLayerAttention,
     *,
     engine: Engine,
     timeout: float | None = None,
     predict: Callable[[SingleLayerAttention], dict[int, int]] = predicted_numbers,
+    names: Sequence[str] = GENERATOR_STATEMENTS,
 ) -> Comparison:
     """Compare the generators by the core of a model with those of its closure, by elimination or up to a degree.
 
     With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are computed in weight
-    spaces, up to a degree. Neither knows the core. ``predict`` gives the numbers by the core.
+    spaces, up to a degree. Neither knows the core. ``predict`` gives the numbers by the core, and ``names`` says which
+    of the two statements are asked for.
 
     Raises
     ------
@@ -152,7 +167,7 @@ def generator_check(
     """
     with limited(timeout) as running:
         if reason := several_tokens(model):
-            verdicts = _both(Decision.NOT_APPLICABLE, reason)
+            verdicts = _alike(names, Decision.NOT_APPLICABLE, reason)
             return Comparison("Generators", model, verdicts, {}, {}, {"computed_up_to_degree": 0})
         chosen, small = model.in_coordinates("reduced"), model.independent_count <= REACHABLE_COORDINATES
         last = None if small else degree_for(model)
@@ -162,16 +177,21 @@ def generator_check(
         predicted: dict[int, int] = {}
         try:
             predicted = predict(model)
-            verdicts = _verdicts(computed, predicted, last) if variety.equations else _both(Decision.UNDECIDED, late)
+            if variety.equations:
+                every = _verdicts(computed, predicted, last)
+                verdicts = tuple(verdict for verdict in every if verdict.name in names)
+            else:
+                verdicts = _alike(names, Decision.UNDECIDED, late)
         except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
             late = str(limit)
-            verdicts = _both(Decision.UNDECIDED, late)
+            verdicts = _alike(names, Decision.UNDECIDED, late)
         how = variety.engine_version, running.seconds, late
         return Comparison("Generators", model, verdicts, computed, predicted, {"computed_up_to_degree": last}, *how)
 
 
-def _both(decision: Decision, reason: str) -> tuple[ComparisonVerdict, ...]:
-    return tuple(ComparisonVerdict(name, decision, reason) for name in ("generators", "generated"))
+def _alike(names: Sequence[str], decision: Decision, reason: str) -> tuple[ComparisonVerdict, ...]:
+    """The same verdict on all of them."""
+    return tuple(ComparisonVerdict(name, decision, reason) for name in names)
 
 
 def _verdicts(computed: dict[int, int], predicted: dict[int, int], last: int | None) -> tuple[ComparisonVerdict, ...]:
@@ -183,13 +203,19 @@ def _verdicts(computed: dict[int, int], predicted: dict[int, int], last: int | N
     numbers = f"{degree_summary(computed)}, as predicted {where}"
     if wrong:
         numbers = f"{computed.get(wrong[0], 0)} in degree {wrong[0]}, and {predicted.get(wrong[0], 0)} are predicted"
-    expected, found = max(predicted, default=0), max(computed, default=0)
-    refuted = found > expected or (found < expected and (last is None or expected <= last))
-    degrees = f"by the core degree ≤ {expected}; computed: degree ≤ {found}, {where}"
+    expected = [n for n in seen if predicted.get(n, 0)]
+    found = [n for n in seen if computed.get(n, 0)]
+    degrees = f"by the core {_degrees(expected)}; computed: {_degrees(found)}, {where}"
     return (
         ComparisonVerdict("generators", Decision.REFUTED if wrong else otherwise, numbers),
-        ComparisonVerdict("generated", Decision.REFUTED if refuted else otherwise, degrees),
+        ComparisonVerdict("generated", Decision.REFUTED if found != expected else otherwise, degrees),
     )
+
+
+def _degrees(degrees: Sequence[int]) -> str:
+    if not degrees:
+        return "no generators"
+    return f"degree{'s' if len(degrees) > 1 else ''} {', '.join(map(str, degrees))}"
 
 
 def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float | None = None) -> Comparison:

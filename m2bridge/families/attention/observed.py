@@ -277,9 +277,14 @@ AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 
 
 def _special_fibre_points(case: Observations) -> int | None:
-    """The largest number of points of a fibre that has not the number of the generic one; 0 if there are none."""
-    counts = {fact.fibre.points for fact in case.orbits}
-    return None if case.missing else max(counts - {case.generic_fibre.points}, default=0)
+    """The largest number of points of a fibre, where it is more than that of the generic one; else 0.
+
+    A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the words.
+    """
+    if case.missing:
+        return None
+    largest = max(fact.fibre.points for fact in case.orbits)
+    return largest if largest > case.generic_fibre.points else 0
 
 
 def _is_linear(case: Observations) -> bool | None:

@@ -37,8 +37,14 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 TWO_TO_ONE = "the parametrization is two-to-one for α = d' = 1 < d, and the theorem assumes that it is birational"
 
 
+LINEAR_SPACE = "the closure is a linear space, for d = 1"
+
+
 def no_theorem(shape: Shape) -> str:
-    """Why the theorem does not apply to a case; empty if it does. For d = 1 the closure is a linear space."""
+    """Why the integrals are not the polar degrees; empty if they are: for d ≥ 2 by the theorem.
+
+    For d = 1 the closure is a linear space, the projective space over which they are taken.
+    """
     if reason := several_tokens(shape):
         return reason
     return TWO_TO_ONE if shape.alpha == shape.d_out == 1 < shape.d else ""
@@ -219,6 +225,8 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
     if points not in (None, 1) or any(locus.kernel and locus.kernel >= locus.codimension for locus in loci):
         raise ContradictionError(f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}")
+    if shape.d == 1:  # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
+        return PolarTheorem(degrees, LINEAR_SPACE, (WORDS.lemmas["reduced"],), loci, points)
     lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"])
     ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
     return PolarTheorem(degrees, f"by the theorem, integrals by {ways}", lemmas, loci, points)

@@ -4,8 +4,8 @@ For each core the sizes that have it are a range of (d, d', a); what holds for t
 (docs/representations.md).
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -15,11 +15,13 @@ from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
 from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
+from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import Engine
 from m2bridge.families.all_sizes import finished
 from m2bridge.families.attention import highest_weights, representations
-from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict, generator_check
+from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
+from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS, Comparison, ComparisonVerdict, generator_check
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -131,11 +133,24 @@ class ClosureOfSizes:
 
     def facts(self) -> Facts:
         """Dimension, degree and Hilbert function."""
-        start, missing = self.ring.sections_from, self.ring.missing
-        less = "; ".join(f"H({n}) = h({n}) − dim {_named(n, shapes, number)}" for n, shapes, number in missing)
-        values = "h(n) for all n" if not start else f"h(n) for n ≥ {start}" + (f"; {less}" if less else "")
+        equations = "; ".join(self.hilbert_equations())
         numbers = [("dimension", _formula(self.dimension)), ("degree", _formula(self.degree))]
-        return Facts([*numbers, ("Hilbert function", f"{values}, where e = {self.core.columns}")])
+        return Facts([*numbers, ("Hilbert function", f"{equations}, where e = {self.core.columns}")])
+
+    def less_than_sections(self, n: int) -> list[Representation]:
+        """All representations that sections of degree n have and forms have not: H(n) is h(n) less all of them."""
+        return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
+
+    def hilbert_equations(self) -> list[str]:
+        """The Hilbert function: one equation for each n from 0 on, and one for all n from some n on."""
+        start = self.ring.sections_from
+        if not start:
+            return ["H(n) = h(n) for all n ≥ 0"]
+        equations = []
+        for n in range(start):
+            less = "".join(f" − dim {part}" for part in self.less_than_sections(n))
+            equations.append(f"H({n}) = h({n}){less}")
+        return [*equations, f"H(n) = h(n) for n ≥ {start}"]
 
     def to_certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of these closures."""
@@ -338,21 +353,34 @@ class GeneratorsOfAllSizes(VerdictsResult):
         }
 
 
-def _verdict(name: str, cores: int, cases: tuple[Comparison, ...], late: str) -> ComparisonVerdict:
+def stated(name: str, cores: Sequence[CoreSize]) -> Words:
+    """The statement in words, with the sizes that it is about: those with one of these cores."""
+    listed = ", ".join(f"({core.variables}, {core.columns}, {core.rows})" for core in cores)
+    words = SIZES_WORDS.comparisons[name]
+    return replace(words, text=words.text.format(cores=listed))
+
+
+def _verdict(name: str, cores: Sequence[CoreSize], cases: tuple[Comparison, ...], late: str) -> ComparisonVerdict:
+    words = stated(name, cores)
     verdicts = [(case, verdict) for case in cases for verdict in case.verdicts if verdict.name == name]
     for case, verdict in verdicts:
         if verdict.decision is Decision.REFUTED:
-            return ComparisonVerdict(name, Decision.REFUTED, f"{case.model}: {verdict.reason}")
+            return ComparisonVerdict(name, Decision.REFUTED, f"{case.model}: {verdict.reason}", words)
     if late:
-        return ComparisonVerdict(name, Decision.UNDECIDED, late)
+        return ComparisonVerdict(name, Decision.UNDECIDED, late, words)
     complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
-    proved = f"proved for all sizes with {cores} cores, not decided for others"
+    proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
     alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
-    return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}")
+    return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}", words)
 
 
 def generators_of_all_sizes(
-    cores: tuple[CoreSize, ...] = CORES, largest: int = LARGEST, *, engine: Engine, timeout: float | None = None
+    cores: tuple[CoreSize, ...] = CORES,
+    largest: int = LARGEST,
+    *,
+    engine: Engine,
+    names: Sequence[str] = GENERATOR_STATEMENTS,
+    timeout: float | None = None,
 ) -> GeneratorsOfAllSizes:
     """Hold the generators for all sizes with these cores against every case that can be computed without its core.
 
@@ -360,6 +388,8 @@ def generators_of_all_sizes(
     ----------
     largest : int
         The largest d and d' of these cases.
+    names : sequence of str
+        Which of the two statements are asked for.
 
     Raises
     ------
@@ -374,10 +404,10 @@ def generators_of_all_sizes(
         found = closures_of_all_sizes(cores)
         sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
         pairs = [(model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)]
-        check = partial(generator_check, engine=engine)
+        check = partial(generator_check, engine=engine, names=names)
         checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
         cases, late = ((), found.unfinished) if found.unfinished else each(checks)
-        verdicts = tuple(_verdict(name, len(cores), cases, late) for name in ("generators", "generated"))
+        verdicts = tuple(_verdict(name, cores, cases, late) for name in names)
         return GeneratorsOfAllSizes(found, cases, verdicts, running.seconds, late)
 
 

@@ -174,9 +174,12 @@ class Facts:
 
     @property
     def special(self) -> isl.Set:
-        """Orbits whose fibre has not the number of points of the generic one."""
+        """Orbits whose fibre has more points than the generic one: all but those known to have as many, or fewer."""
         one = self.one_point.union(self.critical)
-        return self.two_points.intersect(sizes.over(self.birational)).union(one.intersect(sizes.over(self.two_to_one)))
+        at_most_two = one.union(self.two_points)
+        over_birational = EVERY_ORBIT.subtract(one).intersect(sizes.over(self.birational))
+        over_two_to_one = EVERY_ORBIT.subtract(at_most_two).intersect(sizes.over(self.two_to_one))
+        return over_birational.union(over_two_to_one)
 
 
 @dataclass(frozen=True, slots=True)

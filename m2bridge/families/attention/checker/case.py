@@ -101,9 +101,17 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
     length, points = fibres[generic := max(fibres, key=dimensions.__getitem__)]
     source = comb(dimensions[generic] - 1, d * d_out - 1) * paths(d, alpha)
-    counted = section_points(case) if alpha in (1, d) else source
-    if (bounds[generic], length, counted) != (dimensions[generic], len(points), source) or source % length:
+    if (bounds[generic], length) != (dimensions[generic], len(points)) or source % length:
         raise ContradictionError(f"{case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {source} points")
+    # The degree of the source once more, in another way. For 1 < α < d above MOST_VALUES it is counted by paths alone.
+    if alpha in (1, d):
+        counted = section_points(case)
+    elif alpha * (2 * d - alpha) <= MOST_VALUES:
+        counted = comb(dimensions[generic] - 1, d * d_out - 1) * degree_by_values(d, alpha)
+    else:
+        counted = None
+    if counted is not None and counted != source:
+        raise ContradictionError(f"{case}: the source has degree {source} by paths, and {counted} in another way")
     evidence = {
         "dimension": dimensions[generic],
         "degree": source // length if identities()[0] else None,
@@ -204,6 +212,40 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 def paths(d: int, alpha: int) -> int:
     """The degree of P(D_α): families of paths from (i, 1) to (1, i), d − α < i ≤ d, up and right, that do not meet."""
     return int(flint.fmpz_mat([[comb(i + j, i) for j in range(d - alpha, d)] for i in range(d - alpha, d)]).det())
+
+
+MOST_VALUES = 40
+"""So many values of the Hilbert function of D_α are computed; more take longer than the rest of a check."""
+
+
+def degree_by_values(d: int, alpha: int) -> int:
+    """The degree of P(D_α) from its Hilbert function h(n) = Σ (dim S_λ K^d)² over |λ| = n with at most α parts.
+
+    h is a polynomial for all n ≥ 0, of degree one less than dim D_α, as D_α is Cohen–Macaulay with a negative
+    a-invariant; its last nonzero difference, Σ (−1)^(D−n) C(D, n) h(n) with D that degree, is the degree of P(D_α).
+    """
+    last = alpha * (2 * d - alpha) - 1
+    total = 0
+    for n in range(last + 1):
+        value = sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, alpha))
+        total += (-1) ** (last - n) * comb(last, n) * value
+    return total
+
+
+def partitions(n: int, parts: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
+    """The partitions of n into at most so many parts."""
+    if n == 0:
+        yield ()
+    elif parts:
+        for first in range(min(n, n if largest is None else largest), 0, -1):
+            yield from ((first, *rest) for rest in partitions(n - first, parts - 1, first))
+
+
+def schur_dimension(shape: tuple[int, ...], d: int) -> int:
+    """The dimension of S_λ K^d, by Weyl's formula."""
+    rows = (*shape, *(0,) * (d - len(shape)))
+    numerator = prod(rows[i] - rows[j] + j - i for i, j in combinations(range(d), 2))
+    return numerator // prod(j - i for i, j in combinations(range(d), 2))
 
 
 def section_points(case: Case) -> int:

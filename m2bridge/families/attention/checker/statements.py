@@ -90,14 +90,16 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
     if (words.key, words.part) in _AT_ORBITS:
         return _at_orbits(words, case, evidence, fibres)
     number, predict = _GLOBAL[words.key, words.part]
-    generic, counts = evidence["generic_fibre"], {facts["fibre_points"] for facts in evidence["orbits"]}
+    generic = evidence["generic_fibre"]
+    # Special fibres have more points than the generic one; where there are none the statement is vacuous.
+    special = [facts["fibre_points"] for facts in evidence["orbits"] if facts["fibre_points"] > generic["points"]]
     observed: dict[str, int | None] = {
         "closed": evidence["base_locus_empty"] or None,
         "zero_fibre": evidence["base_locus_empty"],
         "products": evidence["products_determine_functions"],
         "birational": generic["length"] == 1,
         "polar_integrals": _small_kernels(case, evidence) or None,
-        "special_fibre_points": max(counts - {generic["points"]}, default=0),
+        "special_fibre_points": max(special, default=0),
         "smooth_manifold": False if evidence["dimension"] < case.coordinate_count else True if case.d == 1 else None,
     }
     return global_verdict(words, _failing(number, case), predict(case), (evidence | observed)[words.observable])
