@@ -1,13 +1,18 @@
 """What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and observations."""
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from m2bridge import Orbit, SingleLayerAttention
+from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
+from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.schema import Content
 from m2bridge.crosscheck import Decision, Verdict, compare
@@ -15,11 +20,13 @@ from m2bridge.crosscheck.certify import question_of
 from m2bridge.crosscheck.cross_check import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
+from m2bridge.families.attention import comparisons
+from m2bridge.families.attention.completeness import predicted_series
 from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, WORDS, Preimages, nondegenerate
-from m2bridge.maps.statement import GlobalStatement, Statement
+from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, Observed, OrbitStatement, Statement, Value
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
 
@@ -285,3 +292,163 @@ def test_what_verdicts_rest_on_is_on_the_pages_that_they_name() -> None:
     for page, label in places:
         text = (root / "docs" / page).read_text(encoding="utf-8")
         assert f":label: {label}\n" in text or f"({label})=\n" in text, (page, label)
+
+
+# Every statement of every family: a wrong number, set, or case is planted in the prediction and in what is observed.
+
+
+@dataclass(frozen=True)
+class Given(Observed):
+    """An observation with these values: of the closure as a whole, or at orbits."""
+
+    model: Any
+    whole: Value | None = None
+    at: Mapping[Any, Value | None] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    engine_version: str = ""
+    seconds: float = 0.0
+
+    def value(self, observable: str) -> Value | None:
+        return self.whole
+
+    def unknown(self, observable: str) -> str:
+        return "not known"
+
+    def all_orbits(self) -> tuple[Any, ...]:
+        return tuple(self.at)
+
+    def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
+        return self.at
+
+    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
+        return orbits[0], {}, {}
+
+    def numbers(self) -> dict[str, int]:
+        return {}
+
+    def facts(self) -> list[tuple[str, str | None]]:
+        return []
+
+    def to_json(self) -> dict[str, Any]:
+        return {}
+
+
+def some_networks() -> list[DeepAttention]:
+    """Networks of which some satisfy the hypotheses of each statement about deep attention."""
+    widths = (3, 3, 3), (2, 2, 2), (3, 2, 3), (3, 3), (2, 2, 1), (4, 4, 4)
+    found = []
+    for w, a, t, softmax in product(widths, (1, 2, 3), (1, 2, 3), (False, True)):
+        how = {"normalization": "softmax"} if softmax else {}
+        found.append(DeepAttention(w, a, t, **how))
+        found.append(DeepAttention(w, a, t, heads=2, **how))
+        if len(set(w)) == 1:
+            found.append(DeepAttention(w, a, t, skip=True, **how))
+            found.append(DeepAttention(w, a, t, heads=2, skip=True, **how))
+    return found
+
+
+MODELS: dict[str, Callable[[], list[Any]]] = {
+    "attention": lambda: [SingleLayerAttention(*case) for case in (*CASES, (2, 2, 1), (4, 2, 3))],
+    "deep-attention": some_networks,
+    "polynomial-network": lambda: [PolynomialNetwork(w) for w in ([2, 2, 2], [3, 2, 1], [3, 3, 3])],
+}
+STATED = [(name, s) for name in OWN for s in family(name).statements()]
+
+
+def applies(name: str, s: Statement) -> list[Any]:
+    """The models of the family to which it applies, and for which it predicts something."""
+    models = [model for model in MODELS[name]() if not s.hypotheses(model)]
+    if isinstance(s, OrbitStatement):
+        return [model for model in models if any(map(s.concerns, orbits(model)))]
+    return [model for model in models if s.predict(model) is not None]
+
+
+def wrong_values(value: Value, elsewhere: Iterable[Value]) -> list[Value]:
+    """Other values of the same kind, and those of other cases or orbits."""
+    found: list[Value] = [not value] if isinstance(value, bool) else []
+    if isinstance(value, int) and not isinstance(value, bool):
+        found = [value + 1, value - 1, 2 * value + 1]
+    if isinstance(value, Preimages):
+        stranger = ((E_1, E_2, E_2), (E_1, E_1))
+        found = [Preimages(frozenset()), Preimages(value.points | {stranger})]
+        found += [Preimages(value.points - {point}) for point in value.points]
+    return [*found, *(other for other in elsewhere if other != value)]
+
+
+def names_of(pairs: Sequence[tuple[str, Statement]]) -> list[str]:
+    return [f"{name}: {s.key} {s.part}".strip() for name, s in pairs]
+
+
+@pytest.mark.parametrize(("name", "s"), STATED, ids=names_of(STATED))
+def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed(name: str, s: Statement) -> None:
+    models = applies(name, s)
+    assert models, "no case of the list is one to which the statement applies"
+    for model in models:
+        if isinstance(s, GlobalStatement):
+            right = s.predict(model)
+            assert compare(s, Given(model, right)).decision is Decision.CONFIRMED
+            assert compare(s, Given(model, None)).decision is Decision.UNDECIDED
+            for wrong in wrong_values(right, [s.predict(other) for other in models]):
+                planted = replace(s, predict=partial(_planted, wrong))
+                assert compare(planted, Given(model, right)).decision is Decision.REFUTED
+                if wrong != s.nothing:  # that there is nothing to speak of is seen, and no number
+                    assert compare(s, Given(model, wrong)).decision is Decision.REFUTED
+            continue
+        values = {orbit: s.predict(orbit, model) for orbit in orbits(model)}
+        assert compare(s, Given(model, at=values)).decision is Decision.CONFIRMED
+        for orbit in filter(s.concerns, values):
+            for wrong in wrong_values(values[orbit], values.values()):
+                seen_wrong = Given(model, at={**values, orbit: wrong})
+                assert compare(s, seen_wrong).failing == (orbit,)
+                assert compare(s, seen_wrong).decision is Decision.REFUTED
+                planted = replace(s, predict=partial(_planted_at, orbit, wrong, s.predict))
+                assert compare(planted, Given(model, at=values)).decision is Decision.REFUTED
+            assert compare(s, Given(model, at={**values, orbit: None})).decision is Decision.UNDECIDED
+
+
+def _planted(wrong: Value, model: Any) -> Value:
+    return wrong
+
+
+def _planted_at(where: Any, wrong: Value, right: Callable[..., Value], orbit: Any, model: Any) -> Value:
+    return wrong if orbit == where else right(orbit, model)
+
+
+@pytest.mark.parametrize("name", ["generators", "generated", "hilbert"])
+def test_numbers_by_degree_that_are_planted_are_never_confirmed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many, too few, in another degree, of another case, with numbers exchanged; on each side."""
+    model = SingleLayerAttention(2, 2, 2)
+    if name == "hilbert":
+        series = {case: predicted_series(SingleLayerAttention(*case), 7) for case in ((2, 2, 2), (2, 2, 3))}
+        right = series[2, 2, 2]
+        wrong = [HilbertSeries((*right.numerator[:-1], right.numerator[-1] + 1), right.dimension)]
+        wrong += [HilbertSeries(right.numerator[:-1], right.dimension)]
+        wrong += [HilbertSeries((*right.numerator, *(0,) * 9, 1), right.dimension)]
+        for number, (computed, predicted) in enumerate([(right, right), *((w, right) for w in wrong)]):
+            found = (computed, predicted), (predicted, computed)
+            for one, other in found:
+                decided = _hilbert(model, one, other, monkeypatch)
+                assert decided is (Decision.REFUTED if number else Decision.CONFIRMED)
+        return
+    right_numbers = comparisons.predicted_numbers(model)
+    assert right_numbers == {2: 5, 4: 10}
+    swapped = comparisons.predicted_numbers(SingleLayerAttention(3, 2, 2))
+    for wrong_numbers in ({2: 5}, {4: 10}, {2: 5, 3: 1, 4: 10}, {3: 5, 4: 10}, {2: 5, 4: 10, 5: 1}, {}, swapped):
+        for pair in ((right_numbers, wrong_numbers), (wrong_numbers, right_numbers)):
+            decided_by_name = {v.name: v.decision for v in comparisons._verdicts(*pair, None)}
+            assert decided_by_name[name] is Decision.REFUTED
+    if name == "generators":  # the same degrees
+        for wrong_numbers in ({2: 10, 4: 5}, {2: 5, 4: 9}, {2: 6, 4: 10}):
+            for pair in ((right_numbers, wrong_numbers), (wrong_numbers, right_numbers)):
+                assert comparisons._verdicts(*pair, None)[0].decision is Decision.REFUTED
+
+
+def _hilbert(
+    model: SingleLayerAttention, computed: HilbertSeries, predicted: HilbertSeries, patch: pytest.MonkeyPatch
+) -> Decision:
+    values = [series.value for series in (computed, predicted)]
+    patch.setattr(comparisons, "predicted_series", lambda *_: predicted)
+    last = range(computed.dimension + 4)
+    found = SimpleNamespace(hilbert_series=computed, unfinished="")
+    numbers = tuple(tuple(value(n) for n in last) for value in values)
+    return comparisons._decided(model, found, *numbers)[0]  # type: ignore[arg-type]
