@@ -43,6 +43,20 @@ def test_the_paper_names_commands_with_numbers() -> None:
     assert sum(bool(words) for words in numbers().values()) >= 6
 
 
+def test_theorems_of_the_preprint_have_the_hypotheses_of_their_proofs() -> None:
+    """Ranks of values that there are, widths above one for blocks, and what upper bounds for tangents rest on."""
+    text = (PAPER / "preprint.tex").read_text(encoding="utf-8")
+    heads = text[text.index("\\section{Several heads}") : text.index("\\label{heads}")]
+    assert r"\beta_k \le \min(d_{k-1}, d_k)" in heads
+    block = text[text.index("\\section{One block decides}") : text.index("\\section{Several heads}")]
+    assert r"Let $n \ge 2$ and $r_k \ge 2$ for all $k \le l$" in block
+    assert r"l - \nu" not in block
+    stated = text.index("\\label{low-degree}")
+    assert "minors of size $\\alpha + 1$ generate" in text[stated : text.index("\\end{proof}", stated)]
+    page = (PAPER.parent / "docs" / "completeness.md").read_text(encoding="utf-8")
+    assert ":label: proposition-low-degree\n" in page
+
+
 def test_no_sentence_of_the_preprint_has_another_number() -> None:
     """But for those of theorems, indices, and sizes of a case."""
     text = (PAPER / "preprint.tex").read_text(encoding="utf-8").partition("\\section")[2]

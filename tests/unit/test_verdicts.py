@@ -21,12 +21,22 @@ from m2bridge.crosscheck.cross_check import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
 from m2bridge.families.attention import comparisons
+from m2bridge.families.attention.checker import statements as checker
+from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.completeness import predicted_series
 from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, WORDS, Preimages, nondegenerate
-from m2bridge.maps.statement import GlobalStatement, IntegerMatrix, Observed, OrbitStatement, Statement, Value
+from m2bridge.maps.statement import (
+    GlobalStatement,
+    IntegerMatrix,
+    Observed,
+    OrbitStatement,
+    Statement,
+    Value,
+    value_json,
+)
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
 
@@ -404,6 +414,26 @@ def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed
                 planted = replace(s, predict=partial(_planted_at, orbit, wrong, s.predict))
                 assert compare(planted, Given(model, at=values)).decision is Decision.REFUTED
             assert compare(s, Given(model, at={**values, orbit: None})).decision is Decision.UNDECIDED
+
+
+OUTSIDE = [SingleLayerAttention(*size, t) for size in product((1, 2, 3), (1, 2), (1, 2, 3)) for t in (1, 2)]
+
+
+@pytest.mark.parametrize("s", REGISTRY, ids=lambda s: f"{s.key} {s.part}".strip())
+def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fail(s: Statement) -> None:
+    """A verdict says of a case to which a statement does not apply whether its conclusion holds all the same."""
+    assert any(map(s.hypotheses, OUTSIDE))
+    for model in OUTSIDE:
+        case = Case(model.d, model.d_out, model.a, model.t)
+        if isinstance(s, GlobalStatement):
+            number, predict = checker._GLOBAL[s.key, s.part]
+            assert predict(case) == s.predict(model)
+        else:
+            number, predict_at = checker._AT_ORBITS[s.key, s.part]
+            for orbit in orbits(model):
+                if s.concerns(orbit):
+                    assert predict_at(orbit.cells, case) == value_json(s.predict(orbit, model))
+        assert (checker._failing(number, case) or "") == s.hypotheses(model)
 
 
 def _planted(wrong: Value, model: Any) -> Value:

@@ -161,7 +161,7 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     degree = default_degree(shape) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    # Up to degree α in A nothing vanishes on the matrices of rank ≤ α but zero: their ideal begins in degree α + 1.
+    # Equations of degree ≤ α are those of all matrices (docs/completeness.md#proposition-low-degree).
     source = multigraded_attention(shape if shape.alpha < degree else replace(shape, a=shape.d))
     with share(0.75):
         implicitization = implicitize(source, degree)
