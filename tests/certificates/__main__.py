@@ -33,7 +33,7 @@ CASES = {
     (4, 2, 2, 2): ("equations",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
-ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar")
+ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar", "closures")
 DEEP = (
     (DeepAttention([3, 3, 3], [1, 2]), ("3.1", "3.6", "3.8", "L", "V")),
     (DeepAttention([3, 2, 3], 2, 3, normalization="softmax"), ("3.10", "S")),

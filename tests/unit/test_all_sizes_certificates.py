@@ -47,6 +47,7 @@ from m2bridge.families.attention.checker.case import Case, orbits, representativ
 from m2bridge.families.attention.checker.equations import by_degree
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis, points
+from tests.certificates.__main__ import ALL_SIZES, HERE
 
 # Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how they are shown.
 
@@ -455,3 +456,9 @@ def test_the_checker_exchanges_x_and_h(size: tuple[int, int, int]) -> None:
     *again, direct = representations.core_itself(*size)
     assert [values, start] == again
     assert sorted(kinds, key=by_degree) == sorted(direct, key=by_degree)
+
+
+def test_every_sample_about_all_sizes_is_one_that_is_written_anew() -> None:
+    """``python -m tests.certificates`` begins with an empty folder: what it does not write would be lost."""
+    written = {f"attention-all-sizes-{question}" for question in ALL_SIZES}
+    assert {path.stem for path in (HERE / "all-sizes").glob("*.json")} == written
