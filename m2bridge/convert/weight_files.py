@@ -6,9 +6,12 @@ They are described first and read one by one. Nothing is unpickled: arrays of ob
 
 from __future__ import annotations
 
+import io
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -26,6 +29,15 @@ MOST_ENTRIES = 2**28
 """Of one array: 2 GB of double precision."""
 MOST_JSON = 50_000_000
 """Bytes."""
+_LONGEST_HEADER = 10_000
+"""Bytes, as in NumPy, which reads the header of a file .npy before it looks at its length."""
+_MOST_DIMENSIONS = 32
+"""As all versions of NumPy have them."""
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, ConversionError),
+    *(NotImplementedError, RuntimeError),  # of zipfile: another compression, or a password is needed
+)
+"""What readers raise about files that are damaged, or made to do harm."""
 
 EXACT = "exact"
 """The kind of integers and fractions; other kinds are names of types of floating-point numbers."""
@@ -170,29 +182,36 @@ def _file(path: Path) -> dict[str, Tensor]:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
-    try:
-        found = {item.name: item for item in reader(path)}
-    except (OSError, ValueError, zipfile.BadZipFile, ConversionError, EOFError) as reason:
-        said = str(reason).partition("\n")[0] or type(reason).__name__
-        raise ConversionError(f"'{path}' cannot be read: {said:.200}") from None
+    found = {item.name: item for item in _said_of(path, lambda: list(reader(path)))}
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
-    return found
+    # The entries are read later, and may be damaged where the header is not.
+    return {name: replace(item, read=partial(_said_of, path, item.read)) for name, item in found.items()}
+
+
+def _said_of(path: Path, read: Callable[[], Any]) -> Any:
+    """What is read from a file; ConversionError, in one line, if it cannot be."""
+    try:
+        return read()
+    except _UNREADABLE as reason:
+        said = str(reason).partition("\n")[0] or type(reason).__name__
+        raise ConversionError(f"'{path}' cannot be read: {said:.200}") from None
 
 
 def _npy(path: Path) -> Iterator[Tensor]:
     with path.open("rb") as stream:
-        shape, kind = _header(stream)
-    yield Tensor(path.stem, shape, kind, partial(numpy.load, path, mmap_mode="r", allow_pickle=False))
+        shape, dtype = _header(stream)
+    read = partial(numpy.load, path, mmap_mode="r", allow_pickle=False)
+    yield Tensor(path.stem, shape, dtype.name, _of_numbers(path.stem, dtype, read))
 
 
 def _npz(path: Path) -> Iterator[Tensor]:
     with zipfile.ZipFile(path) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
-                shape, kind = _header(stream)
+                shape, dtype = _header(stream)
             name = member.removesuffix(".npy")
-            yield Tensor(name, shape, kind, partial(_member, path, name))
+            yield Tensor(name, shape, dtype.name, _of_numbers(name, dtype, partial(_member, path, name)))
 
 
 def _member(path: Path, name: str) -> Any:
@@ -200,14 +219,54 @@ def _member(path: Path, name: str) -> Any:
         return archive[name]
 
 
-def _header(stream: Any) -> tuple[tuple[int, ...], str]:
-    """Shape and type, without the entries."""
-    version, _ = numpy.lib.format.read_magic(stream)
-    read = numpy.lib.format.read_array_header_1_0 if version == 1 else numpy.lib.format.read_array_header_2_0
-    shape, _, dtype = read(stream)
+def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
+    """The reader of an array, or one that refuses what is no number, however many bytes an entry has."""
+    return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
+
+
+def _refused(name: str, kind: str) -> Any:
+    kinds = "float16, bfloat16, float32, float64 and integers are read"
+    raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}")
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and type, without the entries, which need not be there.
+
+    Raises
+    ------
+    ConversionError
+        If it is no header, or says what no array has.
+    """
+    start = stream.read(8)
+    if start[:6] != b"\x93NUMPY":
+        raise ConversionError("it is no array of NumPy")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
+    size = stream.read(2 if version == 1 else 4)
+    length = int.from_bytes(size, "little")
+    if length > _LONGEST_HEADER:
+        raise ConversionError(f"its header has {length} bytes; at most {_LONGEST_HEADER} are read")
+    content = io.BytesIO(size + stream.read(length))
+    read = numpy.lib.format.read_array_header_1_0
+    if version > 1:
+        read = numpy.lib.format.read_array_header_2_0
+    try:
+        shape, _, dtype = read(content)
+    except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError, TypeError):
+        # The header is a Python expression: what its parser says of other text, or of deep brackets.
+        raise ConversionError("its header is not one of NumPy") from None
     if dtype.hasobject:
         raise ConversionError("it holds Python objects, which are never unpickled")
-    return shape, dtype.name
+    if len(shape) > _MOST_DIMENSIONS:
+        raise ConversionError(f"it has {len(shape)} dimensions; at most {_MOST_DIMENSIONS} are read")
+    if any(type(number) is not int or number < 0 for number in shape):
+        raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
+    return shape, dtype
+
+
+_READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64", *(f"{sign}{bits}" for sign in "IU" for bits in (8, 16, 32, 64))}
+"""The types whose entries NumPy has, with ml_dtypes; not those of 8, 6 and 4 bits."""
 
 
 def _safetensors(path: Path) -> Iterator[Tensor]:
@@ -222,8 +281,13 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
             for name, part in ((name, file.get_slice(name)) for name in file.keys()):  # noqa: SIM118  (no mapping)
-                kind = part.get_dtype().replace("BF", "bfloat").replace("F", "float")
-                yield Tensor(name, tuple(part.get_shape()), kind, partial(load, name))
+                code = part.get_dtype()
+                kind = code
+                read = partial(_refused, name, code)
+                if code in _READ_OF_SAFETENSORS:
+                    kind = code.replace("BF", "bfloat").replace("F", "float")
+                    read = partial(load, name)
+                yield Tensor(name, tuple(part.get_shape()), kind, read)
     except safetensors.SafetensorError as reason:
         raise ConversionError(str(reason)) from None
 

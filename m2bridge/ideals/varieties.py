@@ -148,7 +148,7 @@ class IdealSingularLocus(Result, Generic[Kind]):
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
         if self.ideal is None:
-            return f"-- not finished: {self.unfinished}"
+            return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
 
 

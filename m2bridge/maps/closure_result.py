@@ -21,7 +21,7 @@ from m2bridge.limits import watched
 from m2bridge.maps.model import Model
 from m2bridge.maps.rank import Status
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by
+from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
 
 Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
 
@@ -257,7 +257,7 @@ class Closure(Result):
         """A Macaulay2 program that defines the ideal that the generators found generate."""
         ideal = self.ideal or GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
         reason = self.completeness.reason
-        comment = f"-- {reason}\n" if reason else ""
+        comment = f"-- {printable(reason)}\n" if reason else ""
         return comment + ideal_macaulay2(ideal)
 
 

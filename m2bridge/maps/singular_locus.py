@@ -22,7 +22,7 @@ from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table, computed_by
+from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table, computed_by, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,11 @@ class SingularLocus(Result):
 
     def to_macaulay2(self) -> str:
         """Macaulay2 programs for the ideals of the components, where they were computed."""
-        programs = [
-            f"-- {c.description}\n{ideal_macaulay2(c.ideal)}" for c in self.components or () if c.ideal is not None
-        ]
+        programs = []
+        for component in self.components or ():
+            if component.ideal is not None:
+                comment = f"-- {printable(component.description)}"
+                programs.append(f"{comment}\n{ideal_macaulay2(component.ideal)}")
         return "\n\n".join(programs) or "-- no ideals were computed; ask for them with --ideals"
 
 

@@ -27,6 +27,11 @@ def visible(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
+def visible_lines(text: str) -> str:
+    """The lines of a text, each as :func:`visible` writes it."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def line(text: str) -> str:
     """Text on one line, whatever it holds."""
     return visible(" ".join(text.split()))
@@ -248,4 +253,5 @@ class Sheet:
     def text(self, most: int | None = SHOWN) -> str:
         """Return text for a terminal; at most so many polynomials of each ideal, all of them when ``None``."""
         written = [self.title, *(block.text(most) for block in self.blocks)]
-        return "\n".join(part for part in written if part)
+        # What comes from files, such as names, commands no terminal.
+        return visible_lines("\n".join(part for part in written if part))

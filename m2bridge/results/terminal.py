@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from m2bridge.results.sheet import SHOWN, Block, Facts, Findings, Polynomials, Sheet, Table, numeric
+from m2bridge.results.sheet import SHOWN, Block, Facts, Findings, Polynomials, Sheet, Table, numeric, visible_lines
 
 INDENT = 2
 """Of tables and facts."""
@@ -30,10 +30,10 @@ def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
                 console.print(part)
         yield from (line.rstrip() for line in captured.get().splitlines())
 
-    lines = [*fitted([Text(sheet.title, style="bold")] if sheet.title else [])]
+    lines = [*fitted([_text(sheet.title, style="bold")] if sheet.title else [])]
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:  # megabytes, which the terminal breaks faster
-            lines.append(block.text(most))
+            lines.append(visible_lines(block.text(most)))
         else:
             lines += fitted(_parts(block, most, width))
     return "\n".join(lines)
@@ -57,26 +57,32 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
             yield from map(_hanging, (block.text(most) or "").splitlines())
 
 
+def _text(text: str, **options: Any) -> Text:
+    """Text that commands no terminal, whatever file it comes from."""
+    return Text(visible_lines(text), **options)
+
+
 def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:
     """Names, and what belongs to them."""
     grid = Grid.grid(padding=(0, 3, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in rows:
-        grid.add_row(Text(name, style=STYLES.get(name, "")), Text(value))
+        grid.add_row(_text(name, style=STYLES.get(name, "")), _text(value))
     return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
 def _hanging(line: str) -> RenderableType:
     """A line that goes on below its beginning."""
     text = line.lstrip(" ")
-    return Padding(Text(text, overflow="fold"), (0, 0, 0, len(line) - len(text)))
+    return Padding(_text(text, overflow="fold"), (0, 0, 0, len(line) - len(text)))
 
 
 def _table(block: Table, width: int) -> RenderableType:
     """Columns as wide as they like; else closer together, with words below each other; else with broken words."""
 
-    header, rows = [*map(str, block.header)], [[*map(str, row)] for row in block.rows]
+    header = [visible_lines(str(name)) for name in block.header]
+    rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)

@@ -24,6 +24,7 @@ from tests.fuzz.inputs_text import (
     json_text,
     replaced,
 )
+from tests.fuzz.weight_files import HOSTILE, NASTY
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 
@@ -118,6 +119,7 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     yield from _programs()
     yield from _places(folder)
     yield from _certificates()
+    yield from _weights(folder)
     yield from _large_cases()
     yield from (
         Input(("figure", *figure, option, number))
@@ -204,6 +206,27 @@ def _certificates() -> Iterator[Input]:
     for text in (*JSON, "[" * 20_000 + "]" * 20_000):
         for words in (("verify", "{}/certificates/x.json"), ("report", "{}/certificates")):
             yield Input(words, ANY, {"certificates/x.json": text})
+
+
+def _weights(folder: Path) -> Iterator[Input]:
+    """Files of weights with headers, types and names that do harm; configurations that never come to an end."""
+    good = '{"K": [[1, 2]], "Q": [[1, 0]], "V": [[0, 1]]}'
+    for name, (content, _) in HOSTILE.items():
+        yield Input(("weights", f"{{}}/{name}"), files={name: content})
+    for form in FORMATS:
+        names = json.dumps(json.loads(good) | {name: [[1, 2]] for name in NASTY})
+        yield Input(("weights", "{}/names.json", "--format", form), frozenset({0}), {"names.json": names})
+    for number, text in enumerate((*JSON, "[" * 50_000 + "]" * 50_000)):
+        place = f"configured{number}"
+        files = {f"{place}/w.json": good, f"{place}/config.json": text}
+        yield Input(("weights", f"{{}}/{place}/w.json"), ANY, files)
+    for place in ("pipe", "zeros"):
+        os.mkdir(folder / place)
+    os.mkfifo(folder / "pipe" / "config.json")
+    os.symlink("/dev/zero", folder / "zeros" / "config.json")
+    for place in ("pipe", "zeros"):
+        name = f"{place}/w.json"
+        yield Input(("weights", f"{{}}/{name}"), frozenset({0}), {name: good})
 
 
 def random_input(random: Random) -> Input:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 import sys
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -35,7 +38,10 @@ from m2bridge.families.attention.numerical_weights import rounded
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.weight_names import heads_in_configuration, left_out, usual_layers
+from m2bridge.families.attention.weights import contents
 from m2bridge.families.deep_attention import at_weights
+from m2bridge.results.terminal import written
+from tests.fuzz.weight_files import HOSTILE, NASTY
 
 TYPES = [numpy.float16, ml_dtypes.bfloat16, numpy.float32, numpy.float64]
 
@@ -681,6 +687,29 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     assert "at most" in refused("large.npy", None, TooLargeError)
 
 
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    content, said = HOSTILE[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(M2BridgeError, match=said) as error:
+        weights(tmp_path / name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -> None:
+    """A test that hangs, or takes all memory, has failed."""
+    file = tmp_path / "config.json"
+    numpy.savez(tmp_path / "x.npz", K=I, Q=I, V=I)
+    for text in ("[" * 50_000 + "]" * 50_000, "{" * 50_000, '{"n_head": true}', '{"n_head": 3', "\udc80"):
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        assert heads_in_configuration(tmp_path / "x.npz") is None
+    for make in (os.mkfifo, partial(os.symlink, "/dev/zero"), os.mkdir):
+        file.unlink()
+        make(file)
+        assert heads_in_configuration(tmp_path / "x.npz") is None
+        assert len(weights(tmp_path / "x.npz").heads) == 1
+
+
 def test_without_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     with pytest.raises(MethodUnavailableError, match=r"threadpoolctl: pip install 'm2bridge\[weights\]'"):
@@ -733,6 +762,41 @@ def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
     assert "--query NAME" in shown.stderr
     asked = ("--query", "first", "--key", "second", "--value", "first")
     assert invoke("weights", tmp_path / "odd.npz", *asked).return_value == 0
+
+
+def unquoted(text: str) -> list[str]:
+    """The strings of a list that Macaulay2 reads, by its rules; nothing may stand between them but commas."""
+    assert text.startswith("names = {")
+    assert text.endswith("}")
+    found = []
+    rest = text[len("names = {") : -1]
+    while rest:
+        match = re.match(r'"((?:[^"\\]|\\[0-7]{3})*)"(?:, |$)', rest)
+        assert match, rest
+        octal = re.sub(r"\\([0-7]{3})", lambda sign: chr(int(sign[1], 8)), match[1])
+        found.append(octal.encode("latin-1").decode("utf-8", "surrogatepass"))
+        rest = rest[match.end() :]
+    return found
+
+
+def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
+    """Neither of Macaulay2, nor of a terminal: in the list of names, among what is left out, and in messages."""
+    found = contents(dict.fromkeys(NASTY, I))
+    assert found is not None
+    assert unquoted(found.to_macaulay2()) == list(NASTY)
+    known = weights({"K": I, "Q": I, "V": I} | dict.fromkeys(NASTY, I))
+    for sheet in (found.to_sheet(), known.to_sheet()):
+        for text in (sheet.text(), re.sub(r"\x1b\[[0-9;]*m", "", written(sheet, width=200))):
+            assert all(sign.isprintable() or sign == "\n" for sign in text)
+            assert r"\x1b[2J\x07\r\u202e" in text
+            assert r"a\nb" in text
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({name: [[1, 2]] for name in NASTY}))
+    for form in ("text", "m2", "latex", "json"):
+        shown = invoke("weights", file, "--format", form)
+        assert shown.return_value == 2
+        assert "\x1b" not in shown.stdout
+        assert "\u202e" not in shown.stdout
 
 
 def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

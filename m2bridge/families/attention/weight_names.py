@@ -7,7 +7,6 @@ values are O_h V_h.
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections import Counter
@@ -18,10 +17,14 @@ from typing import Any
 
 import numpy
 
+from m2bridge.convert.documents import read_json, read_text
 from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor, tensor, tensors
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import ConversionError, InvalidCaseError
+from m2bridge.results.sheet import visible
 
 NAMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_MOST_CONFIGURATION = 1_000_000
+"""Bytes of a config.json."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +196,7 @@ def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None
 
 def _listed(available: Mapping[str, Tensor]) -> str:
     """The first arrays, with their sizes."""
-    first = ", ".join(f"'{t.name}' ({t.size_text})" for t in list(available.values())[:8])
+    first = ", ".join(f"'{visible(t.name)}' ({t.size_text})" for t in list(available.values())[:8])
     return first + (f" and {len(available) - 8} more" if len(available) > 8 else "")
 
 
@@ -226,7 +229,7 @@ def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[
     """The tensors that belong to no layer, by what they are, with their numbers."""
     used = {part.name for layer in layers for part in layer.parts.values()}
     others = [(name, _kinds(name)) for name in available if name not in used]
-    kinds = Counter(kinds[0] if kinds else f"'{name}'" for name, kinds in others)
+    kinds = Counter(kinds[0] if kinds else f"'{visible(name)}'" for name, kinds in others)
     return tuple(kind if kind.startswith("'") else f"{kind} ({number})" for kind, number in kinds.items())
 
 
@@ -238,12 +241,14 @@ def _kinds(name: str) -> list[str]:
 def heads_in_configuration(path: Any) -> int | None:
     """The number of heads that ``config.json`` beside a file, or in a folder, says."""
     file = (Path(path) if Path(path).is_dir() else Path(path).parent) / "config.json"
+    if not file.is_file():  # a pipe or a device, which nobody named, is not waited for
+        return None
     try:
-        content = json.loads(file.read_text(encoding="utf-8")) if file.stat().st_size < 1_000_000 else {}
-    except (OSError, ValueError):
+        content = read_json(read_text(file, _MOST_CONFIGURATION))
+    except ConversionError:
         return None
     values = [content.get(key) for key in NAMES["heads"]] if isinstance(content, dict) else []
-    return next((value for value in values if isinstance(value, int) and value > 0), None)
+    return next((value for value in values if type(value) is int and value > 0), None)
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:

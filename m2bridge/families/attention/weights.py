@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.convert.weight_files import Tensor, tensors
+from m2bridge.engine.session import quoted
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.head_weights import HeadWeights, find_heads, find_network, find_remarks
 from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
@@ -19,7 +20,7 @@ from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, value_text
+from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, value_text, visible
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""
@@ -68,7 +69,7 @@ class Weights(PictureResult):
     def to_sheet(self) -> Sheet:
         """The exact part, then the numerical one; a line for each head."""
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
-        source = f" in {self.source}" if self.source else ""
+        source = f" in {visible(self.source)}" if self.source else ""
         title = f"Weights of {normalized} self-attention{source}: {self.size_text}, t ≥ 2"
         facts = Facts(
             [
@@ -126,8 +127,8 @@ class Contents(Result):
 
     def to_sheet(self) -> Sheet:
         """A line for each."""
-        rows = [(item.name, item.size_text, item.kind) for item in self.tensors]
-        return Sheet(f"Arrays in {self.source}", [Table(("name", "shape", "type"), rows)])
+        rows = [(visible(item.name), item.size_text, item.kind) for item in self.tensors]
+        return Sheet(f"Arrays in {visible(self.source)}", [Table(("name", "shape", "type"), rows)])
 
     def to_json(self) -> dict[str, Any]:
         """Names, shapes and types."""
@@ -136,7 +137,8 @@ class Contents(Result):
 
     def to_macaulay2(self) -> str:
         """The names."""
-        return f"names = {{{', '.join(repr(item.name) for item in self.tensors)}}}".replace("'", '"')
+        names = (item.name.encode("utf-8", "surrogatepass") for item in self.tensors)
+        return f"names = {{{', '.join(map(quoted, names))}}}"
 
 
 def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
