@@ -284,6 +284,7 @@ def _check_can_be_written(out: Path) -> None:
 @click.option("--key", metavar="NAME", help="The array with K.")
 @click.option("--value", metavar="NAME", help="The array with V.")
 @click.option("--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV.")
+@click.option("--stacked", metavar="NAME", help="One array with Q, K and V, in place of theirs.")
 @click.option("--heads", type=shared.integer, help="Heads of each layer; what config.json beside FILE says, or 1.")
 @click.option("--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out.")
 @click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
@@ -301,7 +302,8 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
         with importing():
             weights, contents = tool("weights"), tool("contents")
         try:
-            listed = contents(file) if not any(options[name] for name in ("query", "key", "value", "output")) else None
+            names = ("query", "key", "value", "output", "stacked")
+            listed = None if any(options[name] for name in names) else contents(file)
             result = weights(file, **options) if listed is None else listed
         except ConversionError as reason:
             raise click.UsageError(str(reason)) from None
@@ -312,5 +314,6 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     code = show(result, form, clock)
     if listed is None:
         return code
-    click.echo("Error: no usual names are in it: say --query NAME --key NAME --value NAME (--output NAME)", err=True)
+    options_text = "--query NAME --key NAME --value NAME, or --stacked NAME (and --output NAME)"
+    click.echo(f"Error: no usual names are in it: say {options_text}", err=True)
     return USAGE

@@ -311,6 +311,40 @@ def test_scales_do_not_matter() -> None:
     assert huge.numerical.singular_values_A == [None, None]
 
 
+@pytest.mark.filterwarnings("error")
+def test_extreme_scales() -> None:
+    """A distance is right or not given; 0 stands only where it is proved."""
+    one = weights(K=[[1, 0], [0, 1e-200]], Q=[[0, 1e-200], [1, 0]], V=numpy.eye(2)).heads[0].numerical
+    assert one.singular_values_A == [1e-200, 1e-200]
+    assert one.distances_to_lower_rank_A == [1.0, 0.707107, 0.0]
+    other = weights(A=numpy.eye(3), V=numpy.diag([1e200, 1e200, 1e-200])[:2], a=3).heads[0]
+    assert other.numerical.distance_to_singular_locus == pytest.approx((2 / 3) ** 0.5, abs=1e-6)  # that of A
+    head = weights(A=numpy.eye(3), V=numpy.diag([1e200, 1e-200, 1e-200]), a=3).heads[0]
+    assert (head.point, head.numerical.singular_values_V) == ("smooth", [1e200, None, None])
+    assert head.numerical.distances_to_lower_rank_V == [1.0, None, None, 0.0]
+    random = numpy.random.default_rng(5)
+    turned, _ = numpy.linalg.qr(random.standard_normal((60, 60)))
+    scales = numpy.where(numpy.arange(60) < 30, 1.0, 1e-250)[:, None]
+    large = weights(K=turned * scales, Q=turned * scales[::-1], V=numpy.eye(60)).heads[0]
+    assert (large.is_zero, large.point) == (False, "smooth")
+    assert large.numerical.distance_to_singular_locus != 0
+    assert large.numerical.distance_to_boundary != 0
+
+
+def test_heads_of_a_layer_are_determined_each_alone() -> None:
+    """(V_1, V_2; A_1, A_2) and (V_1, V_1 + V_2; A_1 − A_2, A_2) are weights of one function of a layer."""
+    random = numpy.random.default_rng(11)
+    A, V = (random.integers(-5, 6, (2, 2, 2)) for _ in range(2))
+    B, W = numpy.stack([A[0] - A[1], A[1]]), numpy.stack([V[0], V[0] + V[1]])
+    first = [coordinates(A[h].tolist(), V[h].tolist()) for h in range(2)]
+    second = [coordinates(B[h].tolist(), W[h].tolist()) for h in range(2)]
+    assert numpy.sum(first, 0).tolist() == numpy.sum(second, 0).tolist()
+    text = weights(A=A, V=V).to_sheet().text()
+    assert "2 heads, each alone" in text
+    assert "need not determine the function of each" in text
+    assert "alone" not in weights(A=A[0], V=V[0]).to_sheet().text()
+
+
 def test_softmax() -> None:
     head = weights(K=[[1, 0]], Q=[[1, 1]], V=[[1, 2]], normalization="softmax").heads[0]
     network = DeepAttention([2, 1], 1, normalization="softmax")
@@ -500,6 +534,44 @@ def test_stacked_names(attention: dict[str, Any]) -> None:
     heads = {x: numpy.stack(numpy.split(attention[x], 3)) for x in "QKV"}
     heads["O"] = numpy.stack(numpy.split(attention["O"], 3, axis=1))
     assert weights(heads).to_json()["heads"] == expected
+
+
+@pytest.mark.parametrize(
+    "names", [("l.{}.W_Q", "l.{}.W_K", "l.{}.W_V"), ("Q{}", "K{}", "V{}"), ("{}.Q", "{}.K", "{}.V")]
+)
+def test_an_array_belongs_to_one_layer(names: tuple[str, ...], attention: dict[str, Any]) -> None:
+    """Names without an output matrix, which several conventions fit."""
+    state = {name.format(n): attention[x] for n in range(2) for name, x in zip(names, "QKV", strict=True)}
+    layers = usual_layers(tensors(state))
+    used = [part.name for layer in layers for part in layer.parts.values()]
+    assert sorted(used) == sorted(state)
+    found = weights(state)
+    assert [head.layer for head in found.heads] == [1, 2]
+    assert found.network is not None
+
+
+def test_the_shape_says_how_q_k_and_v_are_stacked(attention: dict[str, Any], tmp_path: Path) -> None:
+    expected = weights(**{x: attention[x] for x in "QKV"}, heads=3).to_json()["heads"]
+    stacked = numpy.vstack([attention[x] for x in "QKV"])
+    for name in ("h.0.attn.c_attn.weight", "any"):
+        for array in (stacked, stacked.T):
+            assert weights({name: array}, heads=3).to_json()["heads"] == expected
+            assert weights({name: array, "x": I}, stacked=name, heads=3).to_json()["heads"] == expected
+    small = {"h.0.attn.c_attn.weight": numpy.ones((48, 144))}
+    (head, *_) = weights(small, heads=4).heads
+    assert (head.shape.d, head.shape.d_out, head.shape.a) == (48, 12, 12)
+    output = {"h.0.attn.c_attn.weight": stacked, "h.0.attn.c_proj.weight": attention["O"]}  # nanoGPT
+    assert weights(output, heads=3).to_json()["heads"] == weights(**attention, heads=3).to_json()["heads"]
+    numpy.save(tmp_path / "emb.npy", numpy.ones((300, 16)))
+    with pytest.raises(InvalidCaseError, match=r"say query, key and value, or stacked; it holds 'emb' \(300 × 16\)"):
+        weights(tmp_path / "emb.npy")
+    shown = invoke("weights", tmp_path / "emb.npy")
+    assert shown.return_value == 2
+    assert "--stacked NAME" in shown.stderr
+    with pytest.raises(InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"):
+        weights({"x": numpy.ones((32, 96))}, heads=3)
+    with pytest.raises(InvalidCaseError, match="key: is not given beside stacked"):
+        weights({"x": stacked}, stacked="x", key="x")
 
 
 def test_keys_that_heads_share(attention: dict[str, Any]) -> None:
@@ -822,6 +894,9 @@ def test_the_picture(file: Path, tmp_path: Path) -> None:
     assert list(drawn["singular values of A"].get_ydata()) == relative
     near = [h.numerical.distance_to_singular_locus for h in found.heads]
     assert list(drawn["distance to the singular locus"].get_ydata()) == near
+    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in found.figure().axes if axes.lines]
+    assert len(panels) == 2
+    assert not any(values in panels[1] for values in panels[0] if len(values) > 1)
     single = weights(A=I + numpy.diag([1, 2, 3]), V=I[:2])
     drawn = dict(artists(single.figure()))
     assert list(drawn["singular values of A"].get_ydata()) == [1.0, 0.75, 0.5]

@@ -331,9 +331,10 @@ def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
+_ROLES = {"query": "Q", "key": "K", "value": "V", "output": "the output matrix", "stacked": "Q, K and V"}
 _NAMED = tuple(
-    CaseOption(name, str, f"the array with {letter} (* stands for what differs from layer to layer)", required=False)
-    for name, letter in (("query", "Q"), ("key", "K"), ("value", "V"), ("output", "the output matrix"))
+    CaseOption(name, str, f"the array with {role} (* stands for what differs from layer to layer)", required=False)
+    for name, role in _ROLES.items()
 )
 _FILE = (
     CaseOption("source", str, "a file of weights", positional=True),

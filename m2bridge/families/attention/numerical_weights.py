@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, isfinite, log10, prod, sqrt
+from math import floor, inf, isfinite, log10, prod, sqrt
 from operator import itemgetter
 from typing import Any
 
@@ -29,6 +29,10 @@ _GAP = 1e-11
 _DIGITS = 6
 """At most so many are kept."""
 _STEPS = 60
+_CANCELLED = 1e-8
+"""Of the norm of the factors: smaller products are computed exactly,"""
+_MOST_EXACT = 2**15
+"""for at most so many multiplications of fractions."""
 _ROUNDINGS = 4
 """A product of rank a, rounded, is about as near to rank a as this many roundings for each row and column."""
 
@@ -46,7 +50,7 @@ def rounded(value: float, error: float) -> float | None:
     """
     if value == 0 and error == 0:
         return 0.0
-    if not isfinite(value) or abs(value) <= 2 * error:
+    if not (isfinite(value) and isfinite(error)) or abs(value) <= 2 * error:
         return None
     digits = min(_DIGITS, floor(log10(abs(value) / error))) if error else _DIGITS
     return float(f"{value:.{max(digits, 1)}g}")
@@ -83,12 +87,15 @@ class Spectrum:
     error : float
         Of each value.
     exponent : int
+    rank : int or None
+        The exact rank, where it is proved.
     """
 
     values: Any
     vectors: Any
     error: float
     exponent: int
+    rank: int | None
 
     @classmethod
     def of(cls, product: list[Any], rank: int | None) -> Spectrum:
@@ -99,10 +106,19 @@ class Spectrum:
         core = numpy.linalg.qr(left[0], mode="r") @ triangle.T if left else triangle.T
         _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
         norm = prod(float(numpy.linalg.norm(factor, 2)) for factor in factors) if left else float(values[0])
+        size = max(max(factor.shape) for factor in factors)
+        error = 2 * sqrt(size) * EPSILON * norm
+        multiplications = prod(product[0].shape) * product[-1].shape[1]
+        if left and rank and values[0] <= _CANCELLED * norm and multiplications <= _MOST_EXACT:
+            # Nearly everything cancels in the product, as floating point has it: it is computed exactly.
+            exact = [numpy.frompyfunc(Fraction, 1, 1)(factor) for factor in product]
+            return cls.of([exact[0] @ exact[1]], rank)
         if rank is not None:
             values[rank:] = 0
-        size = max(max(factor.shape) for factor in factors)
-        return cls(values, basis @ vectors.T, 2 * sqrt(size) * EPSILON * norm, sum(exponents))
+        # The largest is about 1, so that no square of the others is less than the numbers that there are.
+        shift = int(numpy.frexp(values[0])[1])
+        values, error = numpy.ldexp(values, -shift), float(numpy.ldexp(error, -shift))
+        return cls(values=values, vectors=basis @ vectors.T, error=error, exponent=sum(exponents) + shift, rank=rank)
 
     @property
     def norm(self) -> float:
@@ -112,12 +128,17 @@ class Spectrum:
     @property
     def relative_error(self) -> float:
         """The relative error of all values together, by the norm."""
-        return sqrt(len(self.values)) * self.error / self.norm if self.norm else 0.0
+        whole = sqrt(len(self.values)) * self.error
+        if self.norm:
+            return whole / self.norm
+        return inf if whole else 0.0
 
     def distance(self, rank: int) -> Measured:
         """The relative distance to the matrices of at most this rank (Eckart, Young 1936); 0 exactly if it is so."""
+        if self.rank is not None and rank >= self.rank:
+            return 0.0, 0.0
         value = float(numpy.linalg.norm(self.values[rank:])) / self.norm if self.norm else 0.0
-        return value, 2 * self.relative_error + 8 * EPSILON if value else 0.0
+        return value, 2 * self.relative_error + 8 * EPSILON
 
     def effective_rank(self, tolerance: float) -> int:
         """The number of singular values above the tolerance times the largest one."""
@@ -126,7 +147,11 @@ class Spectrum:
     def shown(self) -> list[float | None]:
         """The singular values in their own size, with the digits that are supported."""
         scale = 2.0**self.exponent if abs(self.exponent) < 900 else float("nan")
-        return [rounded(v * scale, self.error * scale if v else 0.0) for v in self.values.tolist()]
+        shown: list[float | None] = []
+        for i, value in enumerate(self.values.tolist()):
+            proved_zero = self.rank is not None and i >= self.rank
+            shown.append(0.0 if proved_zero else rounded(value * scale, self.error * scale))
+        return shown
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
@@ -324,8 +349,11 @@ class Numerical:
         level = PRECISIONS[head.kind] if tolerance is None else tolerance
         effective = A.effective_rank(level), V.effective_rank(level)
         pair = Pair(A, V, V.vectors.T @ A.vectors) if all(effective) else None
-        boundary = _to_boundary(pair, shape, ranks)
-        to_singular, locus, change = _to_singular(A, V, pair, shape, boundary)
+        boundary, to_singular, locus, change = None, None, "", None
+        # A product that is lost in rounding is not proved to be 0.
+        if pair is not None or (ranks.proved and not (ranks.r and ranks.s)):
+            boundary = _to_boundary(pair, shape, ranks)
+            to_singular, locus, change = _to_singular(A, V, pair, shape, boundary)
         lower_A, lower_V = ([rounded(*s.distance(k)) for k in range(len(s.values) + 1)] for s in (A, V))
         return cls(
             kind=head.kind,

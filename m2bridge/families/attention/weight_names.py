@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +82,7 @@ class LayerTensors:
         if self.transposed:
             arrays = {letter: numpy.swapaxes(array, -1, -2) for letter, array in arrays.items()}
         if self.is_stacked:
-            arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"].name)
+            arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"])
         kinds = {part.kind for part in self.parts.values()}
         kind = max((kind for kind in PRECISIONS if kind in kinds), key=PRECISIONS.__getitem__, default=EXACT)
         for number, matrices in enumerate(_cut(arrays, count), 1):
@@ -91,15 +91,19 @@ class LayerTensors:
             yield Head(layer, number, matrices, kind)
 
 
-def _unstacked(stacked: Any, output: Any, heads: int, name: str) -> dict[str, Any]:
+def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
     """Q, K, V, which stand on top of each other; K and V have fewer heads where O says that there are more columns."""
     if stacked.ndim == 3 and len(stacked) == 3:
         return dict(zip("QKV", stacked, strict=True))
+    named = f"'{visible(part.name):.60}' is {part.size_text}"
+    if stacked.ndim != 2:
+        raise InvalidCaseError("weights", f"{named}: Q, K and V in one array are a matrix, or three")
     rows = stacked.shape[0]
     first = output.shape[1] if output is not None and output.ndim == 2 else rows // 3
-    if stacked.ndim != 2 or not first or first % heads or (rows - first) % 2 or rows <= first:
-        shape = " × ".join(map(str, stacked.shape))
-        raise InvalidCaseError("weights", f"'{name}' is {shape}: Q, K and V on top of each other need 3·a·heads rows")
+    if not first or (rows - first) % 2 or rows <= first:
+        raise InvalidCaseError("weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads")
+    if first % heads:
+        raise InvalidCaseError("heads", f"{named}: {heads} heads do not divide the {first} rows of Q")
     middle = (rows + first) // 2
     return {"Q": stacked[:first], "K": stacked[first:middle], "V": stacked[middle:]}
 
@@ -170,11 +174,14 @@ def _layers(
         full = {letter: name.replace("*", star) for letter, name in names.items()}
         parts = {letter: available[name] for letter, name in full.items() if name in available}
         if names.keys() - parts.keys() <= {"O"}:
-            yield LayerTensors(star, parts, transposed)
+            layer = LayerTensors(star, parts, transposed)
+            turned = _is_transposed(parts["Q"]) if layer.is_stacked else None
+            # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
+            yield layer if turned is None else replace(layer, transposed=turned)
 
 
 def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None]) -> list[LayerTensors]:
-    """The layers whose tensors have these names, ``query``, ``key``, ``value`` and ``output``, in their order.
+    """The layers whose tensors have these names, ``query``, ``key``, ``value`` or ``stacked``, and ``output``.
 
     Raises
     ------
@@ -182,16 +189,24 @@ def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None
         If one is missing.
     """
     given = {option: name for option, name in names.items() if name}
-    if missing := [option for option in ("query", "key", "value") if option not in given]:
-        raise InvalidCaseError(missing[0], "is missing: give the names of query, key and value, or of none")
-    letters = {letter: given[option] for letter, option in zip("QKVO", names, strict=True) if option in given}
+    separate = ("query", "key", "value")
+    if "stacked" in given:
+        if others := [option for option in separate if option in given]:
+            raise InvalidCaseError(others[0], "is not given beside stacked, one array with Q, K and V")
+        letters = dict.fromkeys("QKV", given["stacked"])
+    else:
+        if missing := [option for option in separate if option not in given]:
+            raise InvalidCaseError(missing[0], "is missing: give the names of query, key and value, or of none")
+        letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
+    if "output" in given:
+        letters["O"] = given["output"]
     layers = list(_layers(available, letters))
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         return sorted(layers, key=_order)
     for option, name in given.items():
         if not any(re.fullmatch(re.escape(name).replace(r"\*", ".*"), key) for key in available):
             raise InvalidCaseError(option, f"there is no '{name}'; there are {_listed(available)}")
-    raise InvalidCaseError("query", "what * stands for is not the same in these names")
+    raise InvalidCaseError(next(iter(given)), "what * stands for is not the same in these names")
 
 
 def _listed(available: Mapping[str, Tensor]) -> str:
@@ -201,18 +216,43 @@ def _listed(available: Mapping[str, Tensor]) -> str:
 
 
 def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
-    """The layers with usual names, in their order; none where there are no such names."""
-    if len(available) == 1:  # Q, K and V in one array, whatever its name is
-        return list(_layers(available, dict.fromkeys("QKV", *available)))
+    """The layers with usual names, in their order; none where there are no such names.
+
+    An array belongs to one layer, and to one role in it unless Q, K and V are stacked: names that two conventions fit
+    are those of the first one, and of those with an output matrix before all others.
+    """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
-    for kind, names in ((each, names) for each in ("usual", "transposed") for names in NAMES[each]):
-        for layer in _layers({n: t for n, t in available.items() if n not in used}, names, kind == "transposed"):
-            better = layer.name not in layers or ("O" in layer.parts and "O" not in layers[layer.name].parts)
-            if better and "attention to other tokens" not in _kinds(layer.name):
+    conventions = [(names, kind == "transposed") for kind in ("usual", "transposed") for names in NAMES[kind]]
+    for with_output in (True, False):
+        for names, transposed in conventions:
+            free = {name: part for name, part in available.items() if name not in used}
+            for layer in _layers(free, names, transposed):
+                if ("O" in layer.parts) is not with_output or layer.name in layers:
+                    continue
+                if "attention to other tokens" in _kinds(layer.name):
+                    continue
                 layers[layer.name] = layer
-        used |= {part.name for layer in layers.values() for part in layer.parts.values() if "O" in layer.parts}
+                used |= {part.name for part in layer.parts.values()}
+    if not layers and len(available) == 1:
+        return _alone(*available.values())
     return sorted(layers.values(), key=_order)
+
+
+def _alone(part: Tensor) -> list[LayerTensors]:
+    """The one array of a file as Q, K and V, if its shape says so: (3, ·, ·), (3d, d) or (d, 3d)."""
+    three = len(part.shape) == 3 and part.shape[0] == 3
+    if not three and _is_transposed(part) is None:
+        return []
+    return list(_layers({part.name: part}, dict.fromkeys("QKV", part.name)))
+
+
+def _is_transposed(part: Tensor) -> bool | None:
+    """Whether Q, K and V stand beside each other, (d, 3d), and not on top of each other; ``None`` for other shapes."""
+    if len(part.shape) != 2 or not min(part.shape):
+        return None
+    rows, columns = part.shape
+    return {3 * columns: False, columns / 3: True}.get(rows)
 
 
 def _order(layer: LayerTensors) -> list[Any]:
@@ -275,6 +315,6 @@ def find_layers(
         return named_layers(available, names), available, heads
     if not (layers := usual_layers(available)):
         raise InvalidCaseError(
-            "query", f"no usual names are in it: say query, key and value; it holds {_listed(available)}"
+            "query", f"no usual names are in it: say query, key and value, or stacked; it holds {_listed(available)}"
         )
     return layers, available, heads

@@ -159,8 +159,17 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
     for head in heads:
         said.setdefault(head.words(), []).append(head)
     for words, alike in said.items():
-        named = f"layer {alike[0].layer}, head {alike[0].head}" if len(alike) == 1 else plural(len(alike), "head")
-        yield "the function" if len(heads) == 1 else named, words
+        if len(heads) == 1:
+            yield "the function", words
+        elif len(alike) == 1:
+            yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
+        else:
+            yield f"{plural(len(alike), 'head')}, each alone", words
+    most = max(Counter(head.layer for head in heads).values())
+    if most > 1:
+        yield "a layer", "its function is the sum of those of its heads, and need not determine the function of each"
+    if len({head.layer for head in heads}) > 1:
+        yield "the network", "its function need not determine those of its layers"
 
 
 def _exact(heads: Sequence[HeadWeights]) -> Table:
@@ -282,16 +291,24 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
 def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """A column of marks for each head."""
     singular, boundary = ([[_near(head)[place] or 0.0] for head in heads] for place in range(2))
-    columns = (
-        (f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads]),
-        ("distance to the singular locus", "D", picture.ORANGE, singular),
-        ("distance to the boundary", "s", picture.VERMILION, boundary),
-    )
+    columns = [(f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])]
+    if letter == "A":  # these are distances of A and V together, and are drawn once
+        columns.append(("distance to the singular locus", "D", picture.ORANGE, singular))
+        columns.append(("distance to the boundary", "s", picture.VERMILION, boundary))
+    lower = [[_to_lower_rank(head, letter) or 0.0] for head in heads]
+    columns.append((f"distance of {letter} to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
         if points := [(i, value) for i, column in enumerate(values, 1) for value in column if value]:
             axes.plot(*zip(*points, strict=True), mark, color=paint, markersize=5, fillstyle="none", label=label)
     step = max(1, len(heads) // 12)
     axes.set_xticks(range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90)
+
+
+def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
+    """The distance of A or V alone to the matrices of a rank below its own."""
+    rank = head.ranks.r if letter == "A" else head.ranks.s
+    distances = _spectrum(head, letter)[1]
+    return distances[rank - 2] if rank > 1 else None
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
@@ -333,6 +350,7 @@ def weights(
     key: str | None = None,
     value: str | None = None,
     output: str | None = None,
+    stacked: str | None = None,
     skip: bool = False,
     normalization: str = "none",
     tolerance: float | None = None,
@@ -358,6 +376,9 @@ def weights(
         Of each layer; what ``config.json`` beside the file says, or 1.
     query, key, value, output : str, optional
         Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not be given.
+    stacked : str, optional
+        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3, ·, ·), or as in
+        PyTorch with the numbers of rows that heads and output matrix say.
     skip, normalization
         Of the network, as for :class:`~m2bridge.DeepAttention`.
     tolerance : float, optional
@@ -386,7 +407,7 @@ def weights(
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     given = {x: array for x, array in {"K": K, "Q": Q, "V": V, "A": A, "O": O}.items() if array is not None}
-    names = {"query": query, "key": key, "value": value, "output": output}
+    names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
         found, unfinished = find_heads(layers, heads, a, normalization == "softmax", tolerance)
