@@ -22,7 +22,7 @@ from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
 from m2bridge.batch.pool import Batch, Performer, Pool
 from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, Report, case_lock, kind_of, reason_of, versions
 from m2bridge.certificates.schema import write_aside
-from m2bridge.convert.documents import read_json, read_text
+from m2bridge.convert.documents import read_bytes, read_json, read_text
 from m2bridge.engine import locate
 from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
@@ -408,9 +408,9 @@ def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
     jobs = []
     for number, path in enumerate(paths):
         try:
-            digest = _digest(work.code, *work.packages, path.read_bytes())
-        except OSError as reason:
-            raise InvalidCaseError("each", f"'{path}' cannot be read: {reason.strerror}") from None
+            digest = _digest(work.code, *work.packages, read_bytes(path, MOST_BYTES))
+        except ConversionError as reason:
+            raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
         name = path.stem if short else str(path).strip("/.").replace("/", "-")
         jobs.append(Job(number, name, pickle.dumps(ItemFile(path.absolute())), digest))
     return jobs

@@ -8,11 +8,14 @@ from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
+from m2bridge.batch.many import file_jobs
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import Report, Store, Task, Unanswered, case_lock, kind_of, reason_of, tasks
 from m2bridge.certificates.schema import Certificate
@@ -197,6 +200,16 @@ def test_a_file_with_cases_of_several_families(tmp_path: Path) -> None:
 def test_a_missing_file_of_cases_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidCaseError, match=r"cannot be read"):
         list(read_cases(tmp_path / "none.toml", ATTENTION))
+
+
+def test_an_item_that_is_a_device_is_not_read(tmp_path: Path) -> None:
+    """One such as /dev/zero never comes to an end; /dev/null would, and is refused by the same words."""
+    work: Any = SimpleNamespace(code="identity", packages=())
+    (tmp_path / "x.txt").write_text("1")
+    assert [job.name for job in file_jobs(work, [tmp_path / "x.txt"])] == ["x"]
+    os.symlink("/dev/null", tmp_path / "y.txt")
+    with pytest.raises(InvalidCaseError, match=r"y.txt' cannot be read: neither a file nor a pipe"):
+        file_jobs(work, [tmp_path / "y.txt"])
 
 
 def test_closures_are_asked_for_small_cases_only() -> None:
