@@ -15,18 +15,19 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from m2bridge.batch.pool import prepare
 from m2bridge.cli import commands
-from m2bridge.engine import Candidate, Engine, Session, candidates
+from m2bridge.engine import Candidate, Engine, Session, candidates, using
 from m2bridge.errors import EngineError
 from m2bridge.families import family
 from m2bridge.limits import Limits
@@ -142,7 +143,13 @@ def server_of_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
 def sessions() -> Iterator[Callable[[Path], Macaulay2]]:
     """Warm sessions, one for each Macaulay2, shared by all tests: sessions do not leak."""
     with ExitStack() as stack:
-        yield cache(lambda program: stack.enter_context(Macaulay2(program)))
+
+        def session(program: Path) -> Macaulay2:
+            started = Macaulay2(program)
+            stack.callback(started.end)  # not entered: it is no choice for tests that choose none
+            return started
+
+        yield cache(session)
 
 
 @pytest.fixture(scope="session")
@@ -157,6 +164,13 @@ def session(program: Path | None, sessions: Callable[[Path], Macaulay2]) -> Maca
 def engine(session: Macaulay2) -> Macaulay2:
     """The same; modules that ask the same questions again and again put :func:`remembering` in its place."""
     return session
+
+
+@pytest.fixture
+def chosen(engine: Engine) -> Iterator[None]:
+    """What asks Macaulay2 below the public functions asks the session of the tests."""
+    with using(engine):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -182,8 +196,17 @@ def m2() -> str:
     return str(found[0].program)
 
 
-class Lent(nullcontext[Macaulay2]):
+class Lent:
     """A session that a command takes for its own, and does not end."""
+
+    def __init__(self, session: Macaulay2) -> None:
+        self._using = using(session)
+
+    def __enter__(self) -> None:
+        self._using.__enter__()
+
+    def __exit__(self, *reason: Any) -> None:
+        self._using.__exit__(*reason)
 
     def start(self) -> None:
         """It runs, or starts with the first script."""
@@ -198,8 +221,9 @@ def one_session(m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pyt
             return Lent(sessions(Path(m2)))
         return Session(program, limits)
 
-    for name in ("engine.session", "cli.shared", "cli.showing"):
+    for name in ("cli.shared", "cli.showing"):
         monkeypatch.setattr(f"m2bridge.{name}.Session", session)
+    monkeypatch.setattr("m2bridge.engine.session._shared", lambda candidate: sessions(Path(m2)))
 
 
 Invoke = Callable[..., subprocess.CompletedProcess[str]]

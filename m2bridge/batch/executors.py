@@ -157,7 +157,7 @@ class Certifier(Performer[Task, Report]):
 
     def __exit__(self, *reason: Any) -> None:
         """End Macaulay2."""
-        self._engine.__exit__(*reason)
+        self._engine.end()
 
 
 class Serial(Certifier):

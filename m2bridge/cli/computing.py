@@ -100,8 +100,8 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     request = shared.Run.of(options)
 
     def function() -> Callable[..., Result]:
-        closures = chosen.command("closures_of_all_sizes")
-        return lambda engine, **more: closures(**more)
+        closures: Callable[..., Result] = chosen.command("closures_of_all_sizes")
+        return closures
 
     return request.compute("Zariski closures for all sizes", function, early=False, vectors=request.everything)[1]
 
@@ -153,12 +153,12 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
 def _of_ideal(what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]) -> int:
     """Show what a function computes of the variety of an ideal; it is imported while Macaulay2 starts."""
     request, field = _ideal_request(options)
-    with shared.within(timeout=request.timeout) as clock, request.engine() as engine:
+    with shared.within(timeout=request.timeout) as clock, request.engine():
         with importing():
             compute = function()
         ideal, title = read_ideal(named, field)
         with progress(f"{what} of {title or printable(named):.60}"):
-            result = compute(ideal, engine=engine, title=title)
+            result = compute(ideal, title=title)
     return show(result, request.form, clock, request.everything)
 
 
@@ -238,9 +238,9 @@ def implicitize_command(file: Path, **options: Any) -> int:
             from m2bridge.maps.closure import image
 
         polynomial_map, title = read_file(file, read_map)
-        with request.engine(early=False) as engine, progress(f"image of {title or printable(file.name)}"):
+        with request.engine(early=False), progress(f"image of {title or printable(file.name)}"):
             try:
-                result = image(polynomial_map, engine=engine, title=title, **options)
+                result = image(polynomial_map, title=title, **options)
             except InvalidCaseError as reason:
                 if reason.option != "relations":  # that one is no option, but a part of the file
                     raise
@@ -358,11 +358,11 @@ def membership_command(
     with shared.within(timeout=request.timeout) as clock:
         values = None if function is None else _exact("function", _function(function))
         weights = {letter: _exact(letter, text) for letter, text in texts.items()}
-        with request.engine() as engine, progress(f"membership for {request.model}"):
+        with request.engine(), progress(f"membership for {request.model}"):
             with importing():
                 membership = tool("membership")
 
-            result = membership(request.model, values, engine=engine, **weights)
+            result = membership(request.model, values, **weights)
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         taken = "decimals are taken exactly as they are written"
         result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)

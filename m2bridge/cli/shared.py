@@ -155,7 +155,7 @@ class Run:
     def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
         """A session, which starts while Python imports what the computation needs, or at its first run.
 
-        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes one of its own.
+        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes that of the process.
         """
         if not early and self.program is None and self.memory is None:
             return nullcontext()
@@ -166,10 +166,10 @@ class Run:
 
     def compute(self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any) -> tuple[Any, int]:
         """Show the result of a function, which is imported while Macaulay2 starts; return it, and the exit code."""
-        with within(timeout=self.timeout) as running, progress(what), self.engine(early=early) as engine:
+        with within(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
                 compute = resolve_name(function) if isinstance(function, str) else function()
-            result = compute(*subject, engine=engine, **more)
+            result = compute(*subject, **more)
         return result, show(result, self.form, running, self.everything)
 
 

@@ -244,9 +244,9 @@ def _draw(figure: Figure, *, out: Path | None, form: str | None, timeout: float 
     with (
         shared.within(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
-        Session(options.pop("program", None)) as engine,  # it starts when it is used
+        Session(options.pop("program", None)),  # it starts when it is used
     ):
-        result = figure.from_options(options, **({"engine": engine} if figure.needs_engine else {}))
+        result = figure.from_options(options)
     if out is not None:
         with importing(), _writing(out):
             result.save(out)

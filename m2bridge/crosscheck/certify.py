@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
 from importlib import metadata
-from typing import Any
+from typing import Any, Unpack
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
 from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, Difference, difference, digest
 from m2bridge.crosscheck.cross_check import Verdict, numbers_text, plain_text, verdicts_on, weights_text
-from m2bridge.engine import Engine, Session, engine_or_own
+from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
@@ -107,7 +107,7 @@ def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Ques
     return Question(
         key,
         " ".join([STATEMENTS, *sorted(observables)]) if chosen.observed_separately else STATEMENTS,
-        lambda model, engine: model.observe(observables, engine=engine, certified=True),
+        lambda model: model.observe(observables, certified=True),
         partial(_content, statements),
         lambda model: chosen.program(model, key),
         partial(_rows, statements),
@@ -153,7 +153,8 @@ def _witness_text(witness: Witness) -> str:
     return f"at orbit {plain_text(witness.orbit)}: {values} ({details})"
 
 
-def certify(model: Any, question: str, *, engine: Engine | None = None, timeout: float | None = None) -> Certificate:
+@computation
+def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Answer one question about one case; as :func:`certify_all`.
 
     Examples
@@ -162,12 +163,11 @@ def certify(model: Any, question: str, *, engine: Engine | None = None, timeout:
     >>> certificate.file_name, certificate.answer["verdicts"][0]["verdict"]
     ('polynomial-network-2-2-1-r2-expected-dimension.json', 'CONFIRMED')
     """
-    return certify_all(model, (question,), engine=engine, timeout=timeout)[0]
+    return certify_all(model, (question,))[0]
 
 
-def certify_all(
-    model: Any, questions: Sequence[str], *, engine: Engine | None = None, timeout: float | None = None
-) -> list[Certificate]:
+@computation
+def certify_all(model: Any, questions: Sequence[str], **options: Unpack[RunOptions]) -> list[Certificate]:
     """Answer questions about one case; those that rest on the same observation share it.
 
     Parameters
@@ -177,7 +177,7 @@ def certify_all(
     questions : sequence of str
         Keys of :func:`m2bridge.crosscheck.certify.questions`.
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     timeout : float, optional
         Seconds for all questions together.
 
@@ -198,9 +198,8 @@ def certify_all(
     """
     chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
-    with limited(timeout), engine_or_own(engine) as engine:
-        needed = any(question.needs_engine(model) for question in chosen)
-        return _certificates(model, chosen, engine, engine.version if needed else "none")
+    needed = any(question.needs_engine(model) for question in chosen)
+    return _certificates(model, chosen, current() if needed else None)
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
@@ -210,14 +209,15 @@ def _check_numbers(case: dict[str, Any]) -> None:
             raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
 
 
-def _certificates(model: Any, questions: Sequence[Question], engine: Engine, version: str) -> list[Certificate]:
+def _certificates(model: Any, questions: Sequence[Question], engine: Engine | None) -> list[Certificate]:
     observations: dict[str, tuple[Any, dict[str, Any]]] = {}
+    version = "none" if engine is None else engine.version
     for question in questions:
         if question.observation not in observations:
             if isinstance(engine, Session):
                 engine.forget_peak_memory()
             with limited(None) as running:
-                observation = question.observe(model, engine)
+                observation = question.observe(model)
                 peak_memory = engine.peak_memory if isinstance(engine, Session) else None
                 reported = {"versions": _versions(version), "seconds": round(running.seconds, 3)}
                 observations[question.observation] = observation, reported | {"peak_memory": peak_memory}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from m2bridge.algebra.field import QQ
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
-from m2bridge.limits import limited
+from m2bridge.limits import clock
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness, value_json
 from m2bridge.results.base import Decision, VerdictsResult, result_json
@@ -377,12 +377,9 @@ class CrossCheck(VerdictsResult):
         return case | observations | {"verdicts": verdicts, "remarks": remarks, "unfinished": unfinished}
 
 
+@computation
 def cross_check(
-    model: Model,
-    *,
-    statements: Sequence[Statement] | None = None,
-    engine: Engine | None = None,
-    timeout: float | None = None,
+    model: Model, *, statements: Sequence[Statement] | None = None, **options: Unpack[RunOptions]
 ) -> CrossCheck:
     """Decide statements for one case, assuming none of them.
 
@@ -393,7 +390,7 @@ def cross_check(
     statements : sequence of Statement, optional
         All statements about the family when left out.
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
 
@@ -416,16 +413,15 @@ def cross_check(
         raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
     chosen = model.statements() if statements is None else tuple(statements)
     observables = model.observables(chosen)
-    with limited(timeout) as running, engine_or_own(engine) as engine:
-        version = engine.version if model.needs_engine(observables) else ""
-        observed, unfinished = None, ""
-        try:
-            observed = model.observe(observables, engine=engine)
-        except (TimeLimitError, MemoryLimitError) as limit:
-            unfinished = str(limit)
-        verdicts = verdicts_on(chosen, model, observed, unfinished)
-        unfinished = unfinished if observed is None else observed.unfinished
-        return CrossCheck(model, verdicts, observed, version, running.seconds, unfinished)
+    version = current().version if model.needs_engine(observables) else ""
+    observed, unfinished = None, ""
+    try:
+        observed = model.observe(observables)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        unfinished = str(limit)
+    verdicts = verdicts_on(chosen, model, observed, unfinished)
+    unfinished = unfinished if observed is None else observed.unfinished
+    return CrossCheck(model, verdicts, observed, version, clock().seconds, unfinished)
 
 
 _NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}

@@ -7,11 +7,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
 
+from m2bridge.engine.context import choose, chosen
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
@@ -300,12 +300,15 @@ class Session(Conversation):
         Which Macaulay2; found by :func:`m2bridge.engine.locate` when left out.
     limits : Limits
         Limits for each run.
+
+    In its ``with`` block it is the :func:`current` one, which computations use.
     """
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
         # it loads no package that a script does not ask for
         options, scripts = ("--no-preload",), (*LIBRARIES, "session")
         super().__init__(cache(partial(locate, program)), limits or Limits(), options, scripts)
+        self._around: list[Engine | None] = []  # what was chosen around each block that was entered
 
     @property
     def version(self) -> str:
@@ -356,45 +359,36 @@ class Session(Conversation):
         return transcript
 
     def __enter__(self) -> Self:
+        self._around.append(chosen())
+        choose(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.remove("this session is over, because its with block was left: make another Macaulay2()")
+        around = self._around.pop()
+        if chosen() is self:  # a block that another thread leaves chooses nothing there
+            choose(around)
+        self.end("this session is over, because its with block was left: make another Macaulay2()")
+
+    def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
+        """End Macaulay2 for good."""
+        self.remove(reason)
 
 
-def engine_or_shared(engine: Engine | None) -> Engine:
-    """The engine; without one, the session of this process for short questions, which ends with Python.
+def current() -> Engine:
+    """The Macaulay2 of the computation that is running: the chosen one, else that of this process.
 
-    Threads take turns with it, and a child made by ``fork`` starts its own, as with every session. Where another
-    Macaulay2 is to be used than before, the session of the old one is dropped.
+    The session of the process ends with Python. Threads take turns with it, and a child made by
+    ``fork`` starts its own, as with every session. Where another Macaulay2 is to be used than
+    before, the session of the old one is dropped.
 
     Raises
     ------
-    InvalidCaseError
-        If something else is passed; programs run isolated, and not in a workspace.
     EngineNotFoundError
-        If none is passed, and there is no Macaulay2 here.
+        If none was chosen, and there is no Macaulay2 here.
     """
-    return _shared(locate()) if engine is None else _checked(engine)
+    return chosen() or _shared(locate())
 
 
 @lru_cache(maxsize=1)
 def _shared(candidate: Candidate) -> Session:
     return Session()
-
-
-def engine_or_own(engine: Engine | None) -> AbstractContextManager[Engine]:
-    """The engine; without one, a session that starts when it is used and ends with the block.
-
-    Raises
-    ------
-    InvalidCaseError
-        If something else is passed; programs run isolated, and not in a workspace.
-    """
-    return Session() if engine is None else nullcontext(_checked(engine))
-
-
-def _checked(engine: Engine) -> Engine:
-    if not all(hasattr(type(engine), name) for name in ("run", "version")):
-        raise InvalidCaseError("engine", f"must be a session such as Macaulay2(), not {engine!r:.60}")
-    return engine

@@ -31,7 +31,8 @@ from sympy.polys.rings import PolyElement, PolyRing
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.macaulay2 import from_macaulay2
-from m2bridge.engine.script import Engine, Script, fields_of
+from m2bridge.engine.script import Script, fields_of
+from m2bridge.engine.session import current
 from m2bridge.errors import M2BridgeError, MemoryLimitError, ParseError, TimeLimitError
 from m2bridge.limits import clock
 from m2bridge.system import integer
@@ -283,7 +284,7 @@ def parse(records: Sequence[str]) -> Answer:
     return Answer({name: decode(value) for name, value in fields_of(records).items()})
 
 
-def answer_to(script: Script, *, engine: Engine) -> Answer:
+def answer_to(script: Script) -> Answer:
     """Run a script, within the time limit of the computation, and read what it emitted.
 
     Raises
@@ -291,12 +292,12 @@ def answer_to(script: Script, *, engine: Engine) -> Answer:
     EngineError, ParseError
         If it did not run to its end, or its records do not follow the wire format.
     """
-    return parse(engine.run(script, timeout=clock().remaining).records)
+    return parse(current().run(script, timeout=clock().remaining).records)
 
 
-def answer_until_limit(script: Script, *, engine: Engine) -> tuple[Answer, str]:
+def answer_until_limit(script: Script) -> tuple[Answer, str]:
     """Return what a script emitted before it ended or reached a limit, and that limit in words, or empty text."""
     try:
-        return answer_to(script, engine=engine), ""
+        return answer_to(script), ""
     except (TimeLimitError, MemoryLimitError) as limit:
         return parse(limit.records), str(limit)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge.certificates.schema import Content
-from m2bridge.engine import Engine
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
@@ -200,7 +199,7 @@ def all_sizes_family(
     title: str,
     statements: Iterable[Statement],
     *,
-    observe: Callable[[Engine | None], AllSizesResult[Any]],
+    observe: Callable[[], AllSizesResult[Any]],
     row: Callable[[str, dict[str, Any]], Row],
     script: Callable[[AllSizesCase], Script] | None = None,
     more: tuple[Question, ...] = (),
@@ -213,7 +212,7 @@ def all_sizes_family(
     statements : iterable of Statement
         Those that have a form for all sizes.
     observe : callable
-        From an engine to the result.
+        What gives the result.
     row : callable
         From a key and a verdict in a certificate to a row of tables; raises ValueError if the verdict does not follow.
     script : callable, optional
@@ -229,7 +228,7 @@ def all_sizes_family(
         return Question(
             key,
             observation="all-sizes",
-            observe=lambda case, engine: finished(observe(engine)),
+            observe=lambda case: finished(observe()),
             content=lambda case, result: result.content(key),
             rows=lambda certificate: [row(key, verdict) for verdict in certificate.answer["verdicts"]],
             names=lambda: tuple(name_with_part(*about) for about in stated if about[0] == key),

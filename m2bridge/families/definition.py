@@ -19,7 +19,6 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
-    from m2bridge.engine import Engine
     from m2bridge.engine.script import Script
 
 
@@ -145,7 +144,7 @@ class Question:
     observation : str
         Questions about one case with the same word here share one observation.
     observe : callable
-        From a model and an engine, perhaps ``None``, to what is observed.
+        From a model to what is observed.
     content : callable
         From a model and what was observed to the content of the certificate.
     script : callable
@@ -166,7 +165,7 @@ class Question:
 
     key: str
     observation: str
-    observe: Callable[[Any, Engine | None], Any]
+    observe: Callable[[Any], Any]
     content: Callable[[Any, Any], Content]
     script: Callable[[Any], Script | None]
     rows: Callable[[Certificate], list[Row]]
@@ -181,7 +180,7 @@ def computed_question(
     key: str,
     text: str,
     *,
-    observe: Callable[[Any, Engine | None], Any],
+    observe: Callable[[Any], Any],
     content: Callable[[Any, Any], Content],
     summary: Callable[[dict[str, Any]], str],
     **more: Any,
@@ -281,9 +280,9 @@ class Figure:
     compute: Callable[..., Any]
     needs_engine: bool = False
 
-    def from_options(self, texts: Mapping[str, str | None], **engine: Any) -> Any:
+    def from_options(self, texts: Mapping[str, str | None]) -> Any:
         """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
-        return self.compute(**read_options(self.options, texts), **engine)
+        return self.compute(**read_options(self.options, texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import flint
 from sympy import Poly, Symbol
@@ -26,7 +26,7 @@ from m2bridge.algebra.ring import (
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.convert.notation import generator_lines, ideal_latex, ideal_macaulay2, ideal_text, polynomial_text
 from m2bridge.convert.polynomials import element, flat
-from m2bridge.engine import Engine
+from m2bridge.engine import RunOptions, computation
 from m2bridge.engine.wire import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
@@ -102,7 +102,7 @@ class Ideal(Result, GeneratingSet):
     def __contains__(self, polynomial: object) -> bool:
         return self.contains(polynomial)
 
-    def equals(self, other: GeneratingSet, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
+    def equals(self, other: GeneratingSet, **options: Unpack[RunOptions]) -> bool:
         """Whether both are the same ideal, as ``==``; where an engine is given, it decides.
 
         >>> ideal("x + y", "x - y").equals(ideal("x", "y"), timeout=60)
@@ -112,11 +112,11 @@ class Ideal(Result, GeneratingSet):
             return False
         if {g.monic() for g in self.generators} == {g.monic() for g in other.generators}:
             return True
-        if engine is None and (same := same_small(self, other)) is not None:
+        if options.get("engine") is None and (same := same_small(self, other)) is not None:
             return same
-        return self._ask("ideal_equality", engine, timeout, other).boolean("equal")
+        return self._ask_within("ideal_equality", other, **options).boolean("equal")
 
-    def contains(self, other: object, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
+    def contains(self, other: object, **options: Unpack[RunOptions]) -> bool:
         """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the ideal, as ``in``.
 
         >>> cusp = ideal("y^2 - x^3")
@@ -127,16 +127,12 @@ class Ideal(Result, GeneratingSet):
         check_one_ring(self, second)
         if {g.monic() for g in second.generators} <= {g.monic() for g in self.generators}:
             return True
-        if engine is None and (same := same_small(self, self + second)) is not None:
+        if options.get("engine") is None and (same := same_small(self, self + second)) is not None:
             return same
-        return self._ask("ideal_containment", engine, timeout, second).boolean("contains")
+        return self._ask_within("ideal_containment", second, **options).boolean("contains")
 
-    def intersect(
-        self,
-        *others: GeneratingSet | Sequence[GeneratingSet],
-        engine: Engine | None = None,
-        timeout: float | None = None,
-    ) -> Ideal:
+    @computation
+    def intersect(self, *others: GeneratingSet | Sequence[GeneratingSet], **options: Unpack[RunOptions]) -> Ideal:
         """The intersection with other ideals of the ring: it defines the union of the varieties.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.3.
@@ -149,9 +145,10 @@ class Ideal(Result, GeneratingSet):
             return self
         ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
         values = {"names": f"({', '.join(ideals)})"}
-        return _tidied(ask("ideal_intersection", ideals, values, engine=engine, timeout=timeout).ideal("intersection"))
+        return _tidied(ask("ideal_intersection", ideals, values).ideal("intersection"))
 
-    def quotient(self, other: object, *, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
+    @computation
+    def quotient(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
         """The quotient I : J, all f with f·J ⊆ I, for an ideal J or a polynomial.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
@@ -159,9 +156,10 @@ class Ideal(Result, GeneratingSet):
         >>> print(ideal("x^2*y").quotient("x"))
         ideal(x*y) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_quotient", engine, timeout, self._ideal(other)).ideal("quotient"))
+        return _tidied(self._ask("ideal_quotient", self._ideal(other)).ideal("quotient"))
 
-    def saturate(self, other: object, *, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
+    @computation
+    def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
         """The saturation I : J^∞, all f with f·J^n ⊆ I for some n, for an ideal J or a polynomial.
 
         It defines the closure of V(I) without V(J), components embedded in V(J) left out.
@@ -170,14 +168,10 @@ class Ideal(Result, GeneratingSet):
         >>> print(ideal("x^2*y").saturate("x"))
         ideal(y) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_saturation", engine, timeout, self._ideal(other)).ideal("saturation"))
+        return _tidied(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
 
-    def eliminate(
-        self,
-        *variables: str | Symbol | Sequence[str | Symbol],
-        engine: Engine | None = None,
-        timeout: float | None = None,
-    ) -> Ideal:
+    @computation
+    def eliminate(self, *variables: str | Symbol | Sequence[str | Symbol], **options: Unpack[RunOptions]) -> Ideal:
         """The elimination ideal: what the ideal contains in the other variables, as an ideal of their ring.
 
         It defines the closure of the projection of V(I) to the other coordinates.
@@ -191,12 +185,13 @@ class Ideal(Result, GeneratingSet):
             raise ConversionError(f"{unknown[0]!r:.60} is not a variable of {self.ring}")
         written = dict(zip(variables_of_ring, all_to_macaulay2(variables_of_ring), strict=True))
         values = {"eliminated": f"{{{', '.join(written[name] for name in names)}}}"}
-        answer = ask("ideal_elimination", {"givenIdeal": self}, values, engine=engine, timeout=timeout)
+        answer = ask("ideal_elimination", {"givenIdeal": self}, values)
         smaller = PolynomialRing(self.ring.field, tuple(name for name in variables_of_ring if name not in names))
         generators = (g.set_ring(smaller.sympy_ring) for g in answer.ideal("elimination").generators)
         return _tidied(GeneratingSet(smaller, tuple(generators)))
 
-    def groebner_basis(self, *, engine: Engine | None = None, timeout: float | None = None) -> GroebnerBasis:
+    @computation
+    def groebner_basis(self, **options: Unpack[RunOptions]) -> GroebnerBasis:
         """The reduced Gröbner basis for the graded reverse lexicographic order, elements of low degree first.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
@@ -204,28 +199,31 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
-        basis = self._ask("ideal_groebner_basis", engine, timeout).ideal("groebner_basis")
+        basis = self._ask("ideal_groebner_basis").ideal("groebner_basis")
         elements = tidy(GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))).generators
         source = Module(self.ring, tuple((total_degree(element),) for element in elements))
         return GroebnerBasis(Matrix(Module(self.ring, ((0,),)), source, (elements,), (0,)))
 
-    def dimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def dimension(self, **options: Unpack[RunOptions]) -> int:
         """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for the unit ideal.
 
         >>> ideal("x*y", "x*z").dimension()
         2
         """
-        return self.hilbert_series(engine=engine, timeout=timeout).dimension
+        return self.hilbert_series().dimension
 
-    def codimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def codimension(self, **options: Unpack[RunOptions]) -> int:
         """The number of variables less the dimension; one more than there are variables for the unit ideal.
 
         >>> ideal("x*y", "x*z").codimension()
         1
         """
-        return len(self.ring.variables) - self.dimension(engine=engine, timeout=timeout)
+        return len(self.ring.variables) - self.dimension()
 
-    def degree(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def degree(self, **options: Unpack[RunOptions]) -> int:
         """The degree of the closure of the scheme in projective space, by its largest components; 0 for the unit ideal.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
@@ -233,9 +231,10 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x^2*y").degree()
         3
         """
-        return self.hilbert_series(engine=engine, timeout=timeout).degree
+        return self.hilbert_series().degree
 
-    def hilbert_series(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertSeries:
+    @computation
+    def hilbert_series(self, **options: Unpack[RunOptions]) -> HilbertSeries:
         """The Hilbert series of the quotient by a homogeneous ideal, and of that by the leading forms for others.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
@@ -243,9 +242,10 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x^2 - y*z").hilbert_series()
         HilbertSeries(numerator=(1, 1), dimension=2)
         """
-        return hilbert_series(self, engine=engine, timeout=timeout)
+        return hilbert_series(self)
 
-    def hilbert_polynomial(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
+    @computation
+    def hilbert_polynomial(self, **options: Unpack[RunOptions]) -> HilbertPolynomial:
         """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see :meth:`hilbert_series`.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, Theorem 4.1.3.
@@ -254,9 +254,10 @@ class Ideal(Result, GeneratingSet):
         >>> print(cubic.hilbert_polynomial(), cubic.hilbert_polynomial().to_sympy("n"))
         -2*P_0 + 3*P_1 3*n + 1
         """
-        return hilbert_polynomial(self.hilbert_series(engine=engine, timeout=timeout))
+        return hilbert_polynomial(self.hilbert_series())
 
-    def betti_table(self, *, engine: Engine | None = None, timeout: float | None = None) -> BettiTable:
+    @computation
+    def betti_table(self, **options: Unpack[RunOptions]) -> BettiTable:
         """The graded Betti numbers of the quotient by a homogeneous ideal; raises MethodUnavailableError for others.
 
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
@@ -269,10 +270,11 @@ class Ideal(Result, GeneratingSet):
         """
         if not all(map(is_homogeneous, self.generators)):
             raise MethodUnavailableError("Betti numbers are for homogeneous ideals: this one has other generators")
-        numbers = self._ask("ideal_betti_table", engine, timeout).integer_lists("betti_numbers")
+        numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
-    def resolution(self, *, engine: Engine | None = None, timeout: float | None = None) -> Complex:
+    @computation
+    def resolution(self, **options: Unpack[RunOptions]) -> Complex:
         """A free resolution of the quotient: the minimal one where all generators are homogeneous, else any.
 
         Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
@@ -283,7 +285,7 @@ class Ideal(Result, GeneratingSet):
         >>> koszul.differentials[1].entries
         ((-y,), (x,))
         """
-        answer = self._ask("ideal_resolution", engine, timeout)
+        answer = self._ask("ideal_resolution")
         modules = [Module(self.ring, tuple((j,) for j in degrees)) for degrees in answer.integer_lists("degrees")]
         differentials = [
             Matrix(target, source, tuple(map(tuple, rows)), (0,))
@@ -303,7 +305,8 @@ class Ideal(Result, GeneratingSet):
         rows = tuple(tuple(g.diff(variable) for variable in variables) for g in watched(self.generators))
         return Matrix(target, source, rows, (0,))
 
-    def radical(self, *, engine: Engine | None = None, timeout: float | None = None) -> Ideal:
+    @computation
+    def radical(self, **options: Unpack[RunOptions]) -> Ideal:
         """The radical: all polynomials of which a power lies in the ideal.
 
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, section 4.5.
@@ -311,9 +314,10 @@ class Ideal(Result, GeneratingSet):
         >>> print(ideal("x^2", "x*y").radical())
         ideal(x) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_radical", engine, timeout).ideal("radical"))
+        return _tidied(self._ask("ideal_radical").ideal("radical"))
 
-    def minimal_primes(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
+    @computation
+    def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
         """The minimal primes, over the field of the ring: the irreducible components of the variety; none for 1.
 
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and 4.4.
@@ -321,9 +325,10 @@ class Ideal(Result, GeneratingSet):
         >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
         ['(x,)', '(y, z)']
         """
-        return _ordered(self._ask("ideal_minimal_primes", engine, timeout).ideals("minimal_primes"))
+        return _ordered(self._ask("ideal_minimal_primes").ideals("minimal_primes"))
 
-    def primary_decomposition(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
+    @computation
+    def primary_decomposition(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
         """Primary ideals with different radicals and this ideal as intersection, none superfluous; none for 1.
 
         Embedded components are not unique; their radicals are, see :meth:`associated_primes`.
@@ -334,9 +339,10 @@ class Ideal(Result, GeneratingSet):
         >>> first.intersect(second) == I
         True
         """
-        return _ordered(self._ask("ideal_primary_decomposition", engine, timeout).ideals("components"))
+        return _ordered(self._ask("ideal_primary_decomposition").ideals("components"))
 
-    def associated_primes(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Ideal, ...]:
+    @computation
+    def associated_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
         """The associated primes, over the field of the ring: the minimal ones and the embedded ones; none for 1.
 
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
@@ -344,27 +350,28 @@ class Ideal(Result, GeneratingSet):
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
         ['(x,)', '(x, y)']
         """
-        return _ordered(self._ask("ideal_associated_primes", engine, timeout).ideals("associated_primes"))
+        return _ordered(self._ask("ideal_associated_primes").ideals("associated_primes"))
 
-    def is_prime(self, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
+    @computation
+    def is_prime(self, **options: Unpack[RunOptions]) -> bool:
         """Whether the ideal is prime over the field of its ring; the unit ideal is not.
 
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        return self._ask("ideal_is_prime", engine, timeout).boolean("prime")
+        return self._ask("ideal_is_prime").boolean("prime")
 
-    def is_radical(self, *, engine: Engine | None = None, timeout: float | None = None) -> bool:
+    @computation
+    def is_radical(self, **options: Unpack[RunOptions]) -> bool:
         """Whether the ideal is its own radical; the unit ideal is.
 
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
-        return self._ask("ideal_is_radical", engine, timeout).boolean("radical")
+        return self._ask("ideal_is_radical").boolean("radical")
 
-    def singular_locus(
-        self, *, engine: Engine | None = None, timeout: float | None = None, minors: Minors = "auto"
-    ) -> IdealSingularLocus[Ideal]:
+    @computation
+    def singular_locus(self, *, minors: Minors = "auto", **options: Unpack[RunOptions]) -> IdealSingularLocus[Ideal]:
         """The singular locus of the variety V(I): the points of which the local ring is not regular.
 
         V(I) is taken as a reduced variety. Of the ``minors`` of Jacobian matrices, ``"selected"`` takes some until the
@@ -375,7 +382,7 @@ class Ideal(Result, GeneratingSet):
         >>> umbrella.singular_locus().ideal == ideal("x", "y", variables="x y z")
         True
         """
-        return singular_locus(self, engine=engine, timeout=timeout, minors=minors)
+        return singular_locus(self, minors=minors)
 
     def projective(self) -> ProjectiveScheme[Ideal]:
         """The projective scheme that the ideal defines, if its generators are homogeneous.
@@ -389,9 +396,8 @@ class Ideal(Result, GeneratingSet):
         """
         return ProjectiveScheme(self)
 
-    def image(
-        self, polynomial_map: PolynomialMap, *, engine: Engine | None = None, timeout: float | None = None
-    ) -> Ideal:
+    @computation
+    def image(self, polynomial_map: PolynomialMap, **options: Unpack[RunOptions]) -> Ideal:
         """The ideal of the image of the scheme of this ideal, in the coordinates of the target of a map.
 
         It defines the Zariski closure of the image of V(I), and is radical, and prime, if this ideal is. Where the
@@ -407,7 +413,7 @@ class Ideal(Result, GeneratingSet):
         relations = relations_over(polynomial_map, self.ring.field)
         self._check_ring(relations.ring, "the source")
         values = map_values(polynomial_map, relations)
-        answer = ask("ideal_image", {"givenIdeal": self + relations}, values, engine=engine, timeout=timeout)
+        answer = ask("ideal_image", {"givenIdeal": self + relations}, values)
         return _tidied(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
@@ -492,12 +498,15 @@ class Ideal(Result, GeneratingSet):
         data = self.to_mrdi(namespace)
         Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
 
-    def _ask(
-        self, question: str, engine: Engine | None, timeout: float | None, other: GeneratingSet | None = None
-    ) -> Answer:
+    @computation
+    def _ask_within(self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]) -> Answer:
+        """The answer of Macaulay2 to a question about two ideals, with an engine and a limit of its own."""
+        return self._ask(question, other)
+
+    def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
         """The answer of Macaulay2 to a question about this ideal, and another one."""
         ideals = {"givenIdeal": self} if other is None else {"givenIdeal": self, "otherIdeal": other}
-        return ask(question, ideals, engine=engine, timeout=timeout)
+        return ask(question, ideals)
 
     def _ideal(self, value: object) -> GeneratingSet:
         """The given ideal, or the one that a polynomial generates in the ring of this one."""

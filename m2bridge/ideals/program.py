@@ -14,10 +14,8 @@ from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, check_one_ring, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.engine import Engine, engine_or_own, engine_or_shared
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
-from m2bridge.limits import limited
 
 RING = "givenRing"
 """The ring of all ideals of a question, in its program."""
@@ -28,9 +26,6 @@ def ask(
     ideals: Mapping[str, GeneratingSet],
     values: Mapping[str, str] | None = None,
     libraries: tuple[str, ...] = ("wire",),
-    *,
-    engine: Engine | None,
-    timeout: float | None,
 ) -> Answer:
     """The answer of Macaulay2 to the program of this name.
 
@@ -41,16 +36,12 @@ def ask(
     EngineError
         If Macaulay2 does not answer within the limits.
     """
-    script = question(name, ideals, values, libraries)
-    with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
-        return answer_to(script, engine=engine)
+    return answer_to(question(name, ideals, values, libraries))
 
 
-def hilbert_series(ideal: GeneratingSet, *, engine: Engine | None, timeout: float | None) -> HilbertSeries:
+def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
     """The Hilbert series of the quotient by the ideal, or by its leading forms where it is not homogeneous."""
-    answer = ask(
-        "ideal_invariants", {"givenIdeal": ideal}, None, ("wire", "invariants"), engine=engine, timeout=timeout
-    )
+    answer = ask("ideal_invariants", {"givenIdeal": ideal}, None, ("wire", "invariants"))
     return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar, Unpack
 
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.polynomial_map import tangent_dimension
@@ -15,11 +15,11 @@ from m2bridge.convert.notation import (
     ideal_text,
     polynomial_text,
 )
-from m2bridge.engine import Engine, engine_or_own, engine_or_shared
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.errors import MethodUnavailableError, check_choice
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, question, tidy
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
 
@@ -152,8 +152,9 @@ class IdealSingularLocus(Result, Generic[Kind]):
         return ideal_macaulay2(self.ideal)
 
 
+@computation
 def singular_locus(
-    ideal: Kind, *, engine: Engine | None = None, timeout: float | None = None, title: str = "", minors: Minors = "auto"
+    ideal: Kind, *, title: str = "", minors: Minors = "auto", **options: Unpack[RunOptions]
 ) -> IdealSingularLocus[Kind]:
     """The singular locus of V(I), where I is any ideal over the perfect field QQ or GF(p).
 
@@ -181,21 +182,20 @@ def singular_locus(
     """
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
-    with limited(timeout), engine_or_own(engine_or_shared(engine)) as engine:
-        answer, late = answer_until_limit(script, engine=engine)
-        proved, rest = proved_until(answer) if late else ((), None)
-        return IdealSingularLocus(
-            ideal,
-            printable(title),
-            _components(ideal, answer, "components", "component_dimensions", "component_degrees"),
-            _components(ideal, answer, "primes", "dimensions", "degrees"),
-            _of_kind(ideal, answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
-            engine.version,
-            clock().seconds,
-            late,
-            proved=_sorted(ideal, proved),
-            rest_dimension=rest,
-        )
+    answer, late = answer_until_limit(script)
+    proved, rest = proved_until(answer) if late else ((), None)
+    return IdealSingularLocus(
+        ideal,
+        printable(title),
+        _components(ideal, answer, "components", "component_dimensions", "component_degrees"),
+        _components(ideal, answer, "primes", "dimensions", "degrees"),
+        _of_kind(ideal, answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
+        current().version,
+        clock().seconds,
+        late,
+        proved=_sorted(ideal, proved),
+        rest_dimension=rest,
+    )
 
 
 def most_minors(minors: Minors) -> str:
@@ -338,34 +338,39 @@ class ProjectiveScheme(Generic[Kind]):
     def __str__(self) -> str:
         return f"Proj of the quotient by {self.ideal}"
 
-    def dimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def dimension(self, **options: Unpack[RunOptions]) -> int:
         """The dimension, one less than that of the affine cone; −1 if the scheme is empty.
 
         >>> ideal("x^2", "y^2").projective().dimension()
         -1
         """
-        return max(hilbert_series(self.ideal, engine=engine, timeout=timeout).dimension - 1, -1)
+        return max(hilbert_series(self.ideal).dimension - 1, -1)
 
-    def codimension(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def codimension(self, **options: Unpack[RunOptions]) -> int:
         """The dimension of the projective space less that of the scheme."""
-        return len(self.ideal.ring.variables) - 1 - self.dimension(engine=engine, timeout=timeout)
+        return len(self.ideal.ring.variables) - 1 - self.dimension()
 
-    def degree(self, *, engine: Engine | None = None, timeout: float | None = None) -> int:
+    @computation
+    def degree(self, **options: Unpack[RunOptions]) -> int:
         """The degree, by the components of the largest dimension with their multiplicities; 0 if the scheme is empty.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
-        series = hilbert_series(self.ideal, engine=engine, timeout=timeout)
+        series = hilbert_series(self.ideal)
         return series.degree if series.dimension > 0 else 0
 
-    def hilbert_polynomial(self, *, engine: Engine | None = None, timeout: float | None = None) -> HilbertPolynomial:
+    @computation
+    def hilbert_polynomial(self, **options: Unpack[RunOptions]) -> HilbertPolynomial:
         """The Hilbert polynomial; zero if the scheme is empty.
 
         Source: Hartshorne, *Algebraic Geometry*, Theorem I.7.5.
         """
-        return hilbert_polynomial(hilbert_series(self.ideal, engine=engine, timeout=timeout))
+        return hilbert_polynomial(hilbert_series(self.ideal))
 
-    def saturated_ideal(self, *, engine: Engine | None = None, timeout: float | None = None) -> Kind:
+    @computation
+    def saturated_ideal(self, **options: Unpack[RunOptions]) -> Kind:
         """The largest ideal that defines the scheme: I : m^∞, with the irrelevant ideal m of all variables.
 
         Source: Hartshorne, *Algebraic Geometry*, Exercise II.5.10.
@@ -375,28 +380,30 @@ class ProjectiveScheme(Generic[Kind]):
         """
         irrelevant = GeneratingSet(self.ideal.ring, tuple(self.ideal.ring.sympy_ring.gens))
         ideals: dict[str, GeneratingSet] = {"givenIdeal": self.ideal, "otherIdeal": irrelevant}
-        answer = ask("ideal_saturation", ideals, engine=engine, timeout=timeout)
+        answer = ask("ideal_saturation", ideals)
         return _of_kind(self.ideal, answer.ideal("saturation"))
 
-    def minimal_primes(self, *, engine: Engine | None = None, timeout: float | None = None) -> tuple[Kind, ...]:
+    @computation
+    def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Kind, ...]:
         """The homogeneous prime ideals of the components that are irreducible over the field of the ring.
 
         >>> ideal("x*y", "x*z", "x*w").projective().minimal_primes()
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
-        answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal}, engine=engine, timeout=timeout)
+        answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
         primes = [_of_kind(self.ideal, prime) for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
         return tuple(sorted(primes, key=order))
 
+    @computation
     def singular_locus(
-        self, *, engine: Engine | None = None, timeout: float | None = None, title: str = "", minors: Minors = "auto"
+        self, *, title: str = "", minors: Minors = "auto", **options: Unpack[RunOptions]
     ) -> IdealSingularLocus[Kind]:
         """The singular locus of the projective variety X of the ideal, taken as reduced.
 
         The affine cone without its apex is locally a product of X and a line without a point, so that it is singular
         above the singular points of X and nowhere else: the locus of X is that of the cone, the apex left out.
         """
-        cone = singular_locus(self.ideal, engine=engine, timeout=timeout, title=title, minors=minors)
+        cone = singular_locus(self.ideal, title=title, minors=minors)
         smooth = cone.components is not None and not _projective(cone.components)
         return replace(
             cone,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -11,13 +11,13 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap, random_point
 from m2bridge.algebra.schur import Representation
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap
-from m2bridge.limits import clock, limited, share, watched
+from m2bridge.limits import clock, share, watched
 from m2bridge.maps import completeness, lattice
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.map_model import Case, as_model
@@ -37,16 +37,16 @@ MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""
 
 
+@computation
 def closure(
     case: Case,
     *,
-    engine: Engine | None = None,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
     weights: str | None = None,
     strategy: Strategy = "auto",
     max_degree: int | None = None,
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> Closure:
     """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by elimination.
 
@@ -57,7 +57,7 @@ def closure(
     ----------
     case : a model or a PolynomialMap
     engine : Engine, optional
-        Not needed for ``multigraded``, nor with ``max_degree``; else one is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     field : CoefficientField
     coordinates, weights : str, for models that offer a choice
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
@@ -85,7 +85,7 @@ def closure(
     InvalidCaseError
         If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
     EngineNotFoundError
-        If an engine is needed, none is given, and there is no Macaulay2 here.
+        If Macaulay2 is needed, none is given, and there is none here.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on time was reached
         before anything was found.
@@ -98,24 +98,22 @@ def closure(
     >>> closure(cubic, strategy="multigraded").ideal.generators
     (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
-    with limited(timeout):
-        model = as_model(case, coordinates, weights)
-        check_options(strategy, field=field, max_degree=max_degree)
-        model.check_field(field)
-        with engine_or_own(engine) as engine:
-            # First what needs no equations, in a part of the time, so that there is something to show.
-            bound = _dimension_by_ranks(model, field=field)
-            try:
-                source = _graded(model, strategy, field, max_degree)
-                if source is None or _prefers_lattice(source, strategy, max_degree):
-                    way = resolve(strategy) if source is None else "lattice"
-                    return _by_macaulay2(model, field, way, bound, engine=engine)
-                return _multigraded(source, model, strategy, max_degree, bound, engine=engine)
-            except errors.TimeLimitError as limit:
-                if bound[0] is None:
-                    raise
-                way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
-                return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+    model = as_model(case, coordinates, weights)
+    check_options(strategy, field=field, max_degree=max_degree)
+    model.check_field(field)
+    # First what needs no equations, in a part of the time, so that there is something to show.
+    bound = _dimension_by_ranks(model, field=field)
+    try:
+        source = _graded(model, strategy, field, max_degree)
+        if source is None or _prefers_lattice(source, strategy, max_degree):
+            way = resolve(strategy) if source is None else "lattice"
+            return _by_macaulay2(model, field, way, bound)
+        return _multigraded(source, model, strategy, max_degree, bound)
+    except errors.TimeLimitError as limit:
+        if bound[0] is None:
+            raise
+        way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+        return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
 
 
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
@@ -133,19 +131,17 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
     return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and lattice.markov_program() is not None
 
 
-def _by_macaulay2(
-    model: Model, field: CoefficientField, strategy: Strategy, bound: Bound, *, engine: Engine
-) -> Closure:
+def _by_macaulay2(model: Model, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
         script, reason = lattice.lattice_script(independent, field=field, title=model.title)
     else:
         script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
-    answer, late = answer_until_limit(script, engine=engine)
+    answer, late = answer_until_limit(script)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise completeness.empty_source()
-    return read_closure(answer, model, field, strategy, engine.version, bound, late, reason)
+    return read_closure(answer, model, field, strategy, current().version, bound, late, reason)
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
@@ -176,12 +172,12 @@ def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degre
 
 
 def _multigraded(
-    source: MultigradedMap, model: Model, strategy: Strategy, max_degree: int | None, bound: Bound, *, engine: Engine
+    source: MultigradedMap, model: Model, strategy: Strategy, max_degree: int | None, bound: Bound
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
     auto = strategy == "auto"
     if auto and max_degree is None:
-        equations = completeness.all_equations(source, model, engine=engine, rank=bound[0])
+        equations = completeness.all_equations(source, model, rank=bound[0])
     elif auto and max_degree is not None and (core := model.core()) is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
@@ -370,15 +366,15 @@ class Image(Result):
         return self.closure.to_macaulay2()
 
 
+@computation
 def image(
     polynomial_map: PolynomialMap,
     *,
-    engine: Engine | None = None,
     field: CoefficientField = QQ,
     title: str = "",
     strategy: Strategy = "auto",
     max_degree: int | None = None,
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> Image:
     """Closure of the image, dimension of the generic fibre and of the base locus.
 
@@ -387,7 +383,7 @@ def image(
     polynomial_map : PolynomialMap
         Where its source is reducible, no generic fibre is given.
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     title : str
         In words, on one line; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
@@ -409,25 +405,24 @@ def image(
     >>> result.closure.degree, result.generic_fibre_dimension, result.base_locus_dimension
     (3, 0, 0)
     """
-    with limited(timeout) as running, engine_or_own(engine) as engine:
-        title = printable(title)
-        with share(CLOSURE_PART):
-            result = closure(polynomial_map, engine=engine, field=field, strategy=strategy, max_degree=max_degree)
-        answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title), engine=engine)
-        dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
-        if dimension == -1:
-            raise completeness.empty_source()
-        irreducible: bool | None = True
-        if polynomial_map.maybe_reducible:
-            irreducible = answer.boolean("source_irreducible") if "source_irreducible" in answer else None
-        return Image(
-            replace(result, seconds=running.seconds),
-            title,
-            dimension,
-            answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
-            irreducible,
-            "; ".join(filter(None, (result.unfinished, late and f"base locus: {late}"))),
-        )
+    title = printable(title)
+    with share(CLOSURE_PART):
+        result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
+    answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
+    dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
+    if dimension == -1:
+        raise completeness.empty_source()
+    irreducible: bool | None = True
+    if polynomial_map.maybe_reducible:
+        irreducible = answer.boolean("source_irreducible") if "source_irreducible" in answer else None
+    return Image(
+        replace(result, seconds=clock().seconds),
+        title,
+        dimension,
+        answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
+        irreducible,
+        "; ".join(filter(None, (result.unfinished, late and f"base locus: {late}"))),
+    )
 
 
 implicitize = image

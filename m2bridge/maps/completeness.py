@@ -19,7 +19,7 @@ from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
-from m2bridge.engine import Engine
+from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.ideals.program import question
@@ -84,7 +84,7 @@ PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 
 
-def all_equations(source: MultigradedMap, model: Model, *, engine: Engine, rank: int | None) -> Equations:
+def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> Equations:
     """The equations of low degree and the proof that they are all, or those of higher degree; as far as the time goes.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo p carries the
@@ -117,22 +117,22 @@ def all_equations(source: MultigradedMap, model: Model, *, engine: Engine, rank:
             return prove_by_core(equations, core)
         try:
             with share(0.75):
-                result = _by_elimination(equations, model, engine=engine)
+                result = _by_elimination(equations, model)
             if result.all_generators:
                 return result
-            proved = _by_minimal_prime(equations, rank, engine=engine)
-            return replace(proved, engine_version=engine.version) if proved.all_generators else result
+            proved = _by_minimal_prime(equations, rank)
+            return replace(proved, engine_version=current().version) if proved.all_generators else result
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
-def _by_elimination(equations: Equations, model: Model, *, engine: Engine) -> Equations:
-    equations = replace(equations, engine_version=engine.version)
+def _by_elimination(equations: Equations, model: Model) -> Equations:
+    equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)
     unlucky = []
     for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
         try:
-            answer = answer_to(completeness_script(model, field=field), engine=engine)
+            answer = answer_to(completeness_script(model, field=field))
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
         series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), independent)
@@ -152,7 +152,7 @@ def _by_elimination(equations: Equations, model: Model, *, engine: Engine) -> Eq
     return replace(equations, unfinished=f"the primes {primes} are unlucky for this map; elimination needs none")
 
 
-def _by_minimal_prime(equations: Equations, rank: int | None, *, engine: Engine) -> Equations:
+def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     """The proof by the one minimal prime P of the equations found, if it has the dimension of the closure.
 
     The ideal I of the closure is prime and contains these equations, so it contains a minimal prime of theirs, which is
@@ -165,9 +165,8 @@ def _by_minimal_prime(equations: Equations, rank: int | None, *, engine: Engine)
         If the limit was reached.
     """
     ideal = equations.implicitization.ideal()
-    answer = answer_to(
-        question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants")), engine=engine
-    )
+    script = question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants"))
+    answer = answer_to(script)
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
     series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables))

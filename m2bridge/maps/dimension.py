@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_choice
-from m2bridge.limits import limited, share
+from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Expectation, Model, UpperBound
@@ -123,21 +123,21 @@ class Dimension(Result):
         return f"dimension = {'null' if self.dimension is None else self.dimension}"
 
 
+@computation
 def dimension(
     case: Case,
     *,
-    engine: Engine | None = None,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
     method: Method = "auto",
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> Dimension:
     """Compute the affine dimension.
 
     Parameters
     ----------
     engine : Engine, optional
-        For ``elimination`` and ``all``; a Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
         to be the dimension where it attains an upper bound. Elimination as one of ``all`` ends after 30 seconds where
@@ -148,7 +148,7 @@ def dimension(
     InvalidCaseError
         If the method is unknown.
     EngineNotFoundError
-        If an engine is needed, none is given, and there is no Macaulay2 here.
+        If Macaulay2 is needed, none is given, and there is none here.
     ContradictionError
         If a proved lower bound exceeds a proved value.
 
@@ -166,21 +166,20 @@ def dimension(
     model = as_model(case, coordinates)
     findings: list[MethodValue] = []
     version = None
-    with limited(timeout) as running:
-        if method in ("auto", "jacobian", "all"):
-            with share(0.5 if eliminates else 1.0):
-                findings += jacobian_findings(model, field=field)
-        if method in ("formula", "all"):
-            findings.append(_by_formula(model))
-        if eliminates:
-            most = ELIMINATION_SECONDS if method == "all" else None
-            with engine_or_own(engine) as own, share(1.0, otherwise=most):
-                findings.append(_by_elimination(case, field, coordinates, engine=own, needed=method == "elimination"))
-                version = own.version
+    if method in ("auto", "jacobian", "all"):
+        with share(0.5 if eliminates else 1.0):
+            findings += jacobian_findings(model, field=field)
+    if method in ("formula", "all"):
+        findings.append(_by_formula(model))
+    if eliminates:
+        most = ELIMINATION_SECONDS if method == "all" else None
+        with share(1.0, otherwise=most):
+            findings.append(_by_elimination(case, field, coordinates, needed=method == "elimination"))
+            version = current().version
     if not _consistent([f for f in findings if f.status in ("proved", "lower bound")]):
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
     upper = best_upper_bound(model, field=field)
-    return Dimension(model, field, tuple(findings), version, running.seconds, upper, model.expectations())
+    return Dimension(model, field, tuple(findings), version, clock().seconds, upper, model.expectations())
 
 
 def _by_formula(model: Model) -> MethodValue:
@@ -192,12 +191,10 @@ def _by_formula(model: Model) -> MethodValue:
     return MethodValue("formula", None, "not applicable", remark)
 
 
-def _by_elimination(
-    case: Case, field: CoefficientField, coordinates: str | None, needed: bool, *, engine: Engine
-) -> MethodValue:
+def _by_elimination(case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool) -> MethodValue:
     """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
     try:
-        result = closure(case, engine=engine, field=field, coordinates=coordinates, strategy="elimination")
+        result = closure(case, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:
         if needed:
             raise

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Unpack
 
 from sympy import Expr, degree, lambdify, latex
 
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.notation import expression_text
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
-from m2bridge.limits import limited, watched
+from m2bridge.limits import clock, watched
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
@@ -132,16 +132,15 @@ class HilbertFunction(PictureResult):
             return figure
 
 
-def hilbert_function(
-    case: Case | Closure, *, engine: Engine | None = None, timeout: float | None = None, degree: int = 8
-) -> HilbertFunction:
+@computation
+def hilbert_function(case: Case | Closure, *, degree: int = 8, **options: Unpack[RunOptions]) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
     Parameters
     ----------
     case : a model, a PolynomialMap or a Closure
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
     degree : int
@@ -159,23 +158,22 @@ def hilbert_function(
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     hilbert_function(SingleLayerAttention(d=2, d_out=1), engine=engine).polynomial
+    ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
     if not 0 <= degree <= MOST_DEGREES:
         raise InvalidCaseError("degree", f"must be from 0 to {MOST_DEGREES}, not {degree}")
-    with limited(timeout) as running, engine_or_own(engine) as engine:
-        result = case if isinstance(case, Closure) else closure(case, engine=engine)
-        if result.hilbert_series is None:
-            raise result.incomplete()
-        if not result.homogeneous:
-            raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
-        series = result.hilbert_series
-        values = tuple(series.value(k) for k in watched(range(degree + 1)))
-        ranks = (result.hilbert_function or ())[: degree + 1]
-        if values[: len(ranks)] != ranks:
-            raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}")
-        return HilbertFunction(result.model, series, values, ranks, result.engine_version, running.seconds)
+    result = case if isinstance(case, Closure) else closure(case)
+    if result.hilbert_series is None:
+        raise result.incomplete()
+    if not result.homogeneous:
+        raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
+    series = result.hilbert_series
+    values = tuple(series.value(k) for k in watched(range(degree + 1)))
+    ranks = (result.hilbert_function or ())[: degree + 1]
+    if values[: len(ranks)] != ranks:
+        raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}")
+    return HilbertFunction(result.model, series, values, ranks, result.engine_version, clock().seconds)
 
 
 MOST_LABELS = 12

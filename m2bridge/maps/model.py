@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.schur import Representation
     from m2bridge.algebra.sparse_polynomial import Terms
-    from m2bridge.engine import Engine
     from m2bridge.maps.statement import OrbitMethods
 
 
@@ -350,7 +349,7 @@ class Model(ABC):
         """Return a criterion for real points of the closure that are no functions of real weights."""
         return None
 
-    def has_real_weights(self, function: Mapping[str, Fraction], *, engine: Engine) -> bool:
+    def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Return whether one point of the closure is a function of real weights, by computing its weights.
 
         Implemented by models with a criterion :meth:`without_real_weights`.
@@ -385,9 +384,7 @@ class Model(ABC):
             if not self.needs_engine({statement.observable}) or not statement.hypotheses(self)
         )
 
-    def observe(
-        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
-    ) -> Observed | None:
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
         """Compute at least these, by methods that share nothing with predictions.
 
         ``None`` where nothing of what statements are about can be observed.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import comb, log10
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import flint
 
@@ -15,13 +15,13 @@ from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import macaulay2
-from m2bridge.engine import Engine, engine_or_own, engine_or_shared
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to, answer_until_limit
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError, check_choice
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model, PolarTheorem
@@ -197,13 +197,9 @@ class PolarDegrees(PictureResult):
             return figure
 
 
+@computation
 def polar_degrees(
-    case: Case | Ideal,
-    *,
-    engine: Engine | None = None,
-    method: Method = "auto",
-    timeout: float | None = None,
-    title: str = "",
+    case: Case | Ideal, *, method: Method = "auto", title: str = "", **options: Unpack[RunOptions]
 ) -> PolarDegrees:
     """Compute the polar degrees of the projective variety of a cone, or of the projective closure of another variety.
 
@@ -211,7 +207,7 @@ def polar_degrees(
     ----------
     case : a model, a PolynomialMap or an Ideal over QQ
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given and one is needed.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     method : {"auto", "theorem", "slices", "conormal"}
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where a general linear
         space meets the image and a general linear space of hyperplanes is tangent. ``conormal``: by the bidegree of the
@@ -240,38 +236,31 @@ def polar_degrees(
     (3, 4)
     """
     check_choice("method", method, Method)
-    with limited(timeout):
-        if isinstance(case, Ideal):
-            if method not in ("auto", "conormal"):
-                raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
-            return _of_ideal(case, printable(title) or "variety of an ideal", None, engine=engine)
-        model = as_model(case)
-        theorem = model.polar_theorem() if method in ("auto", "theorem") else None
-        if theorem is not None:
-            known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
-            return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
-        if method == "theorem":
-            raise MethodUnavailableError(
-                f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
-            )
-        return _of_closure(model, engine=engine) if method == "conormal" else _by_slices(model, engine=engine)
+    if isinstance(case, Ideal):
+        if method not in ("auto", "conormal"):
+            raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
+        return _of_ideal(case, printable(title) or "variety of an ideal", None)
+    model = as_model(case)
+    theorem = model.polar_theorem() if method in ("auto", "theorem") else None
+    if theorem is not None:
+        known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
+        return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
+    if method == "theorem":
+        raise MethodUnavailableError(f"no theorem gives the polar degrees of the {model.title}: use slices or conormal")
+    return _of_closure(model) if method == "conormal" else _by_slices(model)
 
 
-def _of_closure(model: Model, *, engine: Engine | None) -> PolarDegrees:
-    with engine_or_own(engine) as engine:
-        variety = closure(model, engine=engine)
-        if variety.ideal is None or not variety.completeness.proved:
-            raise variety.incomplete()
-        return _of_ideal(variety.ideal, model.title, model.case, engine=engine, prime=True)
+def _of_closure(model: Model) -> PolarDegrees:
+    variety = closure(model)
+    if variety.ideal is None or not variety.completeness.proved:
+        raise variety.incomplete()
+    return _of_ideal(variety.ideal, model.title, model.case, prime=True)
 
 
-def _of_ideal(
-    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, engine: Engine | None, prime: bool = False
-) -> PolarDegrees:
+def _of_ideal(ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False) -> PolarDegrees:
     """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
-    with engine_or_own(engine_or_shared(engine)) as engine:
-        answer = answer_to(conormal_script(ideal, title, prime=prime), engine=engine)
-        version = engine.version
+    answer = answer_to(conormal_script(ideal, title, prime=prime))
+    version = current().version
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
@@ -298,15 +287,14 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     return question("polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names)
 
 
-def _by_slices(model: Model, *, engine: Engine | None) -> PolarDegrees:
+def _by_slices(model: Model) -> PolarDegrees:
     forms, cone = _forms(model)
     kept, point = _chart(forms)
     last = len(kept)
     if (minors := max(comb(last + 1, cut + 2) for cut in range(last + 1))) > MOST_MINORS:
         raise TooLargeError(f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}")
-    with engine_or_own(engine) as engine:
-        answer, late = answer_until_limit(slices_script(forms, kept, point, model.title), engine=engine)
-        version = engine.version
+    answer, late = answer_until_limit(slices_script(forms, kept, point, model.title))
+    version = current().version
     theorem = PolarTheorem(_counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ())
     numbers = len(forms.coordinates) - 1, last
     return PolarDegrees(model.title, model.case, *numbers, "slices", theorem, version, clock().seconds, late, not cone)

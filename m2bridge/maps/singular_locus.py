@@ -4,18 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 from math import comb, inf
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.varieties import Measured, bound_text, measured, most_minors, proved_until
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.map_model import Case, as_model
@@ -215,15 +215,15 @@ FEW_MINORS = 500
 """and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most this many minors."""
 
 
+@computation
 def singular_locus(
     case: Case,
     *,
-    engine: Engine | None = None,
     field: CoefficientField = QQ,
     coordinates: str | None = None,
     method: Method = "auto",
     ideals: bool = False,
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> SingularLocus:
     """Compute the singular locus of the Zariski closure.
 
@@ -231,7 +231,7 @@ def singular_locus(
     ----------
     case : a model or a PolynomialMap
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     method : {"auto", "fibres", "orbits", "jacobian", "all"}
         ``fibres``: the fibre of the parametrization over one point of each orbit, for models whose orbits are known and
         whose fibres decide smoothness. ``orbits``: the Jacobian criterion at one point of each orbit; over QQ, with
@@ -269,15 +269,14 @@ def singular_locus(
     model.check_field(field)
     plan = _plan(method, model, field)
     findings: list[LocusFindings] = []
-    with limited(timeout), engine_or_own(engine) as engine:
-        orbit_methods = model.orbit_methods()
-        if orbit_methods is not None and "fibres" in plan:
-            findings.append(orbit_methods.by_fibres(engine=engine))
-        if orbit_methods is not None and "bounds" in plan:
-            findings.append(orbit_methods.by_bounds())
-        if "orbits" in plan or "jacobian" in plan:
-            findings += _from_ideal(plan, model, field, engine=engine, second_opinion=method == "auto")
-        return _result(findings, model, field, ideals, engine=engine, second_opinion=method != "all")
+    orbit_methods = model.orbit_methods()
+    if orbit_methods is not None and "fibres" in plan:
+        findings.append(orbit_methods.by_fibres())
+    if orbit_methods is not None and "bounds" in plan:
+        findings.append(orbit_methods.by_bounds())
+    if "orbits" in plan or "jacobian" in plan:
+        findings += _from_ideal(plan, model, field, second_opinion=method == "auto")
+    return _result(findings, model, field, ideals, second_opinion=method != "all")
 
 
 def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
@@ -308,13 +307,13 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
 
 
 def _from_ideal(
-    plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool, *, engine: Engine
+    plan: tuple[str, ...], model: Model, field: CoefficientField, second_opinion: bool
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
     dimension, findings, orbit_methods = None, [], model.orbit_methods()
     try:
-        variety = closure(model, engine=engine, field=field, strategy="elimination")
+        variety = closure(model, field=field, strategy="elimination")
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
             instead = "" if "fibres" in plan or model.no_fibres(field) else "; --method fibres needs none"
@@ -326,13 +325,13 @@ def _from_ideal(
         minors = comb(len(ideal.generators), size) * comb(width, size)  # those that the criterion takes
         too_expensive = second_opinion and findings and minors > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
-            findings.append(_by_jacobian(model, ideal, dimension, engine=engine))
+            findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
     return findings
 
 
-def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) -> LocusFindings:
+def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     """Findings by the Jacobian criterion, with selected minors of the Jacobian matrix, or all if they are few.
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the kernel of a ring map
@@ -347,13 +346,13 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int, *, engine: Engine) 
     """
     if dimension == len(ideal.ring.variables):
         return LocusFindings("jacobian", dimension, (), ())
-    if model.polynomial_map.maybe_reducible and not ideal.is_prime(engine=engine):
+    if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         raise errors.MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible varieties: take "
             "the components of the source one by one"
         )
     values = {"title": model.title, "most_minors": most_minors("auto")} | macaulay2.ring_values(ideal)
-    answer, late = answer_until_limit(render("jacobian_criterion", values=values), engine=engine)
+    answer, late = answer_until_limit(render("jacobian_criterion", values=values))
     if late:
         primes, rest = proved_until(answer)
         proved = _components(model, primes)
@@ -395,13 +394,7 @@ def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Compo
 
 
 def _result(
-    findings: list[LocusFindings],
-    model: Model,
-    field: CoefficientField,
-    ideals: bool,
-    second_opinion: bool,
-    *,
-    engine: Engine,
+    findings: list[LocusFindings], model: Model, field: CoefficientField, ideals: bool, second_opinion: bool
 ) -> SingularLocus:
     """Compare what the methods found, and take the last word of those that finished.
 
@@ -417,9 +410,7 @@ def _result(
     partial = next((f for f in findings if components is None and f.rest_dimension is not None), None)
     ideals = ideals or model.orbit_methods() is None
     if components is not None:
-        components = tuple(
-            _with_ideal(c, model, field, engine=engine) if ideals else replace(c, ideal=None) for c in components
-        )
+        components = tuple(_with_ideal(c, model, field) if ideals else replace(c, ideal=None) for c in components)
     return SingularLocus(
         model,
         field,
@@ -428,7 +419,7 @@ def _result(
         known_orbits(finished or findings),
         components,
         tuple(remarks + (limits if excused else [])),
-        engine.version if ideals or any(f.uses_engine for f in findings) else "",
+        current().version if ideals or any(f.uses_engine for f in findings) else "",
         clock().seconds,
         "" if excused else "; ".join(limits),
         () if partial is None else partial.proved,
@@ -445,7 +436,7 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
     return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 
-def _with_ideal(component: Component, model: Model, field: CoefficientField, *, engine: Engine) -> Component:
+def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:
     """The component with its ideal and degree by elimination; unchanged if that did not finish.
 
     Raises
@@ -459,7 +450,7 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField, *, 
     assert orbit_methods is not None
     try:
         orbit_closure = orbit_methods.orbit_closure(component.orbit)
-        variety = closure(orbit_closure, engine=engine, field=field, strategy="elimination")
+        variety = closure(orbit_closure, field=field, strategy="elimination")
     except errors.TimeLimitError:
         return component
     if variety.ideal is None or variety.degree is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Rational
-from typing import Any
+from typing import Any, Unpack
 
 from flint import fmpq, fmpq_mpoly
 from sympy import Expr, sympify
@@ -18,12 +18,12 @@ from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
 from m2bridge.convert import macaulay2
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import Case
@@ -266,14 +266,14 @@ def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, 
 LEAST_FINENESS, MOST_FINENESS = 4, 200
 
 
+@computation
 def slice_surface(
     case: Case | Closure,
     coordinates: Values | None = None,
     *,
-    engine: Engine | None = None,
-    timeout: float | None = None,
     box: Mapping[str, Span] | Span = (-1, 1),
     fineness: int = 24,
+    **options: Unpack[RunOptions],
 ) -> SliceSurface:
     """Cut the Zariski closure by an affine-linear space of dimension 3, and find the real points in a box.
 
@@ -288,7 +288,7 @@ def slice_surface(
         What is fixed; a coordinate may also be an expression of degree ≤ 1 in other variables. Those left out are
         variables of their own. There must be three variables in the end.
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     timeout : float, optional
         Seconds for the whole computation.
     box : (low, high), or one for each variable
@@ -318,33 +318,32 @@ def slice_surface(
     """
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError("fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}")
-    with limited(timeout), engine_or_own(engine) as engine:
-        result = case if isinstance(case, Closure) else closure(case, engine=engine)
-        if result.ideal is None or not result.completeness.proved:
-            raise result.incomplete()
-        space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
-        criterion = space.criterion(result.model)
-        answer = answer_to(slice_script(result, space, criterion.zero if criterion else ()), engine=engine)
-        _check_one_surface(answer)
-        parts = _Parts(result.model, space, criterion, answer)
-        pieces: list[Piece] = []
-        unfinished = ""
-        try:
-            pieces.extend(parts.confirmed(piece, engine=engine) for piece in parts.pieces(fineness))
-        except TimeLimitError as limit:
-            unfinished = f"there may be more pieces: {limit}"
-        return SliceSurface(
-            result.model,
-            space.forms,
-            parts.own(answer.ideal("equation")).generators[0],
-            tuple(parts.primes("singular")),
-            tuple(pieces),
-            {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
-            criterion.reason if criterion else "",
-            engine.version,
-            clock().seconds,
-            unfinished,
-        )
+    result = case if isinstance(case, Closure) else closure(case)
+    if result.ideal is None or not result.completeness.proved:
+        raise result.incomplete()
+    space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
+    criterion = space.criterion(result.model)
+    answer = answer_to(slice_script(result, space, criterion.zero if criterion else ()))
+    _check_one_surface(answer)
+    parts = _Parts(result.model, space, criterion, answer)
+    pieces: list[Piece] = []
+    unfinished = ""
+    try:
+        pieces.extend(parts.confirmed(piece) for piece in parts.pieces(fineness))
+    except TimeLimitError as limit:
+        unfinished = f"there may be more pieces: {limit}"
+    return SliceSurface(
+        result.model,
+        space.forms,
+        parts.own(answer.ideal("equation")).generators[0],
+        tuple(parts.primes("singular")),
+        tuple(pieces),
+        {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
+        criterion.reason if criterion else "",
+        current().version,
+        clock().seconds,
+        unfinished,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,13 +403,13 @@ class _Parts:
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
         return Piece(kind, place, singular, cell.points, exact)
 
-    def confirmed(self, piece: Piece, *, engine: Engine) -> Piece:
+    def confirmed(self, piece: Piece) -> Piece:
         """The piece; raises ContradictionError if membership at its rational point says the contrary."""
         if self.criterion is not None and piece.sample is not None:
             values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
             forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
             function = {name: fraction(form(*values)) for name, form in forms}
-            real = self.model.has_real_weights(function, engine=engine)
+            real = self.model.has_real_weights(function)
             if real != (piece.place == FUNCTIONS):
                 point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
                 raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")

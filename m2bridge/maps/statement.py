@@ -13,7 +13,6 @@ from m2bridge.errors import ContradictionError
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
-    from m2bridge.engine import Engine
     from m2bridge.ideals.ideal import Ideal
 
 
@@ -191,7 +190,7 @@ def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
 class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an orbit."""
 
-    def by_fibres(self, *, engine: Engine) -> LocusFindings:
+    def by_fibres(self) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:

@@ -243,7 +243,7 @@ class Macaulay2(Session):
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})
     >>> with Macaulay2() as engine:
-    ...     locus = singular_locus(cusp, engine=engine)
+    ...     locus = singular_locus(cusp)
     >>> locus.dimension
     0
     """
@@ -340,8 +340,9 @@ class Macaulay2(Session):
         super().close(reason)
         self._values.close(reason)
 
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        self._values.remove(self.over)
+    def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
+        """End Macaulay2 for good, and all workspaces."""
+        super().end(reason)
+        self._values.remove(reason)
         for workspace in list(self._workspaces):
             workspace.close()

@@ -77,7 +77,7 @@ def test_one_minimal_prime_proves_generators(engine: Engine, monkeypatch: pytest
     """Of Macaulay's curve one prime has the quadric and the three cubics; elimination modulo a prime is not asked."""
     images, degree = MONOMIAL[source]
     expected = closure(named(images), engine=engine, strategy="elimination")
-    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model, engine: equations)
+    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
     one = closure(named(images), engine=engine)
     assert "one minimal prime" in one.completeness.reason
     assert str(one.completeness) == "proved"
@@ -89,19 +89,18 @@ def test_one_minimal_prime_proves_generators(engine: Engine, monkeypatch: pytest
     assert one.hilbert_series == expected.hilbert_series
 
 
-def test_several_minimal_primes_or_another_dimension_prove_nothing(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("chosen")
+def test_several_minimal_primes_or_another_dimension_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """One quadric through the twisted cubic leaves the dimension open, two leave a line besides it."""
-    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model, engine: equations)
+    monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
     source = completeness.graded_source(as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0])))
     whole = completeness.low_degree_equations(source, 2)
     for count in (1, 2):
         orbits = whole.implicitization.orbits[:count]
         part = replace(whole, implicitization=replace(whole.implicitization, orbits=orbits))
-        assert not completeness._by_minimal_prime(part, 2, engine=engine).all_generators
-    assert completeness._by_minimal_prime(whole, 2, engine=engine).all_generators
-    assert not completeness._by_minimal_prime(whole, 1, engine=engine).all_generators
+        assert not completeness._by_minimal_prime(part, 2).all_generators
+    assert completeness._by_minimal_prime(whole, 2).all_generators
+    assert not completeness._by_minimal_prime(whole, 1).all_generators
 
 
 def test_only_monomials(engine: Engine) -> None:

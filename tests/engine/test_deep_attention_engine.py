@@ -58,15 +58,16 @@ FIBRES = [  # dimension, degree, points
 ]
 
 
+@pytest.mark.usefixtures("chosen")
 @pytest.mark.macaulay2("each")
 @pytest.mark.parametrize(("key", "dimension", "degree", "points"), FIBRES)
-def test_fibres_are_as_stated(engine: Macaulay2, key: str, dimension: int, degree: int, points: int | None) -> None:
+def test_fibres_are_as_stated(key: str, dimension: int, degree: int, points: int | None) -> None:
     network = DeepAttention.from_key(key)
-    assert generic_fibre(network, engine=engine) == GenericFibre(dimension, degree, points)
+    assert generic_fibre(network) == GenericFibre(dimension, degree, points)
     for name in ("3.7", "fibre dimension", "fibre degree"):
         statement = BY_NAME[name]
         if not statement.hypotheses(network):
-            assert statement.predict(network) == observe(network, statement.observable, engine=engine).value
+            assert statement.predict(network) == observe(network, statement.observable).value
 
 
 @pytest.mark.parametrize("key", ["2-2-2-a1-1-t2", "2-2-a1-t1", "2-2-2-a1-2-t2"])
@@ -88,10 +89,11 @@ def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key
         assert found.integer("points") == 2
 
 
-def test_a_swap_that_is_no_swap_is_a_double_point(engine: Macaulay2) -> None:
+@pytest.mark.usefixtures("chosen")
+def test_a_swap_that_is_no_swap_is_a_double_point() -> None:
     """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
     network = DeepAttention((2, 1, 1), 2)
-    assert generic_fibre(network, engine=engine) == GenericFibre(0, 2, 1)
+    assert generic_fibre(network) == GenericFibre(0, 2, 1)
     assert "the last one is 1" in BY_NAME["fibre degree"].hypotheses(network)
 
 
@@ -106,25 +108,27 @@ def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macau
     assert (alone.engine_version, [str(v.decision) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
 
 
-def test_theorem_3_7_without_its_hypothesis_is_not_confirmed(engine: Macaulay2) -> None:
+@pytest.mark.usefixtures("chosen")
+def test_theorem_3_7_without_its_hypothesis_is_not_confirmed() -> None:
     """A second point in E need not be virtual weights; a curve in the virtual weights is more than a point."""
     wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
     for key, verdict in {"2-2-1-a1-2-t2": "REFUTED", "2-2-1-a2-1-t2": "UNDECIDED"}.items():
         network = DeepAttention.from_key(key)
-        assert str(compare(wrong, network.observe({wrong.observable}, engine=engine)).decision) == verdict
+        assert str(compare(wrong, network.observe({wrong.observable})).decision) == verdict
 
 
+@pytest.mark.usefixtures("chosen")
 @pytest.mark.macaulay2("each")
-def test_two_layers_are_not_closed(engine: Macaulay2) -> None:
+def test_two_layers_are_not_closed() -> None:
     network = DeepAttention((3, 3, 3), (3, 2), 3)
-    found = closedness.limit_outside(network, engine=engine)
+    found = closedness.limit_outside(network)
     assert found == dict.fromkeys(closedness.LIMIT_OUTSIDE, True)
     statement = BY_NAME["closed"]
-    assert statement.predict(network) is observe(network, "closed", engine=engine).value is False
+    assert statement.predict(network) is observe(network, "closed").value is False
     for other in (DeepAttention((3, 3, 3), 2, 2), DeepAttention((2, 2, 2), 2, 3), DeepAttention((3, 3, 3), (1, 2), 3)):
         assert statement.hypotheses(other)
         with pytest.raises(MethodUnavailableError):
-            closedness.limit_outside(other, engine=engine)
+            closedness.limit_outside(other)
 
 
 SKEW = "skew = sub(matrix{ {0, 0, 1}, {0, 0, 1}"
@@ -195,9 +199,10 @@ def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[in
 KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")  # which needs no Macaulay2
 
 
+@pytest.mark.usefixtures("chosen")
 @pytest.mark.macaulay2("each")
-def test_macaulay2_and_linear_algebra_find_the_same_ideals(engine: Macaulay2) -> None:
-    found = base_ideals(engine=engine)
+def test_macaulay2_and_linear_algebra_find_the_same_ideals() -> None:
+    found = base_ideals()
     assert found.ideals == exact_ideals()
     assert found.base_locus_empty
     assert found.boundary_family
@@ -255,7 +260,7 @@ def test_the_generators_have_the_series_that_is_proved(
     case: tuple[int, int, int], sessions: Callable[[Path], Macaulay2], m2: str
 ) -> None:
     model = SingleLayerAttention(*case)
-    found = observe_equations(model, None)
+    found = observe_equations(model)
     answer = equations_content(model, found).answer
     assert answer["all_generators"]
     series = answer["hilbert_series"]
@@ -267,7 +272,7 @@ def test_the_generators_have_the_series_that_is_proved(
 @pytest.mark.engine
 def test_too_few_generators_have_another_series(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
     """One of 45 quadrics, or all ten cubics, left out."""
-    ideal = observe_equations(SingleLayerAttention(3, 1, 1), None).equations.ideal()
+    ideal = observe_equations(SingleLayerAttention(3, 1, 1)).equations.ideal()
     session = sessions(Path(m2))
     whole = poincare(session, ideal)
     quadrics = [f for f in ideal.generators if Poly(f.as_expr()).total_degree() == 2]

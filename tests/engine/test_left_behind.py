@@ -90,12 +90,12 @@ def printed(process: subprocess.Popen[str]) -> list[str]:
 SHARED = """
 import psutil
 from m2bridge import CoefficientField, ideal
-from m2bridge.engine.session import engine_or_shared
+from m2bridge.engine import current
 five = CoefficientField(5)
 listed = [ideal(*g, variables="x y", field=five) for g in (("x^2 + y", "y"), ("x^2", "y"), ("x", "y"), ("x", "y^2"))]
 pids = []
 def asked():
-    pids.append(engine_or_shared(None).pid)
+    pids.append(current().pid)
     return len(set(listed))
 """
 
@@ -107,18 +107,18 @@ def test_calls_without_an_engine_share_one_session(program: Path, temporary: Pat
     from concurrent.futures import ThreadPoolExecutor
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda _: asked(), range(4)))
-    pids = [engine_or_shared(None).pid]
+    pids = [current().pid]
     found.append(asked())
     listed[0].minimal_primes(), listed[3].radical(), listed[0].singular_locus()
-    pids.append(engine_or_shared(None).pid)
+    pids.append(current().pid)
     reading, writing = os.pipe()
     if not os.fork():
-        os.write(writing, f"{asked()} {engine_or_shared(None).pid}".encode())
+        os.write(writing, f"{asked()} {current().pid}".encode())
         sys.exit()
     os.wait()
     number, pid = os.read(reading, 100).decode().split()
     print(*{*found, int(number)}, int(pid) not in pids, psutil.pid_exists(int(pid)))
-    print(*sorted({p for p in [*pids, engine_or_shared(None).pid]}))
+    print(*sorted({p for p in [*pids, current().pid]}))
     """
     with python(program, SHARED + textwrap.dedent(code), M2BRIDGE_M2=str(program), TMPDIR=str(temporary)) as process:
         first, second = printed(process)

@@ -157,7 +157,7 @@ def with_common_factor(primes: int) -> dict[str, Expr]:
 def only_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only elimination proves that generators are all."""
     monkeypatch.setattr(completeness, "hypersurface_equation", lambda source, rank: None)
-    monkeypatch.setattr(completeness, "_by_minimal_prime", lambda equations, rank, engine: equations)
+    monkeypatch.setattr(completeness, "_by_minimal_prime", lambda equations, rank: equations)
 
 
 @pytest.mark.usefixtures("only_elimination")

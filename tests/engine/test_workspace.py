@@ -522,7 +522,7 @@ def test_a_child_made_by_fork_has_no_symbols_and_takes_none(program: Path) -> No
                 work.restart()
                 said = 0 if work.value("6") == 6 and m2.value("7") == 7 else 2
             finally:
-                m2.__exit__(None, None, None)
+                m2.end()
                 os._exit(said)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert work["k"] == 5

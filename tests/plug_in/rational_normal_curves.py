@@ -13,7 +13,6 @@ from m2bridge.maps.statement import GlobalStatement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.engine import Engine
     from m2bridge.maps.rank import ObservedRank
 
 NAME = "rational-normal-curve"
@@ -54,7 +53,7 @@ class Cone(Model):
     def statements(self) -> tuple[GlobalStatement[Cone], ...]:
         return STATEMENTS
 
-    def observe(self, observables: Collection[str], *, engine: Engine | None, certified: bool = False) -> ObservedRank:
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
         from m2bridge.maps.rank import observe_rank
 
         return observe_rank(self)

@@ -303,7 +303,7 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
     assert "not finished" in cross_check_deep_attention().to_text()
     decided.clear()
     with pytest.raises(TimeLimitError):
-        question_of(EVERY_NETWORK.family, "L").observe(EVERY_NETWORK, None)
+        question_of(EVERY_NETWORK.family, "L").observe(EVERY_NETWORK)
 
 
 def test_predictions_are_of_known_kinds() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from m2bridge import dimension
 from m2bridge.algebra.linear_algebra import rank
-from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
+from m2bridge.engine import using
+from m2bridge.errors import ContradictionError, EngineNotFoundError, TooLargeError
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
 from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, read
@@ -179,12 +180,12 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
 ) -> None:
     """They are at least as large, and as large where virtual weights fill E."""
     planted = GenericFibre(wrong, 1, None)
-    monkeypatch.setattr(generic_fibre, "generic_fibre", lambda network, engine: planted)
+    monkeypatch.setattr(generic_fibre, "generic_fibre", lambda network: planted)
     monkeypatch.setattr(checker_observables, "fibre", lambda case: (wrong, 1))
     monkeypatch.setattr(checker_observables, "unknowns", lambda case: 1)
     network = DeepAttention.from_key(key)
     for found in (
-        lambda: observe(network, "fibre_dimension", engine=RecordedEngine(tmp_path)),
+        lambda: observe(network, "fibre_dimension"),
         lambda: checker_observables.observed(read(network.to_json()), "fibre_dimension"),
     ):
         with pytest.raises(ContradictionError, match=f"a fibre of dimension {wrong}, "):
@@ -261,11 +262,11 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False
 
 
-def test_every_statement_can_be_observed() -> None:
+def test_every_statement_can_be_observed(tmp_path: Path) -> None:
     assert {statement.observable for statement in STATEMENTS} == set(OBSERVERS)
     assert len(BY_NAME) == len(STATEMENTS)
     for observable in ("closed", "fibre_degree", "fibre_is_one_point"):
-        with pytest.raises(MethodUnavailableError, match="needs Macaulay2"):
+        with using(RecordedEngine(tmp_path)), pytest.raises(EngineNotFoundError):  # Macaulay2 is asked
             observe(DeepAttention((3, 3, 3), 2, 3), observable)
     for observable in ("normal_form", "virtual_weights", "attention_matrices"):
         with pytest.raises(TooLargeError, match="at most"):

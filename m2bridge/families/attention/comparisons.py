@@ -5,12 +5,12 @@ The closure is computed without its core, from which the generators for all size
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from m2bridge.algebra.schur import generator_counts
 from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import degree_summary
-from m2bridge.engine import Engine
+from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -18,7 +18,7 @@ from m2bridge.families.attention.questions import REACHABLE_COORDINATES, degree_
 from m2bridge.families.attention.representations import representations
 from m2bridge.families.attention.statements import WORDS, several_tokens
 from m2bridge.implicitization.implicitize import Implicitization
-from m2bridge.limits import limited
+from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.results.base import Decision, VerdictsResult, result_json
@@ -146,13 +146,13 @@ GENERATOR_STATEMENTS = ("generators", "generated")
 """What is decided by the numbers of generators: these, and their degrees."""
 
 
+@computation
 def generator_check(
     model: SingleLayerAttention,
     *,
-    engine: Engine,
-    timeout: float | None = None,
     predict: Callable[[SingleLayerAttention], dict[int, int]] = predicted_numbers,
     names: Sequence[str] = GENERATOR_STATEMENTS,
+    **options: Unpack[RunOptions],
 ) -> Comparison:
     """Compare the generators by the core of a model with those of its closure, by elimination or up to a degree.
 
@@ -165,28 +165,27 @@ def generator_check(
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was found.
     """
-    with limited(timeout) as running:
-        if reason := several_tokens(model):
-            verdicts = _alike(names, Decision.NOT_APPLICABLE, reason)
-            return Comparison("Generators", model, verdicts, {}, {}, {"computed_up_to_degree": 0})
-        chosen, small = model.in_coordinates("reduced"), model.independent_count <= REACHABLE_COORDINATES
-        last = None if small else degree_for(model)
-        variety = closure(chosen, engine=engine, strategy="elimination" if small else "multigraded", max_degree=last)
-        computed, late = variety.generator_degrees or {}, variety.unfinished
-        last = None if variety.completeness.proved else variety.completeness.degree
-        predicted: dict[int, int] = {}
-        try:
-            predicted = predict(model)
-            if variety.equations:
-                every = _verdicts(computed, predicted, last)
-                verdicts = tuple(verdict for verdict in every if verdict.name in names)
-            else:
-                verdicts = _alike(names, Decision.UNDECIDED, late)
-        except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
-            late = str(limit)
+    if reason := several_tokens(model):
+        verdicts = _alike(names, Decision.NOT_APPLICABLE, reason)
+        return Comparison("Generators", model, verdicts, {}, {}, {"computed_up_to_degree": 0})
+    chosen, small = model.in_coordinates("reduced"), model.independent_count <= REACHABLE_COORDINATES
+    last = None if small else degree_for(model)
+    variety = closure(chosen, strategy="elimination" if small else "multigraded", max_degree=last)
+    computed, late = variety.generator_degrees or {}, variety.unfinished
+    last = None if variety.completeness.proved else variety.completeness.degree
+    predicted: dict[int, int] = {}
+    try:
+        predicted = predict(model)
+        if variety.equations:
+            every = _verdicts(computed, predicted, last)
+            verdicts = tuple(verdict for verdict in every if verdict.name in names)
+        else:
             verdicts = _alike(names, Decision.UNDECIDED, late)
-        how = variety.engine_version, running.seconds, late
-        return Comparison("Generators", model, verdicts, computed, predicted, {"computed_up_to_degree": last}, *how)
+    except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
+        late = str(limit)
+        verdicts = _alike(names, Decision.UNDECIDED, late)
+    how = variety.engine_version, clock().seconds, late
+    return Comparison("Generators", model, verdicts, computed, predicted, {"computed_up_to_degree": last}, *how)
 
 
 def _alike(names: Sequence[str], decision: Decision, reason: str) -> tuple[ComparisonVerdict, ...]:
@@ -218,7 +217,8 @@ def _degrees(degrees: Sequence[int]) -> str:
     return f"degree{'s' if len(degrees) > 1 else ''} {', '.join(map(str, degrees))}"
 
 
-def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float | None = None) -> Comparison:
+@computation
+def hilbert_check(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> Comparison:
     """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
 
     Raises
@@ -229,7 +229,7 @@ def hilbert_check(model: SingleLayerAttention, *, engine: Engine, timeout: float
     if reason := no_prediction(model):
         verdict = ComparisonVerdict("hilbert", Decision.NOT_APPLICABLE, reason)
         return Comparison("Hilbert function", model, (verdict,), (), (), {"all_degrees": False})
-    variety = closure(model, engine=engine, timeout=timeout)
+    variety = closure(model)
     values = _values(variety)
     predicted = tuple(predicted_hilbert_function(model, n) for n in range(len(values)))
     verdict = ComparisonVerdict("hilbert", *_decided(model, variety, values, predicted))

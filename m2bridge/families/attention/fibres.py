@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
+from typing import Unpack
 
 from sympy.polys.rings import PolyElement
 
@@ -15,13 +16,13 @@ from m2bridge import errors
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank, sparse_rank
 from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, parse
+from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.families.attention.orbits import Orbit, WeightPair, dense_first, generic_orbit, orbits, representative
 from m2bridge.families.attention.parametrization import Function, coordinate_names, function, indices, name_in, sparse
 from m2bridge.families.attention.shape import Coordinates, Shape
-from m2bridge.limits import clock, watched
+from m2bridge.limits import watched
 from m2bridge.maps.model import WithoutRealWeights
 
 Bilinear = Counter[tuple[int, int, int]]
@@ -147,7 +148,8 @@ class Fibres:
     limit: errors.EngineError | None = None
 
 
-def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit] | None = None) -> Fibres:
+@computation
+def fibres(model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.
@@ -155,7 +157,7 @@ def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit
     Parameters
     ----------
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     wanted : sequence of Orbit, optional
         Some of the orbits, beginning with the dense one; all when left out.
 
@@ -177,9 +179,7 @@ def fibres(model: Shape, *, engine: Engine | None = None, wanted: Sequence[Orbit
     """
     every = orbits(model) if wanted is None else tuple(sorted(wanted))
     try:
-        with engine_or_own(engine) as engine:
-            records = engine.run(fibres_script(model, wanted), timeout=clock().remaining).records
-        return _read(parse(records), model, every)
+        return _read(answer_to(fibres_script(model, wanted)), model, every)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         answer = parse(limit.records)
         done = tuple(orbit for orbit in every if str(orbit) in answer)

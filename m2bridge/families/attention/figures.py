@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from operator import attrgetter
-from typing import Any
+from typing import Any, Unpack
 
 from sympy import Expr, symbols
 
@@ -19,7 +19,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.documents import read_rational
 from m2bridge.convert.polynomials import read_polynomial
-from m2bridge.engine import Engine
+from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
@@ -170,9 +170,8 @@ class OrbitDiagram(picture.PictureResult):
             return figure
 
 
-def orbit_diagram(
-    model: SingleLayerAttention, *, engine: Engine | None = None, timeout: float | None = None
-) -> OrbitDiagram:
+@computation
+def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> OrbitDiagram:
     """Observe all orbits of a case, and order them by inclusion of closures.
 
     Raises
@@ -194,7 +193,7 @@ def orbit_diagram(
         raise TooLargeError(
             f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
         )
-    observations = observe(model, engine=engine, timeout=timeout, degree=False)
+    observations = observe(model, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
     apex = OrbitNode(None, 0, model.independent_count > observations.dimension, model.d > 1)
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
@@ -259,8 +258,9 @@ def _word(diagram: OrbitDiagram, state: str) -> str:
 ELEVATION, AZIMUTH = 22.0, -62.0
 
 
+@computation
 def figure_1(
-    *, engine: Engine | None = None, fineness: int = 32, elevation: float = ELEVATION, azimuth: float = AZIMUTH
+    *, fineness: int = 32, elevation: float = ELEVATION, azimuth: float = AZIMUTH, **options: Unpack[RunOptions]
 ) -> SliceSurface:
     """The slice of Figure 1, with v, c and w as axes.
 
@@ -273,7 +273,7 @@ def figure_1(
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
     view = {"elevation": elevation, "azimuth": azimuth}
-    return _slice(SingleLayerAttention(2, 1), {**fixed, **named}, engine=engine, fineness=fineness, **view)
+    return _slice(SingleLayerAttention(2, 1), {**fixed, **named}, fineness=fineness, **view)
 
 
 def _angle(text: str) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
-from typing import Any
+from typing import Any, Unpack
 
 import numpy
 from sympy import Expr, Matrix, Rational, eye, latex as sympy_latex, sqrt, zeros
@@ -20,7 +20,7 @@ from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank_of
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
@@ -31,7 +31,7 @@ from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.parametrization import check_coordinates, images, indices, reduced_name
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational
 from m2bridge.families.attention.weight_names import given_layer
-from m2bridge.limits import clock, limited, watched
+from m2bridge.limits import clock, watched
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Facts, Sheet, duration, matrix_text, plural
 from m2bridge.system import any_length
@@ -303,6 +303,7 @@ class Membership(Result):
         return f"orbit = {self.orbit or 'null'}"
 
 
+@computation
 def membership(
     model: Shape,
     function: Mapping[str, Fraction | int] | None = None,
@@ -312,8 +313,7 @@ def membership(
     Q: Any = None,
     V: Any = None,
     weights: Sequence[Any] | None = None,
-    engine: Engine | None = None,
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> Membership:
     """Decide where a function lies, exactly.
 
@@ -328,7 +328,7 @@ def membership(
     weights : tuple of matrices, optional
         The same, as (A, V) or (K, Q, V).
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
 
     Raises
     ------
@@ -354,18 +354,16 @@ def membership(
     some = weights is not None or any(value is not None for value in given.values())
     if function is None and not some:
         raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
-    with limited(timeout):
-        check_coordinates(model, "reduced")
-        pair, remark = exact_weights(model, given, weights) if some else (None, "")
-        if function is None:
-            function = function_of(*pair) if pair else {}
-        chart = Chart.of(quadratic_forms(model, function))
-        if pair is not None and not _give(pair, function):
-            raise InvalidCaseError("weights", "these weights have another function")
-        if chart is None:
-            return _zero(model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark)
-        with engine_or_own(engine) as engine:
-            return replace(_nonzero(model, function, chart, engine), remark=remark)
+    check_coordinates(model, "reduced")
+    pair, remark = exact_weights(model, given, weights) if some else (None, "")
+    if function is None:
+        function = function_of(*pair) if pair else {}
+    chart = Chart.of(quadratic_forms(model, function))
+    if pair is not None and not _give(pair, function):
+        raise InvalidCaseError("weights", "these weights have another function")
+    if chart is None:
+        return _zero(model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark)
+    return replace(_nonzero(model, function, chart), remark=remark)
 
 
 TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
@@ -413,12 +411,12 @@ def _has_floats(matrix: Any) -> bool:
     return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)
 
 
-def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart, engine: Engine) -> Membership:
+def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
     running = clock()
-    answer = answer_to(membership_script(model, chart), engine=engine)
+    answer = answer_to(membership_script(model, chart))
     length = answer.integer("length")
     if length == 0:
-        return Membership(model, OUTSIDE, None, (), 0, None, None, engine.version, running.seconds)
+        return Membership(model, OUTSIDE, None, (), 0, None, None, current().version, running.seconds)
     first, second = answer.values["moments"]  # numbers as text
     moments = list(map(Rational, first)), Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
     points, real = fibre_points(answer.integer("points"), length, *moments)
@@ -428,7 +426,7 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart,
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit, place = orbit_of(*weights[0]), INSIDE if real else CLOSURE
     singular = (length > 1 or model.alpha not in (model.d, orbit.r)) if is_birational(model) else None
-    boundary, version = length > len(points), engine.version
+    boundary, version = length > len(points), current().version
     return Membership(model, place, orbit, weights, length, singular, boundary, version, running.seconds)
 
 

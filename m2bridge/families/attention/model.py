@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.algebra.schur import Representation
-    from m2bridge.engine import Engine
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.maps.model import Core, PolarTheorem
@@ -223,14 +222,12 @@ class SingleLayerAttention(Shape, Model):
         """Return True: fibres and degrees are computed by Macaulay2."""
         return True
 
-    def observe(
-        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
-    ) -> Observations | None:
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> Observations | None:
         """The observations of all orbits; for one token there are no orbits to observe."""
-        if self.t == 1 or engine is None:
+        if self.t == 1:
             return None
         observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
-        observations: Observations = observe(self, engine=engine, partial=not certified)
+        observations: Observations = observe(self, partial=not certified)
         return observations.certified() if certified else observations
 
     def no_orbits(self) -> str:
@@ -247,11 +244,11 @@ class SingleLayerAttention(Shape, Model):
         """The model itself: it has the methods of :class:`~m2bridge.maps.statement.OrbitMethods`."""
         return None if self.no_orbits() else self
 
-    def by_fibres(self, *, engine: Engine) -> LocusFindings:
+    def by_fibres(self) -> LocusFindings:
         """The singular locus by the fibres over the orbits."""
         from m2bridge.families.attention.observation import by_fibres
 
-        return by_fibres(self, engine=engine)
+        return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
         """The singular locus by tangent vectors and equations of low degree."""
@@ -289,10 +286,10 @@ class SingleLayerAttention(Shape, Model):
 
         return without_real_weights(self, self.coordinates) if self.t > 1 else None
 
-    def has_real_weights(self, function: Mapping[str, Fraction], *, engine: Engine) -> bool:
+    def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
         from m2bridge.families.attention.parametrization import indices, name_in, reduced_name
 
         reduced = {reduced_name(index): function[name_in(index, self.coordinates)] for index in indices(self)}
-        return membership(self, reduced, engine=engine).place == INSIDE
+        return membership(self, reduced).place == INSIDE

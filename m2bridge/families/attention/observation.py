@@ -9,14 +9,14 @@ This is not in the paper; it is proved in the documentation of m2bridge, section
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import comb, factorial, prod
-from typing import Any
+from typing import Any, Unpack
 
 import flint
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.engine import Engine, engine_or_own
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibres, products_determine_functions
@@ -26,7 +26,7 @@ from m2bridge.families.attention.parametrization import Index, coordinate, indic
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
-from m2bridge.limits import clock, limited, share
+from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
@@ -241,14 +241,8 @@ FEW_COORDINATES = 12
 """The degree is computed by elimination too for cases with at most this many coordinates."""
 
 
-def observe(
-    model: Shape,
-    *,
-    engine: Engine | None = None,
-    timeout: float | None = None,
-    partial: bool = True,
-    degree: bool = True,
-) -> Observations:
+@computation
+def observe(model: Shape, *, partial: bool = True, degree: bool = True, **options: Unpack[RunOptions]) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
     The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
@@ -259,7 +253,7 @@ def observe(
     ----------
     model : Shape
     engine : Engine, optional
-        A Macaulay2 of its own is started, and ended, where none is given.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
     timeout : float, optional
         Seconds for the whole computation. Linear algebra comes first, in half of the time; then Macaulay2 has the rest.
     partial : bool
@@ -296,53 +290,52 @@ def observe(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"
         )
     count = orbit_count(model)  # refuses what is too large
-    with limited(timeout) as running, engine_or_own(engine) as engine:
-        with share(0.5 if partial else 1.0):
-            products = products_determine_functions(model.d)
-            tangents = orbit_tangents(model)
-        if not (partial or len(tangents) == count):
-            raise late(tangents, model)
-        try:
-            fibre_schemes = fibres(model, engine=engine, wanted=tuple(tangents))
-        except (TimeLimitError, MemoryLimitError) as limit:
-            if not partial:
-                raise
-            dimension = tangents[generic_orbit(model)].dimension
-            check((), dimension, model)
-            limit.progress = f"0 of {count} orbits were done"
-            seen = None, None, products, False, None, (), engine.version, running.seconds, limit
-            return Observations(model, (), dimension, *seen)
-        if fibre_schemes.limit is not None and not partial:
-            raise fibre_schemes.limit
-        observations = deduce(model, fibre_schemes, tangents, degree=degree)
-        compared = observations.limit is None and observations.degree is not None
-        eliminated = _degree_by_elimination(model, engine) if compared else None
+    with share(0.5 if partial else 1.0):
+        products = products_determine_functions(model.d)
+        tangents = orbit_tangents(model)
+    if not (partial or len(tangents) == count):
+        raise late(tangents, model)
+    try:
+        fibre_schemes = fibres(model, wanted=tuple(tangents))
+    except (TimeLimitError, MemoryLimitError) as limit:
+        if not partial:
+            raise
+        dimension = tangents[generic_orbit(model)].dimension
+        check((), dimension, model)
+        limit.progress = f"0 of {count} orbits were done"
+        seen = None, None, products, False, None, (), current().version, clock().seconds, limit
+        return Observations(model, (), dimension, *seen)
+    if fibre_schemes.limit is not None and not partial:
+        raise fibre_schemes.limit
+    observations = deduce(model, fibre_schemes, tangents, degree=degree)
+    compared = observations.limit is None and observations.degree is not None
+    eliminated = _degree_by_elimination(model) if compared else None
     if eliminated not in (None, observations.degree):
         raise ContradictionError(f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination")
     remarks = observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
-    return replace(observations, remarks=remarks, engine_version=engine.version, seconds=running.seconds)
+    return replace(observations, remarks=remarks, engine_version=current().version, seconds=clock().seconds)
 
 
-def _degree_by_elimination(model: Shape, engine: Engine) -> int | None:
+def _degree_by_elimination(model: Shape) -> int | None:
     """The degree of the ideal, in small cases and where the limit allows it."""
     if model.independent_count > FEW_COORDINATES:
         return None
     two_tokens = Shape(model.d, model.d_out, model.a)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
-        answer = answer_to(closure_script(reduced, field=QQ), engine=engine)
+        answer = answer_to(closure_script(reduced, field=QQ))
     except (TimeLimitError, MemoryLimitError):
         return None
     return answer.integer("degree")
 
 
-def by_fibres(shape: Shape, *, engine: Engine) -> LocusFindings:
+def by_fibres(shape: Shape) -> LocusFindings:
     """The singular locus orbit by orbit, by the method of :func:`observe`.
 
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
-        observations = observe(shape, engine=engine, degree=False)
+        observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)

@@ -10,7 +10,7 @@ from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import degree_summary, polynomial_text
-from m2bridge.engine import Engine
+from m2bridge.engine import current
 from m2bridge.engine.script import Script
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
@@ -81,7 +81,7 @@ REACHABLE_COORDINATES = 24
 """Largest number for which elimination ends within minutes."""
 
 
-def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closure:
+def observe_closure(model: SingleLayerAttention) -> Closure:
     """Compute the closure by elimination, and all of its invariants.
 
     Raises
@@ -89,12 +89,10 @@ def observe_closure(model: SingleLayerAttention, engine: Engine | None) -> Closu
     EngineError
         If Macaulay2 failed or reached a limit.
     """
-    if engine is None:
-        raise MethodUnavailableError("elimination needs Macaulay2")
     with limited(None):
         chosen = as_model(model)
-        answer = answer_to(closure_script(chosen, field=QQ), engine=engine)
-        return read_closure(answer, chosen, QQ, "elimination", engine.version)
+        answer = answer_to(closure_script(chosen, field=QQ))
+        return read_closure(answer, chosen, QQ, "elimination", current().version)
 
 
 def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
@@ -195,7 +193,7 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and model.independent_count <= MOST_COORDINATES
 
 
-def observe_equations(model: SingleLayerAttention, engine: Engine | None) -> Equations:
+def observe_equations(model: SingleLayerAttention) -> Equations:
     """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
 
     What is proved depends on the case alone, not on the time that there is.
@@ -273,7 +271,7 @@ EQUATIONS = computed_question(
 )
 
 
-def observe_polar_degrees(model: SingleLayerAttention, engine: Engine | None) -> PolarDegrees:
+def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
     """Compute the polar degrees with their loci; raises NotApplicableError, or TooLargeError for too many orbits."""
     if reason := nondegenerate(model):
         raise NotApplicableError(f"the question {reason}")

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from m2bridge.algebra.linear_algebra import rank
-from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
@@ -41,7 +40,7 @@ class GenericFibre:
     points: int | None
 
 
-def generic_fibre(network: Shape, *, engine: Engine) -> GenericFibre:
+def generic_fibre(network: Shape) -> GenericFibre:
     """Compute the fibre over the function of random weights.
 
     Raises
@@ -51,7 +50,7 @@ def generic_fibre(network: Shape, *, engine: Engine) -> GenericFibre:
     EngineError
         If Macaulay2 did not finish.
     """
-    answer = answer_to(fibre_script(network), engine=engine)
+    answer = answer_to(fibre_script(network))
     dimension = answer.integer("dimension")
     points = answer.integer("points") if dimension == 0 else None
     return GenericFibre(dimension, answer.integer("degree"), points)
@@ -135,7 +134,7 @@ def concerns(network: Shape) -> str:
     return ""
 
 
-def limit_outside(network: Shape, *, engine: Engine) -> dict[str, bool]:
+def limit_outside(network: Shape) -> dict[str, bool]:
     """Compute which properties the example has.
 
     Raises
@@ -147,7 +146,7 @@ def limit_outside(network: Shape, *, engine: Engine) -> dict[str, bool]:
     """
     if reason := concerns(network):
         raise MethodUnavailableError(reason)
-    answer = answer_to(limit_script(network), engine=engine)
+    answer = answer_to(limit_script(network))
     return {name: answer.boolean(name) for name in LIMIT_OUTSIDE}
 
 

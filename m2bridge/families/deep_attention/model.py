@@ -19,7 +19,6 @@ from m2bridge.maps.statement import Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.engine import Engine
     from m2bridge.families.deep_attention.observation import ObservedNetwork
 
 Row = Sequence[int]
@@ -91,13 +90,11 @@ class DeepAttention(Shape):
 
         return not BY_ENGINE.isdisjoint(observables)
 
-    def observe(
-        self, observables: Collection[str], *, engine: Engine | None, certified: bool = False
-    ) -> ObservedNetwork | None:
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedNetwork | None:
         """Observe what statements are about; see ``observation.py``."""
         from m2bridge.families.deep_attention.observation import observe_part  # needs SymPy too
 
-        return observe_part(self, observables, engine=engine, certified=certified)
+        return observe_part(self, observables, certified=certified)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int

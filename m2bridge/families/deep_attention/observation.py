@@ -11,7 +11,7 @@ import flint
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.engine import Engine
+from m2bridge.engine import current
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention import fibres
 from m2bridge.families.deep_attention.bounds import SEED, columns_and_rank, full_rank
@@ -140,22 +140,12 @@ class Computation:
     Parameters
     ----------
     network : Shape
-    engine : Engine or None
-        For fibres and closedness.
     certified : bool
         Whether the dimension is found as the checker does, with the numbers that a certificate has.
     """
 
     network: Shape
-    engine: Engine | None
     certified: bool
-
-    @property
-    def macaulay2(self) -> Engine:
-        """The engine; raises MethodUnavailableError where there is none."""
-        if self.engine is None:
-            raise MethodUnavailableError("it needs Macaulay2")
-        return self.engine
 
     @cached_property
     def dimension(self) -> Finding:
@@ -170,10 +160,10 @@ class Computation:
     @cached_property
     def fibre(self) -> fibres.GenericFibre:
         """A generic fibre in E."""
-        return fibres.generic_fibre(self.network, engine=self.macaulay2)
+        return fibres.generic_fibre(self.network)
 
 
-def observe(network: Shape, observable: str, *, engine: Engine | None = None, certified: bool = False) -> Finding:
+def observe(network: Shape, observable: str, *, certified: bool = False) -> Finding:
     """Compute what a statement predicts; see :class:`Computation`.
 
     Parameters
@@ -184,14 +174,12 @@ def observe(network: Shape, observable: str, *, engine: Engine | None = None, ce
     Raises
     ------
     MethodUnavailableError
-        If it cannot be computed for this network, or not without an engine.
+        If it cannot be computed for this network.
     """
-    return OBSERVERS[observable](Computation(network, engine, certified))
+    return OBSERVERS[observable](Computation(network, certified))
 
 
-def observe_part(
-    network: Shape, observables: Collection[str], *, engine: Engine | None, certified: bool = False
-) -> ObservedNetwork | None:
+def observe_part(network: Shape, observables: Collection[str], *, certified: bool = False) -> ObservedNetwork | None:
     """Compute all of these that can be; when a limit is reached, those before it.
 
     For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing can. Softmax with
@@ -204,7 +192,7 @@ def observe_part(
     """
     findings: dict[str, Finding] = {}
     unfinished = ""
-    computation = Computation(network, engine, certified)
+    computation = Computation(network, certified)
     possible = (name for name in OBSERVERS if not certified or can_be_certified(network, name))
     wanted = [name for name in possible if name in observables]
     with limited(None) as running:
@@ -220,7 +208,7 @@ def observe_part(
             if certified:
                 raise
             unfinished = str(limit)
-    version = engine.version if engine and not BY_ENGINE.isdisjoint(findings) else ""
+    version = current().version if not BY_ENGINE.isdisjoint(findings) else ""
     return ObservedNetwork(network, findings, version, running.seconds, unfinished) if wanted or not certified else None
 
 
@@ -374,7 +362,7 @@ def _fibre(computation: Computation, observable: str) -> Finding:
 
 def _closed(computation: Computation) -> Finding:
     """Whether it is closed: no, if the example shows it; it never shows the contrary."""
-    limit = fibres.limit_outside(computation.network, engine=computation.macaulay2)
+    limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
     return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit)

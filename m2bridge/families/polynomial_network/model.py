@@ -20,7 +20,6 @@ from m2bridge.maps.statement import GlobalStatement, Statement
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.engine import Engine
     from m2bridge.maps.chain import Chain
     from m2bridge.maps.rank import ObservedRank
 
@@ -220,7 +219,7 @@ class PolynomialNetwork(DifferentiableModel):
         """The expected dimension, in two forms."""
         return STATEMENTS
 
-    def observe(self, observables: Collection[str], *, engine: Engine | None, certified: bool = False) -> ObservedRank:
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
         """The dimension, by exact ranks and upper bounds; no engine takes part."""
         from m2bridge.maps.rank import observe_rank  # imports FLINT
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Unpack
 
 from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
@@ -17,7 +17,7 @@ from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
 from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import expression_text
-from m2bridge.engine import Engine
+from m2bridge.engine import RunOptions, computation
 from m2bridge.families.all_sizes import finished
 from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
@@ -29,7 +29,7 @@ from m2bridge.families.attention.representations import SPACES, CoordinateRing, 
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import computed_question
-from m2bridge.limits import each, limited
+from m2bridge.limits import clock, each, limited
 from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration
 
@@ -264,9 +264,9 @@ def closures_of_all_sizes(
     >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators[0])
     (2, ((1, 1), (2,), (3, 1)), 1)
     """
-    with limited(timeout) as running:
+    with limited(timeout):
         found, late = each((str(size), partial(_closure_of_sizes, size, vectors)) for size in cores)
-        return AllClosures(found, running.seconds, late)
+        return AllClosures(found, clock().seconds, late)
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
@@ -374,13 +374,13 @@ def _verdict(name: str, cores: Sequence[CoreSize], cases: tuple[Comparison, ...]
     return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}", words)
 
 
+@computation
 def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES,
     largest: int = LARGEST,
     *,
-    engine: Engine,
     names: Sequence[str] = GENERATOR_STATEMENTS,
-    timeout: float | None = None,
+    **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
     """Hold the generators for all sizes with these cores against every case that can be computed without its core.
 
@@ -400,15 +400,14 @@ def generators_of_all_sizes(
     EngineError
         If Macaulay2 failed.
     """
-    with limited(timeout) as running:
-        found = closures_of_all_sizes(cores)
-        sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
-        pairs = [(model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)]
-        check = partial(generator_check, engine=engine, names=names)
-        checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
-        cases, late = ((), found.unfinished) if found.unfinished else each(checks)
-        verdicts = tuple(_verdict(name, cores, cases, late) for name in names)
-        return GeneratorsOfAllSizes(found, cases, verdicts, running.seconds, late)
+    found = closures_of_all_sizes(cores)
+    sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
+    pairs = [(model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)]
+    check = partial(generator_check, names=names)
+    checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
+    cases, late = ((), found.unfinished) if found.unfinished else each(checks)
+    verdicts = tuple(_verdict(name, cores, cases, late) for name in names)
+    return GeneratorsOfAllSizes(found, cases, verdicts, clock().seconds, late)
 
 
 CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))

@@ -10,7 +10,6 @@ from typing import Any
 
 import islpy as isl
 
-from m2bridge.engine import Engine
 from m2bridge.engine.script import Script, render
 from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ContradictionError, ParseError
@@ -40,7 +39,7 @@ class Basis:
     boundary_family: bool
 
 
-def base_ideals(*, engine: Engine) -> Basis:
+def base_ideals() -> Basis:
     """Compute the thirteen ideals and the two identities, in one run.
 
     Raises
@@ -48,7 +47,7 @@ def base_ideals(*, engine: Engine) -> Basis:
     EngineError
         If Macaulay2 failed or reached a limit.
     """
-    answer = answer_to(base_ideals_script(), engine=engine)
+    answer = answer_to(base_ideals_script())
     return Basis(
         {base: _basis(answer, base) for base in BASE_CASES},
         answer.boolean("base_locus_empty"),

@@ -3,13 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import islpy as isl
 
 from m2bridge.citation import LIGHTNING
-from m2bridge.engine import Engine
-from m2bridge.errors import MethodUnavailableError
+from m2bridge.engine import RunOptions, computation, current
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import QUESTION
@@ -22,7 +21,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.definition import Row
 from m2bridge.ideals.program import Basis as GroebnerBasis
-from m2bridge.limits import each, limited
+from m2bridge.limits import clock, each
 from m2bridge.maps.statement import Statement
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Table, matrix_text, name_with_part
@@ -166,7 +165,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     found = cross_check_all_sizes(engine=engine)
+    ...     found = cross_check_all_sizes()
     >>> len(found.strata)
     4
     """
@@ -287,9 +286,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
 
 
-def cross_check_all_sizes(
-    statements: Sequence[Statement] = REGISTRY, *, engine: Engine, timeout: float | None = None
-) -> AllSizes:
+@computation
+def cross_check_all_sizes(statements: Sequence[Statement] = REGISTRY, **options: Unpack[RunOptions]) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
     Those that are not stated for all sizes are named. At the limit on time the verdicts so far are returned.
@@ -306,25 +304,18 @@ def cross_check_all_sizes(
     Examples
     --------
     >>> with Macaulay2() as engine:
-    ...     found = cross_check_all_sizes(engine=engine)
+    ...     found = cross_check_all_sizes()
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
     chosen, others = with_a_form(statements, is_stated)
-    with limited(timeout) as running:
-        basis = base_ideals(engine=engine)
-        strata, verdicts, late = decide(
-            basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
-        )
-        return AllSizes(
-            strata,
-            basis,
-            engine.version,
-            verdicts=verdicts,
-            seconds=running.seconds,
-            not_stated=others,
-            unfinished=late,
-        )
+    basis = base_ideals()
+    strata, verdicts, late = decide(
+        basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
+    )
+    return AllSizes(
+        strata, basis, current().version, verdicts=verdicts, seconds=clock().seconds, not_stated=others, unfinished=late
+    )
 
 
 NOWHERE = "no size"
@@ -332,12 +323,6 @@ NOWHERE = "no size"
 
 
 EVERY_SIZE = AllSizesCase("attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2")
-
-
-def _observe(engine: Engine | None) -> AllSizes:
-    if engine is None:
-        raise MethodUnavailableError("the ideals behind the theorems for all sizes need Macaulay2")
-    return cross_check_all_sizes(engine=engine)
 
 
 def _row(key: str, data: dict[str, Any]) -> Row:
@@ -355,7 +340,7 @@ FAMILY = all_sizes_family(
     EVERY_SIZE,
     "lightning self-attention for all sizes",
     filter(is_stated, REGISTRY),
-    observe=_observe,
+    observe=cross_check_all_sizes,
     row=_row,
     script=lambda case: base_ideals_script(),
     more=(QUESTION,),

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from m2bridge.engine import Engine
+from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
 from m2bridge.families.deep_attention.all_sizes import layers
@@ -18,7 +18,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
 from m2bridge.families.definition import Row
-from m2bridge.limits import each, limited, watched
+from m2bridge.limits import clock, each, watched
 from m2bridge.maps.statement import Value
 from m2bridge.results.base import Decision
 
@@ -230,8 +230,9 @@ STATED = tuple(statement for statement in STATEMENTS if statement.key in (*layer
 """The statements that have a form for all sizes."""
 
 
+@computation
 def cross_check_deep_attention(
-    statements: Sequence[Stated] = (), *, engine: Engine | None = None, timeout: float | None = None
+    statements: Sequence[Stated] = (), **options: Unpack[RunOptions]
 ) -> DeepAttentionAllSizes:
     """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
 
@@ -258,19 +259,18 @@ def cross_check_deep_attention(
     {'CONFIRMED'}
     """
     chosen, others = with_a_form(statements or STATEMENTS, STATED.__contains__)
-    with limited(timeout) as running:
-        if wrong := [name for name, holds in layers.layer_identities().items() if not holds]:
-            raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
-        blocks = layers.block_ranks()
-        found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
-        return DeepAttentionAllSizes(
-            tuple(layers.layer_identities()),
-            blocks,
-            verdicts=found,
-            seconds=running.seconds,
-            not_stated=others,
-            unfinished=late,
-        )
+    if wrong := [name for name, holds in layers.layer_identities().items() if not holds]:
+        raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
+    blocks = layers.block_ranks()
+    found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
+    return DeepAttentionAllSizes(
+        tuple(layers.layer_identities()),
+        blocks,
+        verdicts=found,
+        seconds=clock().seconds,
+        not_stated=others,
+        unfinished=late,
+    )
 
 
 def _verdict(statement: Stated) -> EveryVerdict:
@@ -297,7 +297,7 @@ FAMILY = all_sizes_family(
     EVERY_NETWORK,
     "deep attention for all sizes",
     STATED,
-    observe=lambda engine: cross_check_deep_attention(),
+    observe=cross_check_deep_attention,
     row=_row,
     prefix="deep-attention-",
 )
