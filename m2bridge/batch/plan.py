@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch.store import KINDS, Report, Store, Task, counted
 from m2bridge.certificates.schema import file_name
-from m2bridge.results.sheet import duration
+from m2bridge.results.sheet import duration, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -58,7 +58,11 @@ class Plan:
     def to_text(self) -> str:
         """A line in words."""
         questions = sum(len(task.questions) for task in self.tasks)
-        return f"cases: {len(self.tasks)} ({questions} questions), done: {self.done}, to do: {len(self.left)}"
+        answers = sum(task.answer_count for task in self.tasks)  # a question about a theorem has one for each part
+        asked = plural(questions, "question")
+        if answers != questions:
+            asked += f" with {plural(answers, 'answer')}"
+        return f"cases: {len(self.tasks)} ({asked}), done: {self.done}, to do: {len(self.left)}"
 
     __str__ = to_text
 
@@ -74,7 +78,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     >>> from m2bridge.batch.store import tasks
     >>> with TemporaryDirectory() as folder:
     ...     print(plan(tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4"), Store(Path(folder))))
-    cases: 1 (2 questions), done: 0, to do: 1
+    cases: 1 (2 questions with 4 answers), done: 0, to do: 1
     """
     names = store.names()
     store.sweep(names)

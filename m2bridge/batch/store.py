@@ -124,6 +124,11 @@ class Task:
         return family(self.case.family).effort(self.case)
 
     @property
+    def answer_count(self) -> int:
+        """The number of verdicts and other answers to all questions together."""
+        return sum(len(question_of(self.case.family, key).names()) for key in self.questions)
+
+    @property
     def needs_engine(self) -> bool:
         """Whether some question needs Macaulay2."""
         return any(question_of(self.case.family, key).needs_engine(self.case) for key in self.questions)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, FAILED, REFUTED, UNDECIDED, shared
+from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, shared
 from m2bridge.cli.families import FamilyBatch, complete_families, complete_questions, every_size
 from m2bridge.cli.shared import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
@@ -137,7 +137,18 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     return Serial(settings) if executor == "serial" else Pool(settings, options["workers"])
 
 
-_CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": UNDECIDED, "failed": FAILED}
+_CODES = {
+    "accepted": DONE,
+    "program-not-checked": UNDECIDED,
+    "too-expensive": UNDECIDED,
+    "other-release": OTHER_RELEASE,
+    "failed": FAILED,
+    "malformed": REFUTED,
+    "rejected": REFUTED,
+}
+"""The exit code of each outcome of a check."""
+
+_GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
 
 
 @click.command("verify", epilog="Example: m2bridge verify results")
@@ -156,10 +167,10 @@ _CODES = {"accepted": DONE, "program-not-checked": UNDECIDED, "too-expensive": U
 def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are rejected, malformed or
-    for another release to verify; else 5 when the check of some failed; else 3 when some are too expensive to check, or
-    hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
-    counted and left out.
+    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are rejected or malformed;
+    else 5 when the check of some failed; else 6 when some are for another release to verify; else 3 when some are too
+    expensive to check, or hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there
+    is no certificate, are counted and left out.
     """
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files
@@ -183,13 +194,15 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
         click.echo(fitted(Sheet("", [Table(("certificate", "outcome", ""), rows)])).removeprefix("\n"))
         outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
         click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
+        if others := counts["other-release"]:
+            click.echo(f"  {plural(others, 'certificate')} for another release to verify, which decides nothing here")
     return _code_of(counts)
 
 
 def _code_of(outcomes: Iterable[str]) -> int:
-    """The exit code of outcomes: a refusal takes precedence over a failure, and that over what is undecided."""
-    codes = {_CODES.get(outcome, REFUTED) for outcome in outcomes}
-    return next((code for code in (REFUTED, FAILED, UNDECIDED) if code in codes), DONE)
+    """The exit code of outcomes, that of the gravest."""
+    codes = {_CODES[outcome] for outcome in outcomes}
+    return next((code for code in _GRAVEST_FIRST if code in codes), DONE)
 
 
 def json_files(paths: Sequence[Path]) -> Iterator[Path]:

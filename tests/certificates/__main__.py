@@ -117,7 +117,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         orbits = [o | changes if i == number else o for i, o in enumerate(theorem.evidence["orbits"])]
         return evidence(theorem, orbits=orbits)
 
-    verdicts = theorem.answer["verdicts"]
+    verdicts, (words, _, _) = theorem.answer["verdicts"], theorem.trusted[0].partition("docs/")
     known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
     polar, text = made["d2-dout1-a2-t2-polar-degrees.json"], theorem.script["text"]
     return {
@@ -130,6 +130,7 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "field": replace(theorem, field="GF(7)").sealed(),
         "name": replace(theorem, name="d3-dout2-a2-t3").sealed(),
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
+        "trusted[0]": replace(theorem, trusted=[f"{words}docs/pwn.md)", *theorem.trusted[1:]]).sealed(),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
         "evidence.orbits": evidence(theorem, orbits=[]),
         "evidence.orbits[0]": evidence(theorem, orbits=[0] * len(theorem.evidence["orbits"])),

@@ -233,7 +233,7 @@ def test_certificates_of_the_command(invoke: Invoke, m2: str, tmp_path: Path) ->
     """Written by one command, and gone on with by another; verified and reported without Macaulay2."""
     out = ("--out", str(tmp_path), "--executor", "serial", "--m2", m2)
     first = invoke("certify", "--all-sizes", "--check", "3.3", *out)
-    assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 questions), done: 0, to do: 1")
+    assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 question), done: 0, to do: 1")
     second = invoke("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
     assert (second.returncode, json.loads(second.stdout)["answers"]) == (1, {"CONFIRMED": 1, "REFUTED": 1})
     assert invoke("verify", str(tmp_path)).returncode == 0

@@ -148,6 +148,7 @@ def test_another_question_is_not_answered() -> None:
     assert (found.outcome, found.check) == ("rejected", "answer.verdicts")
     found = verify(Certificate.from_json(changed(sample("3.4"), ("question",), "closure")).sealed())
     assert (found.outcome, found.check) == ("malformed", "question")
+    assert found.found.startswith("this family's checker has no question closure; it has ")
 
 
 def test_an_equal_set_in_other_words_is_not_canonical() -> None:

@@ -17,7 +17,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.batch.verifying import verify_files
 from m2bridge.certificates.schema import SCHEMA, Certificate, digest, read, write
 from m2bridge.checker import algebra
-from m2bridge.cli import commands
+from m2bridge.cli import OTHER_RELEASE, REFUTED, commands
 from m2bridge.cli.certifying import json_files
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify, verify_path
@@ -330,7 +330,7 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
 
 
 def test_a_proof_may_move_to_another_page_and_a_lemma_may_not_change() -> None:
-    certificate = read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json")
+    certificate = by_release(read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json"), "0.1.0")
     places = [k for k, lemma in enumerate(certificate.trusted) if lemma.endswith(")") and "docs/" in lemma]
     assert len(places) >= 3
     for k in places:
@@ -338,4 +338,30 @@ def test_a_proof_may_move_to_another_page_and_a_lemma_may_not_change() -> None:
         for place in ("mathematics.md, Degrees)", "deep-attention.md, 3 (a), (b), and 7)", "mathematics.md)"):
             assert verify(changed(certificate, ("trusted", k), f"{words}docs/{place}")).accepted
         for lemma in ("Everything is proved (docs/mathematics.md)", certificate.trusted[k] + " or not", words):
-            assert verify(changed(certificate, ("trusted", k), lemma)).outcome == "rejected"
+            assert verify(changed(certificate, ("trusted", k), lemma)).outcome == "other-release"
+
+
+def test_this_release_names_each_proof_by_its_own_place() -> None:
+    certificate = read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json")
+    for k, lemma in enumerate(certificate.trusted):
+        words, docs, _ = lemma.partition("docs/")
+        for place in ("pwn.md)", "mathematics.md)", "mathematics.md, Degrees)") if docs else ():
+            finding = verify(changed(certificate, ("trusted", k), f"{words}docs/{place}"))
+            assert (finding.outcome, finding.check) == ("rejected", f"trusted[{k}]")
+
+
+def test_another_release_has_an_exit_code_and_a_line_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no refusal; what is refused beside it goes before."""
+    certificate = read(files("accepted")[0])
+    verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
+    there = by_release(replace(certificate, answer=certificate.answer | {"verdicts": verdicts}), "0.0.9")
+    write(there, tmp_path)
+    monkeypatch.setattr("sys.argv", ["m2bridge", "verify", str(tmp_path)])
+    assert commands.run() == OTHER_RELEASE == 6
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last[0] == "  1 certificate: 1 other-release"
+    assert last[1] == "  1 certificate for another release to verify, which decides nothing here"
+    (tmp_path / "empty.json").write_text("")
+    assert commands.run() == REFUTED
