@@ -9,6 +9,7 @@ from hypothesis import assume, strategies as st
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.values.rings import ring_variables
 from m2bridge.workspace.values import (
     Algebra,
     ComplexField,
@@ -22,7 +23,6 @@ from m2bridge.workspace.values import (
     RingElement,
     RingFraction,
 )
-from m2bridge.workspace.values.rings import ring_variables
 
 VARIABLES = [("x",), ("x", "y"), ("x_1", "x_2", "x_3"), ("alpha", "res", "c_1_2"), ("p_0_0", "p_0_1", "e", "i")]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.values.rings import Algebra, IntegerRing, ring_variables
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.values import (
     BettiTable,
@@ -31,7 +32,6 @@ from m2bridge.workspace.values import (
     RingMap,
     Vector,
 )
-from m2bridge.workspace.values.rings import Algebra, IntegerRing, ring_variables
 from tests.random_rings import RINGS, commutative, elements, fields, nonzero, plain_rings, reals
 
 modest = st.one_of(commutative, RINGS["exterior algebras"], st.just(IntegerRing()))

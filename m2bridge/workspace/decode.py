@@ -9,14 +9,14 @@ from sympy import nan, oo
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert import values
 from m2bridge.convert.macaulay2 import CONSTANTS, from_macaulay2
+from m2bridge.convert.values.collections import SIGN
+from m2bridge.convert.values.rings import coefficient_ring, ring_variables
 from m2bridge.engine.wire import FAULTS, dense_terms, polynomial_reader, rational
 from m2bridge.errors import M2BridgeError, ParseError, ValueTypeError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.system import integer
-from m2bridge.workspace import values
-from m2bridge.workspace.values.collections import SIGN
-from m2bridge.workspace.values.rings import coefficient_ring, ring_variables
 
 Reader = Callable[[Any], Any]
 

@@ -24,13 +24,13 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.convert import values
 from m2bridge.convert.macaulay2 import CONSTANTS, coefficient_writer, escaped, rational
+from m2bridge.convert.values.inexact import not_exact
+from m2bridge.convert.values.rings import ORDERS, ring_of_domain, ring_of_sympy
 from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError
 from m2bridge.system import decimal
-from m2bridge.workspace import values
-from m2bridge.workspace.values.inexact import not_exact
-from m2bridge.workspace.values.rings import ORDERS, ring_of_domain, ring_of_sympy
 
 _GROUP = 1000
 

@@ -20,9 +20,9 @@ from m2bridge.algebra.modules import AsText, ring_text, to_expression
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.convert.macaulay2 import term
+from m2bridge.convert.values import rings
+from m2bridge.convert.values.inexact import ComplexNumber, Operators, Real
 from m2bridge.errors import ConversionError
-from m2bridge.workspace.values import rings
-from m2bridge.workspace.values.inexact import ComplexNumber, Operators, Real
 
 
 class _Element(AsText, Operators):

@@ -14,7 +14,7 @@ from m2bridge.algebra.modules import (
     RingMap as RingMap,
     Vector as Vector,
 )
-from m2bridge.workspace.values.collections import (
+from m2bridge.convert.values.collections import (
     Array as Array,
     Expression as Expression,
     Factorization as Factorization,
@@ -30,9 +30,9 @@ from m2bridge.workspace.values.collections import (
     Tally as Tally,
     VirtualTally as VirtualTally,
 )
-from m2bridge.workspace.values.elements import RingElement as RingElement, RingFraction as RingFraction
-from m2bridge.workspace.values.inexact import ComplexNumber as ComplexNumber, Real as Real, RealInterval as RealInterval
-from m2bridge.workspace.values.rings import (
+from m2bridge.convert.values.elements import RingElement as RingElement, RingFraction as RingFraction
+from m2bridge.convert.values.inexact import ComplexNumber as ComplexNumber, Real as Real, RealInterval as RealInterval
+from m2bridge.convert.values.rings import (
     Algebra as Algebra,
     ComplexField as ComplexField,
     FractionField as FractionField,

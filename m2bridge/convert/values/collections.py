@@ -11,9 +11,9 @@ from sympy import Rational
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.modules import AsCode, Named
+from m2bridge.convert.values.elements import RingElement
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
-from m2bridge.workspace.values.elements import RingElement
 
 
 @dataclass(frozen=True, slots=True, repr=False)

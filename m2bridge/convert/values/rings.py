@@ -10,8 +10,8 @@ from sympy.polys.orderings import grevlex, grlex, lex
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
 from m2bridge.algebra.ring import PolynomialRing, PolyRing, entry_text
+from m2bridge.convert.values.inexact import not_exact
 from m2bridge.errors import ConversionError
-from m2bridge.workspace.values.inexact import not_exact
 
 
 @dataclass(frozen=True, slots=True, repr=False)
