@@ -16,8 +16,8 @@ from statistics import median
 from measuring import engine_program, m2bridge_command, options, print_table, seconds, verdict
 
 from m2bridge import Macaulay2, Script, SingleLayerAttention
+from m2bridge.convert.answers import parse
 from m2bridge.crosscheck import cross_check
-from m2bridge.engine.wire import parse
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.maps.statement import IntegerMatrix

@@ -23,8 +23,8 @@ from pathlib import Path
 import pexpect
 from measuring import engine_program, options, output, print_table, seconds, verdict
 
+from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.workspace.macaulay2 import Macaulay2
 
 BLOCKS, BLOCK_LENGTH = 10, 30
@@ -35,7 +35,7 @@ TRIVIAL = Script("trivial", 'mbEmit("answer", 2+2)\n')
 START = """
 import sys, time
 from m2bridge.workspace.macaulay2 import Macaulay2
-from m2bridge.engine.wire import parse
+from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
 begin = time.perf_counter()
 with Macaulay2(sys.argv[1]) as engine:

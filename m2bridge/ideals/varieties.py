@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeVar, Unpack
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
+from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.convert.notation import (
     generator_lines,
     generator_texts,
@@ -16,7 +17,6 @@ from m2bridge.convert.notation import (
     polynomial_text,
 )
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.errors import MethodUnavailableError, check_choice
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, question, tidy
 from m2bridge.limits import clock

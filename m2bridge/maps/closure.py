@@ -11,9 +11,9 @@ from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import PolynomialMap, random_point
 from m2bridge.algebra.schur import Representation
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
+from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import Implicitization
 from m2bridge.implicitization.multigraded_map import MultigradedMap

@@ -18,10 +18,10 @@ from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap, in_s
 from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert import macaulay2
+from m2bridge.convert.answers import answer_to
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize

@@ -15,9 +15,9 @@ from m2bridge.algebra.numbers import integer_coefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import macaulay2
+from m2bridge.convert.answers import Answer, answer_to, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to, answer_until_limit
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError, check_choice
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question

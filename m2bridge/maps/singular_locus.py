@@ -9,10 +9,10 @@ from typing import Any, Literal, Unpack
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.convert import macaulay2
+from m2bridge.convert.answers import answer_until_limit
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_until_limit
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.varieties import Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock

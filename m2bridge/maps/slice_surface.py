@@ -17,10 +17,10 @@ from m2bridge.algebra.numbers import flint_rational, fraction
 from m2bridge.algebra.polynomial_map import substitute
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, first_names, total_degree
 from m2bridge.convert import macaulay2
+from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock

@@ -188,7 +188,9 @@ def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
     ValueTypeError
         If it has no counterpart in Python.
     """
-    from m2bridge.workspace.decode import decode  # slow to import, and Macaulay2 can start before
+    # Slow to import, and Macaulay2 can start before.
+    from m2bridge.convert.wire import decode_value
+    from m2bridge.ideals.ideal import Ideal
 
     with collection_paused():
-        return decode(fields.get(name))
+        return decode_value(fields.get(name), Ideal)

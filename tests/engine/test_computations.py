@@ -21,8 +21,8 @@ from m2bridge import (
 )
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import same_span, vanishes_on_image
+from m2bridge.convert.answers import parse
 from m2bridge.engine import Engine
-from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbits import orbits

@@ -8,9 +8,9 @@ import pytest
 from sympy import Matrix, groebner, symbols
 
 from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
+from m2bridge.convert.answers import parse
 from m2bridge.crosscheck import Decision, compare, cross_check
 from m2bridge.engine import Engine
-from m2bridge.engine.wire import parse
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import closures
 from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes

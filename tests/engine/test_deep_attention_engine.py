@@ -10,12 +10,12 @@ from sympy import Poly, symbols
 
 from m2bridge import Macaulay2, SingleLayerAttention, closure, cross_check
 from m2bridge.certificates.schema import write
+from m2bridge.convert.answers import parse
 from m2bridge.crosscheck import compare
 from m2bridge.crosscheck.certify import certify, certify_all, questions
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.all_sizes.facts import base_ideals
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE

@@ -15,7 +15,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import macaulay2
-from m2bridge.engine.wire import parse
+from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
 

@@ -22,9 +22,9 @@ from m2bridge import (
     read_ideal,
     singular_locus,
 )
+from m2bridge.convert.answers import Answer, parse
 from m2bridge.convert.files import read_map
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import Answer, parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.maps.dimension import Dimension, dimension
 from tests.conftest import Invoke

@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from m2bridge.convert.answers import parse
 from m2bridge.engine import scratch
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.errors import EngineDiedError, EngineError
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.batches import EXECUTORS, certifying, results

@@ -10,7 +10,7 @@ from sympy import I, Matrix, Rational, Symbol, latex, zeros
 from m2bridge import Macaulay2, Orbit, PolynomialMap, SingleLayerAttention, closure, cross_check, singular_locus
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import tangent_dimension
-from m2bridge.engine.wire import parse
+from m2bridge.convert.answers import parse
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.exact_weights import HeadShape
 from m2bridge.families.attention.membership import (

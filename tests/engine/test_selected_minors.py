@@ -6,8 +6,8 @@ import pytest
 
 from m2bridge import QQ, CoefficientField, Engine, ideal
 from m2bridge.convert import macaulay2
+from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.system import folder
 
 pytestmark = pytest.mark.macaulay2("any")

@@ -14,10 +14,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from m2bridge.convert.answers import parse
 from m2bridge.engine import process as module
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.errors import (
     EngineDiedError,
     EngineError,

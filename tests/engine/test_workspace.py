@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import parse
 from m2bridge.errors import (
     ConversionError,
     EngineDiedError,

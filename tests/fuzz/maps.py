@@ -15,8 +15,8 @@ from random import Random
 from sympy import Expr, symbols
 
 from m2bridge import QQ, CoefficientField, Macaulay2, PolynomialMap, Script, image
+from m2bridge.convert.answers import Answer, parse
 from m2bridge.engine import Engine
-from m2bridge.engine.wire import Answer, parse
 from m2bridge.errors import TimeLimitError
 from m2bridge.maps.closure import Image
 

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from m2bridge import CoefficientField, Macaulay2, image
-from m2bridge.engine.wire import parse
+from m2bridge.convert.answers import parse
 from m2bridge.ideals.ideal import Ideal
 from tests.fuzz import certificates, faults, maps
 from tests.fuzz.inputs import Answer, ask, complaint, complaints, environment, ideal_complaint

@@ -215,7 +215,7 @@ def test_only_the_registry_and_the_command_line_import_by_string() -> None:
 
 
 ROOMS = (
-    *("_version", "errors", "limits", "system", "citation", "results", "algebra", "convert", "engine"),
+    *("_version", "errors", "limits", "system", "citation", "results", "engine", "algebra", "convert"),
     *("implicitization", "ideals", "workspace", "pictures", "maps", "certificates", "families", "checker"),
     *("families.*", "crosscheck", "batch", "reports", "cli", "notebook", "__main__"),
 )

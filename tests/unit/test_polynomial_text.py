@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,13 +13,14 @@ from sympy import QQ as SYMPY_QQ, sympify
 
 from m2bridge import CoefficientField, SingleLayerAttention, closure, read_ideal
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
+from m2bridge.convert.answers import parse
 from m2bridge.convert.files import read_map
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import read_polynomial
-from m2bridge.engine.wire import decode, dense_terms as terms, parse
+from m2bridge.convert.terms import dense_terms as terms
+from m2bridge.convert.wire import decode, decode_value
 from m2bridge.errors import ConversionError, ParseError
-from m2bridge.workspace.decode import decode as decode_value
 
 # The strict parser for polynomials, and map files.
 
@@ -338,7 +340,7 @@ def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
     algebra = ["Algebra", ["Ring", 0], [["Variable", "x"]], [[1]], order, False, [], [], 1, True]
     rings = [["CoefficientField", 0], algebra]
     value = ["Value", rings, ["Element", 1, [["1", 0, 1], ["2", 0, exponent] if exponent else ["2"]]]]
-    for read, data in ((decode, answer), (decode_value, value)):
+    for read, data in ((decode, answer), (partial(decode_value, make_ideal=GeneratingSet), value)):
         if exponent == 1:
             with pytest.raises(ParseError, match="a monomial occurs twice"):
                 read(data)

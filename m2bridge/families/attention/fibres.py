@@ -16,9 +16,9 @@ from m2bridge import errors
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank, sparse_rank
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.answers import Answer, answer_to, parse
 from m2bridge.engine import RunOptions, computation
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to, parse
 from m2bridge.families.attention.orbits import Orbit, WeightPair, dense_first, generic_orbit, orbits, representative
 from m2bridge.families.attention.parametrization import Function, coordinate_names, function, indices, name_in, sparse
 from m2bridge.families.attention.shape import Coordinates, Shape

@@ -19,10 +19,10 @@ from sympy.polys.matrices import DomainMatrix
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import rank_of
+from m2bridge.convert.answers import answer_to
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program

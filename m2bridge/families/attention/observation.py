@@ -16,8 +16,8 @@ import flint
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
+from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.engine.wire import answer_to
 from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibres, products_determine_functions
 from m2bridge.families.attention.observed import Observations, OrbitFacts

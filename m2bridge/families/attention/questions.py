@@ -9,10 +9,10 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
 from m2bridge.certificates.schema import Content
+from m2bridge.convert.answers import answer_to
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script
-from m2bridge.engine.wire import answer_to
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series

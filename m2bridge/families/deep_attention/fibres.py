@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from m2bridge.algebra.linear_algebra import rank
+from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import answer_to
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import virtual_weights_at

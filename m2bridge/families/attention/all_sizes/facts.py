@@ -10,8 +10,8 @@ from typing import Any
 
 import islpy as isl
 
+from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
-from m2bridge.engine.wire import Answer, answer_to
 from m2bridge.errors import ContradictionError, ParseError
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum

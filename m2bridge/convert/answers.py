@@ -1,0 +1,108 @@
+"""What a program answered: named values, checked by type as they are taken."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.convert.wire import decode
+from m2bridge.engine.script import Script, fields_of
+from m2bridge.engine.session import current
+from m2bridge.errors import MemoryLimitError, ParseError, TimeLimitError
+from m2bridge.limits import clock
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The named values that one run of Macaulay2 emitted; possibly only the first of them.
+
+    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another type.
+    """
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def integer(self, name: str) -> int:
+        """An integer."""
+        return self._typed(name, int)
+
+    def boolean(self, name: str) -> bool:
+        """A boolean."""
+        return self._typed(name, bool)
+
+    def integers(self, name: str) -> list[int]:
+        """A list of integers."""
+        return self._list(name, int)
+
+    def lists(self, name: str) -> list[list[Any]]:
+        """A list of lists."""
+        return self._list(name, list)
+
+    def integer_lists(self, name: str) -> list[list[int]]:
+        """A list of lists of integers."""
+        if not all(type(number) is int for numbers in self.lists(name) for number in numbers):
+            raise ParseError(f"the field '{name}' is not a list of lists of integers")
+        return self.lists(name)
+
+    def integer_pairs(self, name: str) -> dict[int, int]:
+        """A list of pairs of integers, as a mapping."""
+        pairs = self.integer_lists(name)
+        if not all(len(pair) == 2 for pair in pairs):
+            raise ParseError(f"the field '{name}' is not a list of pairs of integers")
+        return {pair[0]: pair[1] for pair in pairs}
+
+    def ideal(self, name: str) -> GeneratingSet:
+        """An ideal."""
+        return self._typed(name, GeneratingSet)
+
+    def ideals(self, name: str) -> list[GeneratingSet]:
+        """A list of ideals."""
+        return self._list(name, GeneratingSet)
+
+    def _typed(self, name: str, kind: type[Kind]) -> Kind:
+        if name not in self.values:
+            raise ParseError(f"the answer has no field '{name}'")
+        value = self.values[name]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise ParseError(f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}")
+        return value
+
+    def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
+        items = self._typed(name, list)
+        if not all(isinstance(item, kind) for item in items):
+            raise ParseError(f"the field '{name}' has entries that are not of type {kind.__name__}")
+        return items
+
+
+def parse(records: Sequence[str]) -> Answer:
+    """Read wire records.
+
+    Raises
+    ------
+    ParseError
+        If a record does not follow the wire format, or a field occurs twice.
+    """
+    return Answer({name: decode(value) for name, value in fields_of(records).items()})
+
+
+def answer_to(script: Script) -> Answer:
+    """Run a script, within the time limit of the computation, and read what it emitted.
+
+    Raises
+    ------
+    EngineError, ParseError
+        If it did not run to its end, or its records do not follow the wire format.
+    """
+    return parse(current().run(script, timeout=clock().remaining).records)
+
+
+def answer_until_limit(script: Script) -> tuple[Answer, str]:
+    """Return what a script emitted before it ended or reached a limit, and that limit in words, or empty text."""
+    try:
+        return answer_to(script), ""
+    except (TimeLimitError, MemoryLimitError) as limit:
+        return parse(limit.records), str(limit)

@@ -1,0 +1,116 @@
+"""Numbers and polynomials as they are on the wire, in answers of programs and in values of workspaces alike."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+from sympy.polys.rings import PolyElement, PolyRing
+
+from m2bridge.errors import ParseError
+from m2bridge.system import integer
+
+Powers = Iterable[tuple[int, int]]
+"""Places of variables with their exponents."""
+
+DenseTerm = tuple[tuple[int, ...], Any]
+"""The exponents of all variables, and the coefficient as it is on the wire."""
+
+_NAME = r"[A-Za-z]'*(?:_(?:[0-9]+|\([0-9,]+\)))?"
+_POWER = re.compile(rf"{_NAME}\^?[0-9]*")
+_PARTS = re.compile(rf"({_NAME})(?:\^?([0-9]+))?")
+_TERM = re.compile(r"(-?)([0-9]+(?:/[0-9]+)?)?(.*)")
+
+
+def rational(text: str) -> Fraction:
+    """``3/7`` or ``3``."""
+    return Fraction(*map(integer, text.split("/")))
+
+
+def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement]:
+    """Return a reader of polynomials from their terms, with the texts of coefficients."""
+    # Few coefficients occur often: each text is read once for all polynomials.
+    numbers: dict[str, Any] = {}
+
+    def read(terms: list[DenseTerm]) -> PolyElement:
+        texts = {text for _, text in terms}
+        for text in texts - numbers.keys():
+            number = ring.domain(*map(integer, text.split("/")))
+            if not number:
+                raise ParseError("a term with coefficient zero")
+            numbers[text] = number
+        element = ring.zero
+        element.update([(exponents, numbers[text]) for exponents, text in terms])
+        # A polynomial is a dictionary: of two terms with one monomial it would keep the last.
+        if len(element) != len(terms):
+            raise ParseError("a monomial occurs twice in one polynomial")
+        return element
+
+    return read
+
+
+def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
+    """The terms of a polynomial in so many variables, from a list of sparse terms or the text of the engine.
+
+    Raises
+    ------
+    ParseError
+        If a text says something else.
+    """
+    sparse = _sparse_terms(data)
+    terms: list[DenseTerm] = []
+    for coefficient, powers in sparse:
+        exponents = [0] * width
+        for place, exponent in powers:
+            exponents[place] = exponent
+        terms.append((tuple(exponents), coefficient))
+    return terms
+
+
+def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
+    if data and data[0] == "Text":
+        _, names, size, text = data
+        return _of_text(names, size, text)
+    return _of_list(data)
+
+
+def _of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
+    """``[coefficient, variable, exponent, variable, exponent, ..]`` for each term."""
+    for term in data:
+        yield term[0], zip(term[1::2], term[2::2], strict=True)
+
+
+def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powers]]:
+    """``-3/2x_1^2y3+7`` is read from left to right: a letter begins a variable, and occurs nowhere else in it.
+
+    After a name of one letter the engine writes the exponent without a sign.
+    """
+    listed = text.replace("-", "+-").removeprefix("+").split("+")
+    if len(listed) != size:
+        raise ParseError(f"{len(listed)} terms of {size}: {text!r:.120}")
+    places = {name: place for place, name in enumerate(names)}
+    # Few powers occur often, too.
+    known: dict[str, tuple[int, int]] = {}
+    for term in listed:
+        match = _TERM.fullmatch(term)
+        if match is None:  # a line ends inside, which the engine never writes
+            raise ParseError(f"not a term: {term!r:.120}")
+        sign, number, monomial = match.groups()
+        powers = _POWER.findall(monomial)
+        understood = sum(map(len, powers)) == len(monomial)
+        if not understood or not (number or powers):
+            raise ParseError(f"not a term: {term!r:.120}")
+        for power in powers:
+            if power not in known:
+                known[power] = _power(power, places)
+        coefficient = sign + (number or "1")
+        yield coefficient, [known[power] for power in powers]
+
+
+def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
+    """The place of a variable, and its exponent."""
+    match = _PARTS.fullmatch(text)
+    if match is None or match[1] not in places:
+        raise ParseError(f"not a power of a variable: {text!r:.120}")
+    name, exponent = match.groups()
+    return places[name], integer(exponent or "1")
