@@ -47,6 +47,12 @@ def exit_text(status: int) -> str:
     return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
 
 
+def signal_of(status: int | None) -> signal.Signals | None:
+    """The signal that ended a program, or a program that a shell script called: the script's status is 128 + n."""
+    number = 0 if status is None else -status if status < 0 else status - 128
+    return signal.Signals(number) if number in set(signal.Signals) else None
+
+
 def leave(number: int, frame: FrameType | None) -> NoReturn:
     """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
     raise SystemExit(128 + number)

@@ -217,7 +217,7 @@ class Dask(Generic[Item, Result]):
             from distributed import Client, LocalCluster
         except ImportError:
             raise errors.MethodUnavailableError(
-                "the executor dask needs the package distributed: pip install 'm2bridge[cluster]'"
+                "the executor dask needs the package distributed: in the clone of m2bridge, pip install '.[cluster]'"
             ) from None
         self._batch, self._pickled = batch, pickle.dumps(batch)
         with ExitStack() as stack:

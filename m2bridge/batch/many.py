@@ -338,7 +338,7 @@ def run_many(
     memory : int, optional
         Bytes of address space, of each worker and of each Macaulay2.
     executor : {"processes", "dask"}
-        A local Dask cluster, or the one of the ``scheduler``, needs ``m2bridge[cluster]``; there ``memory`` holds for
+        A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there ``memory`` holds for
         the Macaulay2 of code only, and ``timeout`` in Python only where it looks at the clock (:mod:`m2bridge.limits`).
     folder : path, optional
         Where each outcome is kept in a file of JSON; what is there for the same item and work is not done once more.

@@ -164,7 +164,7 @@ def file_name(name: str, question: str) -> str:
 
 def with_release(release: str) -> str:
     """The way to verify a certificate of another release."""
-    return f"written by m2bridge {release}, which can verify it: pip install m2bridge=={release}"
+    return f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release} and pip install ."
 
 
 def _release(reported: Any) -> str:

@@ -15,10 +15,11 @@ from m2bridge.cli import DONE, NO_ENGINE, shared
 from m2bridge.cli.families import tool
 from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
-from m2bridge.engine import Candidate, candidates, locate
+from m2bridge.engine import Candidate, candidates
+from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.limits import Limits
+from m2bridge.limits import Limits, asked_by, limited
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
 from m2bridge.system import folder, importing
 
@@ -167,32 +168,47 @@ def cite_command(form: str) -> int:
 PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
 
 
-def diagnosis(explicit: str | None) -> tuple[Sheet, EngineError | None]:
-    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2 to work with."""
+def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
+    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2 to work with.
+
+    Each program has so many seconds to say its version.
+    """
+    found = []
+    for candidate in candidates(explicit):
+        with limited(timeout), asked_by("--timeout"):
+            found.append(probed(candidate))
     failure: EngineError | None = None
     choice: Candidate | None = None
     try:
-        choice = locate(explicit)
+        choice = first_usable(found)
     except EngineError as error:
         failure = error
-    rows = [(*_describe(c), "taken" if c == choice else "") for c in candidates(explicit)]
+    rows = [(one.candidate.origin, _version(one), "taken" if one.candidate == choice else "") for one in found]
+    programs = [(one.candidate.origin, line(str(one.candidate.program))) for one in found if one.candidate.program]
+    # The refusal that is the failure is said after the sheet, with what to do.
+    others = [one for one in found if one.refusal is not None and one.refusal is not failure]
+    refused = [(one.candidate.origin, _reason(one.refusal)) for one in others if one.refusal is not None]
     title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
     blocks: list[Block] = [
         Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
-        Table(("from", "program", "version", ""), rows, "Macaulay2, in the order of search"),
+        Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
+        Facts(programs),
+        Facts([(origin, reason) for origin, reason in refused if reason]),
         Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
     ]
     return Sheet(title, blocks), failure
 
 
-def _describe(candidate: Candidate) -> tuple[str, str, str]:
-    if candidate.program is None:
-        return candidate.origin, "not found", ""
-    try:
-        return candidate.origin, line(str(candidate.program)), candidate.version
-    except EngineError as error:
-        message = str(error).split(". Get Macaulay2")[0]
-        return candidate.origin, line(str(candidate.program)), shortened(line(message))
+def _version(one: Probed) -> str:
+    if one.candidate.program is None:
+        return "not found"
+    return "cannot be used" if one.refusal else one.candidate.version
+
+
+def _reason(refusal: EngineError) -> str:
+    """Why a program is not taken, without the advice that is there once; empty where there is none."""
+    message = str(refusal).partition(". Get Macaulay2")[0]
+    return "" if message == "nothing there" else shortened(line(message))
 
 
 def _installed(name: str) -> str:
@@ -206,9 +222,16 @@ def _installed(name: str) -> str:
 
 @click.command("doctor", epilog="Example: m2bridge doctor")
 @shared.engine_option
-def doctor_command(program: str | None) -> int:
+@click.option(
+    "--timeout",
+    type=shared.seconds,
+    default=10.0,
+    show_default=True,
+    help="Seconds for each program to say its version.",
+)
+def doctor_command(program: str | None, timeout: float) -> int:
     """Show which Macaulay2 is used, and from where everything comes."""
-    sheet, failure = diagnosis(program)
+    sheet, failure = diagnosis(program, timeout)
     click.echo(fitted(sheet))
     if failure is not None:
         click.echo(f"\n{shortened(line(str(failure)))}", err=True)

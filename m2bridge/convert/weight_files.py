@@ -270,9 +270,8 @@ _READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64", *(f"{sign}{bits}" for sign 
 
 
 def _safetensors(path: Path) -> Iterator[Tensor]:
-    need = "this file needs the packages safetensors and ml_dtypes: pip install 'm2bridge[weights]'"
-    library("ml_dtypes", need)  # NumPy knows bfloat16 then
-    safetensors = library("safetensors", need)
+    import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
+    import safetensors
 
     def load(name: str) -> Any:
         with safetensors.safe_open(path, framework="numpy") as file:

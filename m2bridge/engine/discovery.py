@@ -3,7 +3,9 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
 from m2bridge.limits import LEAST_MEMORY, address_space, clock
 from m2bridge.results.sheet import printable, visible
+from m2bridge.system import signal_of
 
 OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
@@ -19,6 +22,11 @@ TESTED_WHEEL = f"{WHEEL}==10.8.11"
 """The wheel that is tested. 10.8.12 and 10.8.13 need AVX-512, and die of SIGILL on processors without it."""
 
 INSTALL_WHEEL = f"pip install --no-deps '{TESTED_WHEEL}'"
+
+OTHER_PROCESSOR = (
+    f"was stopped by SIGILL: this build needs a processor with other instructions (AVX-512); {INSTALL_WHEEL}"
+)
+"""What to say of a program whose instructions this processor does not have; to follow its name."""
 _PROBE_LIMIT = 30.0
 
 CALM = {"OPENBLAS_NUM_THREADS": "1"}
@@ -82,18 +90,43 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
     EngineVersionError
         If the named program is older than 1.21 or not Macaulay2.
     """
+    return first_usable(map(probed, candidates(explicit)))
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What a candidate said when it was asked for its version.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    refusal : EngineError or None
+        Why it cannot be used; ``None`` if it can.
+    """
+
+    candidate: Candidate
+    refusal: EngineError | None
+
+
+def probed(candidate: Candidate) -> Probed:
+    """Ask a candidate for its version."""
+    try:
+        candidate.version  # noqa: B018  (asked for its exceptions)
+    except EngineError as refusal:
+        return Probed(candidate, refusal)
+    return Probed(candidate, None)
+
+
+def first_usable(found: Iterable[Probed]) -> Candidate:
+    """The Macaulay2 to use, by the rules of :func:`locate`, which has the exceptions."""
     refused: list[EngineError] = []
-    for candidate in candidates(explicit):
-        if candidate.program is None:
-            continue
-        try:
-            candidate.version  # noqa: B018  (asked for its exceptions)
-        except EngineError as error:
-            if candidate.origin in ("--m2", VARIABLE):  # the user named it
-                raise
-            refused.append(error)
-        else:
-            return candidate
+    for one in found:
+        if one.refusal is None:
+            return one.candidate
+        if one.candidate.origin in ("--m2", VARIABLE):  # the user named it
+            raise one.refusal
+        if one.candidate.program is not None:
+            refused.append(one.refusal)
     if refused:
         raise refused[0]
     raise EngineNotFoundError(f"No Macaulay2 was found. {ADVICE}")
@@ -120,6 +153,13 @@ def _version(program: Path) -> str:
     answer = _probe(program)
     if answer.returncode < 0:  # killed from outside, which says nothing about the program
         answer = _probe(program)
+    if (killed := signal_of(answer.returncode)) is not None:
+        if killed == signal.SIGILL:
+            raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
+        raise EngineVersionError(f"{program} was stopped by {killed.name} at '--version'. {ADVICE}")
+    if missing := _MISSING.search(answer.stderr.decode(errors="replace")):
+        needs = f"needs the program {missing[1]}, which is not on PATH"
+        raise EngineVersionError(f"{program} {needs}: add its folder, usually /usr/bin, to PATH")
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
@@ -127,6 +167,10 @@ def _version(program: Path) -> str:
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
     return text
+
+
+_MISSING = re.compile(r": (?:line )?\d+: ([\w-]+): (?:command not found|not found|No such file or directory)")
+"""What bash and dash say where a shell script calls a program that is not on PATH."""
 
 
 def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:

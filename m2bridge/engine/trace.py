@@ -5,10 +5,11 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from m2bridge.engine.discovery import OTHER_PROCESSOR
 from m2bridge.engine.scratch import PREFIX
 from m2bridge.errors import ConversionError, EngineDiedError, EngineError, MemoryLimitError, ScriptError
 from m2bridge.limits import Limits, address_space
-from m2bridge.system import exit_text
+from m2bridge.system import exit_text, signal_of
 
 # file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -178,4 +179,6 @@ def ending(status: int | None) -> str:
     """Say how a process ended, by its exit status; to follow its name."""
     if status is None:
         return "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
+    if signal_of(status) == signal.SIGILL:
+        return OTHER_PROCESSOR
     return exit_text(status) + (" (the system may have run out of memory)" if status == -signal.SIGKILL else "")

@@ -41,7 +41,7 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
-    return library(name, "pictures need the package matplotlib: pip install 'm2bridge[plot]'")
+    return library(name, "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'")
 
 
 def styled() -> Any:

@@ -12,13 +12,16 @@ import pytest
 from m2bridge import SingleLayerAttention, closure, singular_locus
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.cli import commands
 from m2bridge.convert import macaulay2
-from m2bridge.engine import candidates, locate
+from m2bridge.engine import Session, candidates, locate
 from m2bridge.engine.discovery import INSTALL_WHEEL, TESTED_WHEEL, WHEEL
 from m2bridge.engine.script import Engine, Script, render
-from m2bridge.errors import EngineNotFoundError, EngineVersionError, RenderError
+from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionError, RenderError
 from m2bridge.system import cores, folder
+from tests.events import PATIENCE
 from tests.limits import RecordedEngine
+from tests.wheel import OF_AVX_512
 
 # Where Macaulay2 is looked for.
 
@@ -56,6 +59,25 @@ def test_every_text_names_the_wheel_that_is_tested() -> None:
     assert naming >= {"README.md", "CONTRIBUTING.md", "run", "installation.md"}
 
 
+def test_nothing_advises_to_install_a_name_that_is_not_registered() -> None:
+    """From the clone ``pip install '.[plot]'``; a stranger could register the name."""
+    root = Path(__file__).parents[2]
+    kinds = ("*.md", "*.py", "*.toml", "*.yml", "*.j2", "*.tex")
+    folders = ("m2bridge", "docs", "templates", "examples", "benchmarks", "paper", ".github")
+    texts = [*root.glob("*.md"), root / ".ci" / "run"]
+    texts += [file for folder in folders for kind in kinds for file in (root / folder).rglob(kind)]
+    assert len(texts) > 200
+    for text in texts:
+        for command in re.findall(r"pip\s+install\s([^\n&;`]*)", text.read_text()):
+            assert not re.search(r"(?<![/\w])m2bridge", command), text
+
+
+def test_instructions_of_avx_512_are_seen() -> None:
+    needed = ("vpaddd %zmm4,%zmm0,%zmm0", "vmovdqu64 %ymm17,(%rdi)", "kmovd %k1,%eax", "vpxord %xmm31,%xmm1,%xmm2")
+    assert all(map(OF_AVX_512.search, needed))
+    assert not any(map(OF_AVX_512.search, ("vpaddd %ymm15,%ymm0,%ymm1", "mov %rax,%rbx", "movdqa %xmm3,%xmm11")))
+
+
 def test_the_extra_ends_with_the_wheel_that_is_tested() -> None:
     written = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
     newest = TESTED_WHEEL.partition("==")[2]
@@ -88,6 +110,65 @@ def test_a_probe_that_is_killed_is_made_again(nothing: pytest.MonkeyPatch, tmp_p
     path = program(tmp_path / "shot", "1.26.06")
     path.write_text(f"#!/bin/sh\n[ -e {tmp_path}/once ] || {{ : > {tmp_path}/once; kill -9 $$; }}\necho 1.26.06\n")
     assert locate(path).version == "1.26.06"
+
+
+STOPPED = {"itself": "kill -{signal} $$", "a script": "sh -c 'kill -{signal} $$'\nexit $?"}
+"""Programs that a signal stops: directly, and behind a shell script, as that of the wheel is."""
+
+
+@pytest.mark.parametrize("stopped", STOPPED.values(), ids=STOPPED)
+def test_a_program_for_another_processor_says_so(
+    nothing: pytest.MonkeyPatch, tmp_path: Path, stopped: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing.setenv("PATH", "/usr/bin:/bin")
+    path = program(tmp_path / "foreign", "")
+    path.write_text(f"#!/bin/sh\n{stopped.format(signal='ILL')}\n")
+    said = (
+        f"{path} was stopped by SIGILL: this build needs a processor with other instructions (AVX-512); {INSTALL_WHEEL}"
+    )
+    with pytest.raises(EngineVersionError, match=f"^{re.escape(said)}$"):
+        locate(path)
+    nothing.setattr("sys.argv", ["m2bridge", "doctor", "--m2", str(path)])
+    assert commands.run() == 4
+    assert said in " ".join(capsys.readouterr().err.split())
+    path.write_text(f"#!/bin/sh\n{stopped.format(signal='SEGV')}\n")
+    with pytest.raises(EngineVersionError, match=r"was stopped by SIGSEGV at '--version'\. Get Macaulay2"):
+        locate(path)
+
+
+@pytest.mark.parametrize("stopped", STOPPED.values(), ids=STOPPED)
+def test_a_program_for_another_processor_may_say_so_late(
+    nothing: pytest.MonkeyPatch, tmp_path: Path, stopped: str
+) -> None:
+    """Planted: a builtin with such instructions that is reached in a computation, after the version was said."""
+    nothing.setenv("PATH", "/usr/bin:/bin")
+    path = program(tmp_path / "late", "")
+    path.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo 1.26.06 && exit\n{stopped.format(signal='ILL')}\n")
+    with Session(path) as session, pytest.raises(EngineDiedError, match="Macaulay2 was stopped by SIGILL: this build"):
+        session.run(Script("late", 'mbEmit("x", 1)'))
+
+
+def test_a_script_without_its_programs_says_which(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = program(tmp_path / "bare", "")
+    for shell in ("sh", "bash"):
+        path.write_text(f'#!/bin/{shell}\nhere=$(no-such-dirname "$0")\nexec "$here/M2-binary" "$@"\n')
+        with pytest.raises(EngineVersionError, match="needs the program no-such-dirname, which is not on PATH"):
+            locate(path)
+
+
+def test_doctor_asks_each_program_once(
+    nothing: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that hangs has the seconds of --timeout, and a table that fits 80 columns says what was found."""
+    nothing.setenv("PATH", "/usr/bin:/bin")
+    path = program(tmp_path / "hangs", "")
+    path.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/log\nexec sleep {PATIENCE}\n")
+    nothing.setattr("sys.argv", ["m2bridge", "doctor", "--m2", str(path), "--timeout", "0.5"])
+    assert commands.run() == 4
+    out, err = capsys.readouterr()
+    assert (tmp_path / "log").read_text() == "asked\n"
+    assert "did not finish within the limit of 0.5 seconds; give it more with --timeout" in " ".join(err.split())
+    assert all(len(line) <= 80 for line in out.splitlines() if "/" not in line)
 
 
 def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:

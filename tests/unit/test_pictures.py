@@ -116,11 +116,11 @@ def test_files_and_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     with pytest.raises(InvalidCaseError, match="does not end in"):
         picture_format("a.jpeg")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MethodUnavailableError, match=r"pip install 'm2bridge\[plot\]'"):
+    with pytest.raises(MethodUnavailableError, match=r"pip install '\.\[plot\]'"):
         check_available()
     monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "3", "--out", "figure3.svg"])
     assert commands.run() == 2
-    assert capsys.readouterr().err.strip().endswith("pip install 'm2bridge[plot]'")
+    assert capsys.readouterr().err.strip().endswith("pip install '.[plot]'")
     assert not Path("figure3.svg").exists()
 
 

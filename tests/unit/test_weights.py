@@ -25,7 +25,6 @@ from hypothesis import given, settings, strategies as st
 from mpmath import acos, eigsy, floor, log10, matrix, mp, mpf, sqrt, svd_r
 from safetensors.numpy import save_file
 
-import m2bridge
 from m2bridge import DeepAttention, SingleLayerAttention, dimension, weights
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
@@ -780,12 +779,6 @@ def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -
         make(file)
         assert heads_in_configuration(tmp_path / "x.npz") is None
         assert len(weights(tmp_path / "x.npz").heads) == 1
-
-
-def test_without_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    with pytest.raises(MethodUnavailableError, match=r"threadpoolctl: pip install 'm2bridge\[weights\]'"):
-        m2bridge.weights(A=[[1]], V=[[1]])
 
 
 # On the command line.

@@ -14,7 +14,6 @@ from m2bridge.families.attention.numerical_weights import Numerical, rank_words
 from m2bridge.families.attention.weight_names import Head, LayerTensors, alike
 from m2bridge.limits import watched
 from m2bridge.results.sheet import plural
-from m2bridge.system import library
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
@@ -46,9 +45,10 @@ class HeadWeights:
     def of(cls, head: Head, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
         shape, ranks = HeadShape.of(head.matrices, a, softmax), exact_ranks(head.matrices)
-        need = "weights need the package threadpoolctl: pip install 'm2bridge[weights]'"
+        from threadpoolctl import threadpool_limits  # slow to import
+
         # For small matrices threads take longer than they save.
-        with library("threadpoolctl", need).threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
+        with threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
             numerical = Numerical.of(head, shape, ranks, tolerance)
         return cls(head.layer, head.head, shape, ranks, numerical)
 
