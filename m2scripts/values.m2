@@ -10,7 +10,7 @@
 -- ["Text", variables, number of terms, text] for a large polynomial, as the engine prints it.
 -- A value without a counterpart is ["Unknown", class], or on request a reference to what this process keeps.
 --
--- In: m2bridge/workspace/encode.py writes calls of the functions in the second half, and nothing else: mbMatrix makes what
+-- In: m2bridge/convert/calls.py writes calls of the functions in the second half, and nothing else: mbMatrix makes what
 -- the fields of the class Matrix say, and so on.
 
 mbReferences = false

@@ -1,11 +1,13 @@
-"""SymPy to Macaulay2: names of variables and expressions as Macaulay2 reads them.
+"""SymPy to Macaulay2: names, numbers, polynomials and ideals as programs say them.
+
+What goes into a workspace is written by :mod:`m2bridge.convert.calls`, which takes names and numbers from here.
 
 Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000 entries, and needs
 quadratic time for long sums; so sums and lists are written in groups.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sympy import Catalan, EulerGamma, I, pi
@@ -19,10 +21,11 @@ from m2bridge.system import decimal
 CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
 """SymPy's by Macaulay2's names."""
 
-
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
 _ESCAPED = "mbv"
+"""The prefix of names that are written letter by letter."""
 _PLAIN = "mbp"
+"""The prefix of those that take no indices."""
 
 
 def to_macaulay2(name: str) -> str:
@@ -31,11 +34,14 @@ def to_macaulay2(name: str) -> str:
     Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all other bases get the
     prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
     """
-    if match := _INDEXED.fullmatch(name):
-        indices = match[2][1:].split("_")
-        simple = len(indices) == 1 and not indices[0].startswith("-")
-        return f"{_base(match[1])}_{indices[0] if simple else '(' + ','.join(indices) + ')'}"
-    return _base(name)
+    match = _INDEXED.fullmatch(name)
+    if match is None:
+        return _base(name)
+    base, listed = match.groups()
+    indices = listed[1:].split("_")
+    simple = len(indices) == 1 and not indices[0].startswith("-")
+    index = indices[0] if simple else f"({','.join(indices)})"
+    return f"{_base(base)}_{index}"
 
 
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
@@ -45,9 +51,10 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """
     written = tuple(to_macaulay2(name) for name in names)
     indexed = {text.split("_")[0] for text in written if "_" in text}
-    return tuple(
-        escaped(name, plain=True) if text in indexed else text for name, text in zip(names, written, strict=True)
-    )
+    found = []
+    for name, text in zip(names, written, strict=True):
+        found.append(escaped(name, plain=True) if text in indexed else text)
+    return tuple(found)
 
 
 def plain_to_macaulay2(name: str) -> str:
@@ -64,8 +71,12 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
 
 def escaped(name: str, plain: bool = False) -> str:
     """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
-    text = "".join(c if c.isascii() and c.isalnum() and c != "Z" else f"Z{ord(c):x}Z" for c in name)
+    text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
     return f"{_PLAIN if plain else _ESCAPED}{text}"
+
+
+_NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
+"""Z itself is written as a number, so that it says where one begins and ends."""
 
 
 def _base(base: str) -> str:
@@ -73,6 +84,7 @@ def _base(base: str) -> str:
 
 
 _GROUP = 200
+"""Terms or items that are written in one piece."""
 
 
 def field(value: CoefficientField) -> str:
@@ -118,7 +130,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _GROUP:
         return _sum(summands)
-    return f"sum {sequence(_sum(group) for group in _groups(summands))}"
+    return f"sum {sequence(_sum(group) for group in _slices(summands, _GROUP))}"
 
 
 def sequence(items: Iterable[str]) -> str:
@@ -126,23 +138,39 @@ def sequence(items: Iterable[str]) -> str:
     listed = list(items)
     if len(listed) <= _GROUP:
         return "{" + ",\n    ".join(listed) + "}"
-    size = max(_GROUP, -(-len(listed) // _GROUP))
-    return "join(" + ",\n  ".join(sequence(group) for group in _groups(listed, size)) + ")"
+    pieces = [sequence(group) for group in groups(listed, _GROUP)]
+    return "join(" + ",\n  ".join(pieces) + ")"
 
 
-def _groups(items: list[str], size: int = _GROUP) -> Iterable[list[str]]:
+def groups(items: list[str], most: int) -> Iterator[list[str]]:
+    """The items in at most so many groups, which are as small as that allows, but not smaller than so many items."""
+    needed = -(-len(items) // most)  # rounded up
+    return _slices(items, max(most, needed))
+
+
+def _slices(items: list[str], size: int) -> Iterator[list[str]]:
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _sum(summands: list[str]) -> str:
-    return "".join(summands[:1] + [s if s.startswith("-") else f"+{s}" for s in summands[1:]])
+    signed = [summand if summand.startswith("-") else f"+{summand}" for summand in summands]
+    return "".join(signed).removeprefix("+")
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
     """A product of powers of variables, whose exponents may be negative, with a coefficient that is written."""
-    powers = [(name, e) for name, e in zip(names, monomial, strict=True) if e]
-    factors = [name if e == 1 else f"{name}^{e}" if e > 0 else f"{name}^({e})" for name, e in powers]
-    return number[:-1] + "*".join(factors) if factors and number in ("1", "-1") else "*".join([number, *factors])
+    factors = []
+    for name, exponent in zip(names, monomial, strict=True):
+        if exponent == 1:
+            factors.append(name)
+        elif exponent > 1:
+            factors.append(f"{name}^{exponent}")
+        elif exponent < 0:
+            factors.append(f"{name}^({exponent})")
+    if factors and number in ("1", "-1"):
+        sign = number[:-1]
+        return sign + "*".join(factors)
+    return "*".join([number, *factors])
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:

@@ -169,7 +169,7 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
     """Code that binds inputs to their names."""
     if not inputs:
         return ""
-    from m2bridge.workspace.encode import bindings
+    from m2bridge.convert.given import bindings
 
     with collection_paused():
         return bindings({check_name(name): value for name, value in inputs.items()})

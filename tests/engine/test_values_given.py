@@ -37,9 +37,9 @@ import m2bridge
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.given import bindings
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.workspace.encode import bindings
 from m2bridge.workspace.evaluation import bindings_of
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 from m2bridge.workspace.values import Array, ComplexNumber, HashTable, Option, Partition, Real, Set, Symbol, Tally
