@@ -5,7 +5,7 @@ Text is read by strict parsers, and never evaluated as a program; people write i
     sum     = product {("+" | "-") product}
     product = factor {("*" | "/" | "//") factor}         a divisor must be a number, not zero; Oscar writes 2//3
     factor  = {"+" | "-"} power                          so x + -3*y and 2*-x are read, and -x^2 is -(x^2)
-    power   = atom [("^" | "**") integer]
+    power   = atom [("^" | "**") integer | superscript digits]                     x² is x^2
     atom    = integer | name | "(" sum ")"
     name    = letters and digits [index]                 x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
 
@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from numbers import Number
 from typing import Any
-from unicodedata import category
+from unicodedata import category, normalize
 
 import flint
 from sympy import Expr, Poly, Symbol
@@ -33,8 +33,16 @@ from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
-_LETTERS = re.compile(r"\w*")
-_TOKEN = re.compile(r"\s*(?:(?P<integer>[0-9]+)|(?P<name>[^\W\d_]\w*)|(?P<sign>\*\*|//|[-+*/^()]))")
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
+
+# Superscript digits are letters of words to Python; to people they are powers, so no name contains them.
+_WORD = rf"(?:(?![{_SUPERSCRIPTS}])\w)*"
+_LETTERS = re.compile(_WORD)
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<integer>[0-9]+)|(?P<power>[{_SUPERSCRIPTS}]+)"
+    rf"|(?P<name>[^\W\d_]{_WORD})|(?P<sign>\*\*|//|[-+*/^()]))"
+)
 _INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}\]]")
 
 _DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
@@ -112,10 +120,29 @@ class _Reader:
             assert kind is not None
             position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
             token = self.text[match.start(kind) : position]
+            if kind == "power":
+                self.superscript(token, match.start(kind))
+                continue
+            if kind == "name":
+                self.check_name(token, match.start(kind))
             if kind == "name" and (index := _INDEX.match(self.text, position)):
                 token, position = "_".join([token.removesuffix("_"), *re.findall("[0-9]+", index[1])]), index.end()
             self.tokens.append((kind, token, match.start(kind) + 1))
         self.tokens.append(("end", "", end + 1))
+
+    def superscript(self, token: str, column: int) -> None:
+        """Take superscript digits as the power of what stands before them."""
+        before = self.tokens[-1] if self.tokens else ("", "", 0)
+        if before[0] not in ("integer", "name") and before[1] != ")":
+            raise _refused(_unexpected(self.text, column), self.text, column)
+        self.tokens.append(("sign", "^", column + 1))
+        self.tokens.append(("integer", token.translate(_DIGITS), column + 1))
+
+    def check_name(self, token: str, column: int) -> None:
+        """Refuse a character that only looks like others: ½ or ⁿ would become a name that nobody wrote."""
+        for place, character in enumerate(token, column):
+            if normalize("NFKC", character) != normalize("NFC", character):
+                raise _refused(f"unexpected character {character!r} in a name", self.text, place)
 
     def whole(self) -> PolyElement:
         result = self.sum()

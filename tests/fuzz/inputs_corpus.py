@@ -114,6 +114,7 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     yield from (Input(("membership", *CASE, "--A", text, "--V", good)) for text in MATRICES)
     yield from (Input(("membership", *CASE, "--A", good, "--V", text)) for text in MATRICES)
     yield from (Input(("implicitize", "{}/m.toml"), files={"m.toml": text}) for text in MAPS)
+    yield from (Input(("singular-locus", "--ideal", text)) for text in ("x⁻¹", "xⁿ - y", "½*x", "x²y", "x₁ - y"))
     yield from (_certify("c.toml", text) for text in CASE_FILES)
     yield from (_certify("c.csv", text) for text in TABLES)
     yield from _programs()

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 from sympy import QQ as SYMPY_QQ, sympify
 
-from m2bridge import CoefficientField, SingleLayerAttention, closure, read_ideal
+from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, read_ideal
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
 from m2bridge.convert.files import read_map
 from m2bridge.convert.notation import polynomial_text
-from m2bridge.convert.polynomials import read_polynomial
+from m2bridge.convert.polynomials import names_in, read_polynomial
 from m2bridge.convert.terms import dense_terms as terms
 from m2bridge.convert.wire import decode, decode_value
 from m2bridge.errors import ConversionError, ParseError
@@ -116,8 +116,8 @@ def test_notation(text, expected):
         ("+".join(f"(x+y_1+Zeta)^{k}" for k in range(30, 100)), "too large"),
         ("((9^1000)^1000)^1000", "too large"),
         ("(" * 100 + "x" + ")" * 100, "parentheses inside one another"),
-        ("²", "unknown name"),
-        ("½", "unknown name"),
+        ("²", "unexpected character '²'"),
+        ("½", "unexpected character '½'"),
         ("٣", "unexpected character"),
     ],
 )
@@ -346,3 +346,48 @@ def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
                 read(data)
         else:
             assert str(read(data)) == {0: "x + 2", 2: "2*x**2 + x"}[exponent]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("x² - y_1²*Zeta", "x^2 - y_1^2*Zeta"),
+        ("x¹⁰", "x^10"),
+        ("(x + y_1)³", "(x + y_1)^3"),
+        ("2²*x ²", "4*x^2"),
+        ("-x²", "-(x^2)"),
+        ("y_(1)²", "y_1^2"),
+    ],
+)
+def test_superscript_digits_are_powers(text: str, meant: str) -> None:
+    assert read_polynomial(text, RING) == read_polynomial(meant, RING)
+    assert names_in(text) == names_in(meant)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x²y_1", r"write \* between factors: x²\*y_1"),
+        ("x^2²", "expected an operator"),
+        ("x⁹⁹⁹⁹", "an exponent must be an integer"),
+        ("½*x", "column 1: unexpected character '½'"),
+        ("xⁿ", "column 2: unexpected character 'ⁿ'"),
+        ("x⁻¹", "column 2: unexpected character '⁻'"),
+        ("²x", "column 1: unexpected character '²'"),
+        ("x^²", "column 3: unexpected character '²'"),
+        ("x + x₁", "column 6: unexpected character '₁'"),
+        ("𝑥", "column 1: unexpected character '𝑥'"),
+    ],
+)
+def test_characters_that_only_look_like_others_are_refused(text: str, said: str) -> None:
+    with pytest.raises(ConversionError, match=said):
+        read_polynomial(text, RING)
+
+
+def test_ideals_and_maps_take_superscripts_as_powers() -> None:
+    """No variable x2 is invented, of which the variety would be smooth."""
+    assert ideal("x² - y²*z").generators == ideal("x^2 - y^2*z").generators
+    assert ideal("ideal(x², y¹⁰) of QQ[x, y]").ring.variables == ("x", "y")
+    found, _ = read_map(GOOD.replace("^2", "²"))
+    assert "²" in GOOD.replace("^2", "²")
+    assert found == read_map(GOOD)[0]
