@@ -3,7 +3,8 @@
 Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on PATH. Those marked
 ``macaulay2("any")`` run on the first, which is the wheel's: modules of mathematics are, but for the tests in them that
 are marked ``macaulay2("each")``, of which each template has one. A machine without any Macaulay2 makes engine tests
-fail, not skip, unless ``--no-engine`` says that this is meant.
+fail, not skip, unless ``--no-engine`` says that this is meant. Where one Macaulay2 cannot be used, as when the wheel's
+needs another processor, they run on the others, and one warning says so.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from hypothesis import HealthCheck, settings
 from m2bridge.batch.pool import prepare
 from m2bridge.cli import commands
 from m2bridge.engine import Candidate, Engine, Session, candidates, using
-from m2bridge.errors import EngineError
+from m2bridge.engine.discovery import Probed, probed
 from m2bridge.families import family
 from m2bridge.limits import Limits
 from m2bridge.workspace.macaulay2 import Macaulay2
@@ -51,15 +52,32 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @cache
+def asked() -> list[Probed]:
+    """What all places where Macaulay2 may be say of their versions."""
+    return [probed(candidate) for candidate in candidates()]
+
+
 def usable() -> list[Candidate]:
     """The Macaulay2 programs of this machine, one for each version."""
     found: dict[str, Candidate] = {}
-    for candidate in candidates():
-        try:
-            found.setdefault(candidate.version, candidate)
-        except EngineError:
-            continue
+    for one in asked():
+        if one.refusal is None:
+            found.setdefault(one.candidate.version, one.candidate)
     return list(found.values())
+
+
+def warn_of_refused(config: pytest.Config) -> None:
+    """One warning that names the programs that are there and cannot be used, when tests run on another one."""
+    refused = [
+        f"without the Macaulay2 of {one.candidate.origin}: {one.refusal}"
+        for one in asked()
+        if one.candidate.program is not None and one.refusal is not None
+    ]
+    if refused and usable():
+        versions = ", ".join(candidate.version for candidate in usable())
+        reasons = "; ".join(refused)
+        warning = pytest.PytestWarning(f"tests run on Macaulay2 {versions} alone, {reasons}")
+        config.issue_config_time_warning(warning, stacklevel=2)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,6 +92,9 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker and not config.getoption("--no-engine"):
+        warn_of_refused(config)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -70,6 +70,8 @@ def test_nothing_advises_to_install_a_name_that_is_not_registered() -> None:
     for text in texts:
         for command in re.findall(r"pip\s+install\s([^\n&;`]*)", text.read_text()):
             assert not re.search(r"(?<![/\w])m2bridge", command), text
+        # an extra or a release of the name, wherever it is named
+        assert not re.search(r"m2bridge(\[[a-z{]|==)", text.read_text()), text
 
 
 def test_instructions_of_avx_512_are_seen() -> None:
@@ -179,6 +181,37 @@ def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.Mo
     good = program(tmp_path / "good", "1.22")
     nothing.setenv("PATH", str(good.parent))
     assert locate().program == good
+
+
+def stand_in_for_the_wheel(folder: Path, commands: str) -> Path:
+    """A folder for PYTHONPATH, whose wheel of Macaulay2 goes before the installed one."""
+    version = TESTED_WHEEL.partition("==")[2]
+    about = folder / f"{WHEEL.replace('-', '_')}-{version}.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {WHEEL}\nVersion: {version}\n")
+    (folder / "sage_wheels").mkdir()
+    path = program(folder / "sage_wheels" / "bin", "")
+    path.write_text(f"#!/bin/sh\n{commands}\n")
+    return folder
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["another is there", "there is no other"])
+def test_the_tests_go_on_without_a_wheel_that_cannot_be_used(tmp_path: Path, there: bool) -> None:
+    """And one warning says so, however many processes there are. Where there is no other they fail, each by itself."""
+    if there:
+        program(tmp_path / "bin", "1.22")
+    wheel = stand_in_for_the_wheel(tmp_path / "wheel", "kill -ILL $$")
+    here = os.environ | {"PYTHONPATH": str(wheel), "PATH": str(tmp_path / "bin")}
+    for name in ("M2BRIDGE_M2", "M2BRIDGE_REQUIRED_ENGINES", "PYTEST_ADDOPTS"):
+        here.pop(name, None)
+    one = "tests/unit/test_discovery.py::test_titles_stand_in_comments_only"
+    line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", one]
+    root = Path(__file__).parents[2]
+    ended = subprocess.run(line, cwd=root, env=here, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout
+    said = " ".join(ended.stdout.split())
+    warning = f"tests run on Macaulay2 1.22 alone, without the Macaulay2 of wheel {WHEEL}: {wheel}"
+    assert said.count(warning) == said.count("was stopped by SIGILL") == int(there), ended.stdout
 
 
 def test_a_program_that_does_not_start_says_why(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
