@@ -16,6 +16,7 @@ from m2bridge.certificates.schema import Certificate
 from m2bridge.checker.verify import verify
 from m2bridge.crosscheck.certify import certify_all, questions
 from m2bridge.crosscheck.verified import verify_path
+from m2bridge.engine import using
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.deep_attention import bounds, shape, statements
@@ -31,6 +32,7 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME, virtual_dimension
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from tests.changing import changed, leaves, others
+from tests.limits import RecordedEngine
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "deep"
 KEYS = tuple(key for key, question in questions(NAME).items() if not question.needs_engine(DeepAttention((2, 2), 1)))
@@ -291,3 +293,13 @@ def test_grids_have_every_combination_of_ranks() -> None:
         grid(chosen, {"widths": ",".join(["2"] * 31), "a": "1..2"})
     with pytest.raises(InvalidCaseError, match="neither true nor false"):
         grid(chosen, {"widths": "2,2", "a": "1", "skip": "yes"})
+
+
+def test_a_statement_that_does_not_apply_is_certified_and_verified_at_once(tmp_path: Path) -> None:
+    """Planted: no engine at all. A fibre in 25 unknowns, which nobody asked for, took all memory before."""
+    network = DeepAttention((3, 3, 3), (1, 2))
+    with using(RecordedEngine(tmp_path)):
+        (certificate,) = certify_all(network, ["3.7"])
+    assert [verdict["verdict"] for verdict in certificate.answer["verdicts"]] == ["NOT_APPLICABLE"]
+    assert certificate.evidence == {}
+    assert verify(certificate).accepted
