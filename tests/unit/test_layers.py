@@ -1,4 +1,4 @@
-"""The map of the layers in ARCHITECTURE.md is the truth: imports go one way, and each library has one door."""
+"""The map in ARCHITECTURE.md is the truth: imports go one way, and its claims about imports are read from it."""
 
 import ast
 import re
@@ -14,19 +14,55 @@ import pytest
 import m2bridge
 
 PACKAGE = Path(m2bridge.__file__).parent
-DOORS = {
-    "jinja2": {"engine/script.py"},
-    "pexpect": {"engine/process.py"},
-    "psutil": {"engine/process.py", "batch/executors.py"},
-    "distributed": {"batch/executors.py"},
-    "IPython": {"notebook.py"},
+
+ARCHITECTURE = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+MAP = re.findall(r"^\| (`.*?) \| (.*) \|$", ARCHITECTURE, re.MULTILINE)
+"""The rows of the map: rooms, and what lives there."""
+LIBRARIES = {
+    "FLINT": "flint",
+    "IPython": "IPython",
+    "Jinja": "jinja2",
+    "NumPy": "numpy",
+    "SymPy": "sympy",
+    "click": "click",
+    "distributed": "distributed",
+    "matplotlib": "matplotlib",
+    "pexpect": "pexpect",
 }
+"""How the map calls libraries, and how Python does."""
+
+
+def map_rooms(cell: str) -> list[str]:
+    """The rooms that the first cell of a row names."""
+    return [name.rstrip("/") for name in re.findall(r"`([\w/]+)`", cell)]
+
+
+def map_doors() -> dict[str, str]:
+    """The only door to each library: a room, or the file of its row's room that is named last before these words."""
+    doors: dict[str, str] = {}
+    for cell, text in MAP:
+        rooms = map_rooms(cell)
+        for before, library in re.findall(r"(.*?)the only door to (\w+)", text):
+            name = re.findall(r"`(\w+)`", before)[-1]
+            assert library not in doors, library
+            doors[library] = name if name in rooms else f"{rooms[0]}/{name}"
+    return doors
+
+
+def map_refusals() -> list[tuple[str, str]]:
+    """Each room with a library, or a room in backquotes, that the map says it does not import."""
+    refusals = []
+    for cell, text in MAP:
+        for listed in re.findall(r"imports no ([^;|]+)", text):
+            named = re.split(r", | or ", listed)
+            refusals += [(map_rooms(cell)[0], name) for name in named]
+    return refusals
 
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
     """All nodes of a file's tree that any test here reads."""
-    kinds = (ast.Import, ast.ImportFrom, ast.Constant)
+    kinds = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
     return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
 
 
@@ -37,6 +73,21 @@ def imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module)
+    return found
+
+
+BY_CALL = {"import_module", "__import__", "library", "_library"}
+"""Functions that import the module whose name they are given."""
+
+
+def libraries(path: Path) -> set[str]:
+    """The packages that a file imports, by statements and by calls with their names."""
+    found = {module.split(".")[0] for module in imports(path)}
+    for node in nodes(path):
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            function = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if function in BY_CALL:
+                found.add(str(node.args[0].value).split(".")[0])
     return found
 
 
@@ -88,19 +139,76 @@ def test_a_family_is_known_by_its_line_in_the_registry_only() -> None:
                 assert room[:2] == ("families", "polynomial_network"), path
 
 
-@pytest.mark.parametrize("library", DOORS)
-def test_each_library_has_one_door(library: str) -> None:
-    doors = {
-        str(path.relative_to(PACKAGE))
-        for path in sources()
-        if any(module.split(".")[0] == library for module in imports(path))
-    }
-    assert doors == DOORS[library]
+def users(library: str) -> set[str]:
+    """The files that import a library, without their ending."""
+    return {str(path.relative_to(PACKAGE).with_suffix("")) for path in sources() if library in libraries(path)}
 
 
-def test_click_is_used_in_the_command_line_only() -> None:
-    users = [path for path in sources() if any(module.split(".")[0] == "click" for module in imports(path))]
-    assert {path.relative_to(PACKAGE).parts[0] for path in users} == {"cli"}
+@pytest.mark.parametrize("library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "pexpect"])
+def test_each_library_has_the_door_that_the_map_names(library: str) -> None:
+    door = map_doors()[library]
+    found = users(LIBRARIES[library])
+    assert {name if name == door else name.partition("/")[0] for name in found} == {door}
+
+
+def test_processes_are_looked_at_in_two_places() -> None:
+    assert users("psutil") == {"engine/process", "batch/executors"}
+
+
+def files_of(room: str) -> list[Path]:
+    """The files of a room of the map; the checkers of all families are one."""
+    if room == "checker":
+        return CHECKER
+    return [path for path in sources() if path.relative_to(PACKAGE).with_suffix("").parts[0] == room]
+
+
+@pytest.mark.parametrize(("room", "refused"), map_refusals())
+def test_rooms_do_not_import_what_the_map_says(room: str, refused: str) -> None:
+    names = modules()
+    files = files_of(room)
+    assert files
+    other = refused.strip("`")
+    if other == refused:
+        assert [path for path in files if LIBRARIES[refused] in libraries(path)] == []
+        return
+    assert (PACKAGE / other).is_dir()
+    for name, path in names.items():
+        if path in files:
+            rooms = {module.split(".")[1] for module in every_import(name, path, names)}
+            assert other not in rooms, path
+
+
+def test_the_map_says_of_which_rooms_nothing_is_imported() -> None:
+    """The most important of these claims; each sentence of its form in the map is one that a test has read."""
+    refusals = map_refusals()
+    assert {("engine", "SymPy"), ("engine", "`algebra`"), ("checker", "SymPy"), ("algebra", "`engine`")} <= {*refusals}
+    assert len({room for room, _ in refusals}) == ARCHITECTURE.count("imports no ")
+    assert len(map_doors()) == ARCHITECTURE.count("the only door to ")
+
+
+def test_a_planted_import_is_seen(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(
+        "import click.types\n"
+        "def later():\n    from sympy.polys import rings\n    return library('matplotlib.lines', 'why')\n"
+        "name = 'pexpect'\n"
+    )
+    assert libraries(planted) == {"click", "sympy", "matplotlib"}
+
+
+def test_processes_need_no_mathematics_at_any_distance() -> None:
+    """What ``engine/`` imports, what that imports, and so on, also inside functions."""
+    names = modules()
+    seen: set[str] = set()
+    waiting = {name for name in names if name.startswith("m2bridge.engine")}
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        packages = {name.rpartition(".")[0]} & names.keys()  # imported with what is in them
+        waiting |= (every_import(name, names[name], names) | packages) - {*seen, "m2bridge"}
+    assert {name.split(".")[1] for name in seen} == {"engine", "results", "errors", "limits", "system", "_version"}
+    found = {library for name in seen for library in libraries(names[name])}
+    assert not found & {"sympy", "numpy", "mpmath"}
 
 
 FAMILIES = ("attention", "deep-attention", "polynomial-network")
@@ -214,12 +322,18 @@ def test_only_the_registry_and_the_command_line_import_by_string() -> None:
     assert users <= BY_NAME
 
 
-ROOMS = (
-    *("_version", "errors", "limits", "system", "citation", "results", "engine", "algebra", "convert"),
-    *("implicitization", "ideals", "workspace", "pictures", "maps", "certificates", "families", "checker"),
-    *("families.*", "crosscheck", "batch", "reports", "cli", "notebook", "__main__"),
-)
-"""The map in ARCHITECTURE.md, from below; ``families`` is the registry and ``families.*`` what is in it."""
+def rooms_from_below() -> list[str]:
+    """The map in ARCHITECTURE.md; ``families`` is the registry, below the checker, and ``families.*`` what is in it."""
+    rooms = ["_version"]
+    for cell, _ in MAP:
+        for room in map_rooms(cell):
+            if room == "checker":
+                rooms.append("families")
+            rooms.append("families.*" if room == "families" else room)
+    return [*rooms, "__main__"]
+
+
+ROOMS = rooms_from_below()
 
 
 def place(module: str) -> int:
