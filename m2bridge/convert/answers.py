@@ -44,16 +44,23 @@ class Answer:
 
     def integer_lists(self, name: str) -> list[list[int]]:
         """A list of lists of integers."""
-        if not all(type(number) is int for numbers in self.lists(name) for number in numbers):
-            raise ParseError(f"the field '{name}' is not a list of lists of integers")
-        return self.lists(name)
+        lists = self.lists(name)
+        for numbers in lists:
+            # True is an int for Python, but never one of Macaulay2's integers.
+            if not all(type(number) is int for number in numbers):
+                raise ParseError(f"the field '{name}' is not a list of lists of integers")
+        return lists
 
     def integer_pairs(self, name: str) -> dict[int, int]:
         """A list of pairs of integers, as a mapping."""
         pairs = self.integer_lists(name)
-        if not all(len(pair) == 2 for pair in pairs):
-            raise ParseError(f"the field '{name}' is not a list of pairs of integers")
-        return {pair[0]: pair[1] for pair in pairs}
+        found: dict[int, int] = {}
+        for pair in pairs:
+            if len(pair) != 2:
+                raise ParseError(f"the field '{name}' is not a list of pairs of integers")
+            first, second = pair
+            found[first] = second
+        return found
 
     def ideal(self, name: str) -> GeneratingSet:
         """An ideal."""
@@ -67,7 +74,8 @@ class Answer:
         if name not in self.values:
             raise ParseError(f"the answer has no field '{name}'")
         value = self.values[name]
-        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        truth_for_integer = kind is int and isinstance(value, bool)
+        if not isinstance(value, kind) or truth_for_integer:
             raise ParseError(f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}")
         return value
 
@@ -86,7 +94,8 @@ def parse(records: Sequence[str]) -> Answer:
     ParseError
         If a record does not follow the wire format, or a field occurs twice.
     """
-    return Answer({name: decode(value) for name, value in fields_of(records).items()})
+    fields = fields_of(records)
+    return Answer({name: decode(value) for name, value in fields.items()})
 
 
 def answer_to(script: Script) -> Answer:
@@ -97,7 +106,8 @@ def answer_to(script: Script) -> Answer:
     EngineError, ParseError
         If it did not run to its end, or its records do not follow the wire format.
     """
-    return parse(current().run(script, timeout=clock().remaining).records)
+    transcript = current().run(script, timeout=clock().remaining)
+    return parse(transcript.records)
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 import flint
@@ -15,6 +16,9 @@ from m2bridge.convert import values
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ORDERS
 from m2bridge.errors import ConversionError
+
+Terms = tuple[tuple[tuple[int, ...], Any], ...]
+"""Exponents with coefficients, none of which is zero."""
 
 _FLINT_ORDERS = {"Ordering.lex": lex, "Ordering.deglex": grlex, "Ordering.degrevlex": grevlex}
 
@@ -35,11 +39,13 @@ def number(value: Expr) -> int | Fraction:
 def number_matrix(rows: list[list[int | Fraction]], columns: int, ring: Any = None) -> values.Matrix:
     """A matrix over a ring, or over ZZ or QQ, whichever has the entries."""
     if ring is None:
-        integral = all(isinstance(x, int) for row in rows for x in row)
+        integral = all(isinstance(entry, int) for entry in chain(*rows))
         ring = values.IntegerRing() if integral else QQ
-    target = values.Module(ring, ((),) * len(rows))
-    source = values.Module(ring, ((),) * columns)
-    return values.Matrix(target, source, tuple(map(tuple, rows)))
+    no_degree = ()
+    target = values.Module(ring, (no_degree,) * len(rows))
+    source = values.Module(ring, (no_degree,) * columns)
+    entries = tuple(map(tuple, rows))
+    return values.Matrix(target, source, entries)
 
 
 def of_numpy(value: Any) -> Any:
@@ -58,9 +64,12 @@ def of_numpy(value: Any) -> Any:
     listed = value.tolist()
     if value.ndim != 2 or kind == "b":
         return listed
-    if not all(isinstance(x, int | Fraction) for row in listed for x in row):
-        raise ConversionError("an array of objects has to hold integers or fractions")
-    return number_matrix(listed, value.shape[1])
+    # NumPy keeps any object in such an array, also numbers that are not exact.
+    for entry in chain(*listed):
+        if not isinstance(entry, int | Fraction):
+            raise ConversionError("an array of objects has to hold integers or fractions")
+    columns = value.shape[1]
+    return number_matrix(listed, columns)
 
 
 def flint_number(value: Any) -> int | Fraction:
@@ -70,7 +79,7 @@ def flint_number(value: Any) -> int | Fraction:
 
 def flint_matrix(value: Any) -> values.Matrix:
     """A matrix over ZZ, QQ or ZZ/p."""
-    rows = [[flint_number(entry) for entry in row] for row in value.tolist()]
+    rows = [list(map(flint_number, row)) for row in value.tolist()]
     return number_matrix(rows, value.ncols(), _ground(value))
 
 
@@ -80,13 +89,17 @@ def flint_polynomial(value: Any) -> values.RingElement:
         context = value.context()
         names = tuple(map(str, context.names()))
         order = _FLINT_ORDERS[str(context.ordering())]
-        pairs = value.to_dict().items()
+        listed = value.to_dict().items()
     else:
         names = ("x",)
         order = grevlex
-        pairs = [((i,), coefficient) for i, coefficient in enumerate(value.coeffs()) if coefficient]
-    over = values.Algebra(_ground(value), names, order=ORDERS[order](len(names)))
-    terms = [(tuple(map(int, exponents)), flint_number(coefficient)) for exponents, coefficient in pairs]
+        listed = _univariate(value.coeffs())
+    said = ORDERS[order](len(names))
+    over = values.Algebra(_ground(value), names, order=said)
+    terms = []
+    for exponents, coefficient in listed:
+        monomial = tuple(map(int, exponents))  # FLINT's integers
+        terms.append((monomial, flint_number(coefficient)))
     return values.RingElement(over, tuple(terms))
 
 
@@ -94,17 +107,22 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
     """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name of the generator."""
     context = value.context().base_field()
     ground = CoefficientField(int(context.characteristic()))
+
+    def residues(coefficients: Iterable[Any]) -> list[Any]:
+        return [ground.domain(int(coefficient)) for coefficient in coefficients]
+
     below = PolynomialRing(ground, (str(context.gen()),))
-    modulus = dict(_univariate(ground, context.modulus().coeffs()))
-    quotient = values.QuotientRing(below, (below.sympy_ring.from_dict(modulus),))
+    modulus = residues(context.modulus().coeffs())
+    relation = below.sympy_ring.from_dict(dict(_univariate(modulus)))
+    quotient = values.QuotientRing(below, (relation,))
     generator = values.RingElement(quotient, (((1,), ground.domain(1)),))
     field = values.GaloisField(quotient, generator)
-    terms = []
-    for i, coefficient in enumerate(value.coeffs()):
-        element = values.RingElement(field, _univariate(ground, coefficient.to_list()))
-        if element:
-            terms.append(((i,), element))
-    return values.RingElement(values.Algebra(field, ("x",)), tuple(terms))
+    coefficients = []
+    for coefficient in value.coeffs():
+        terms = _univariate(residues(coefficient.to_list()))
+        coefficients.append(values.RingElement(field, terms))
+    over = values.Algebra(field, ("x",))
+    return values.RingElement(over, _univariate(coefficients))
 
 
 def _ground(value: Any) -> values.IntegerRing | CoefficientField:
@@ -116,7 +134,10 @@ def _ground(value: Any) -> values.IntegerRing | CoefficientField:
     return QQ if name.startswith("fmpq") else values.IntegerRing()
 
 
-def _univariate(ground: CoefficientField, residues: Iterable[Any]) -> tuple[tuple[tuple[int, ...], Any], ...]:
+def _univariate(coefficients: Iterable[Any]) -> Terms:
     """The terms of a polynomial in one variable, by its coefficients, the constant one first."""
-    coefficients = [ground.domain(int(residue)) for residue in residues]
-    return tuple(((i,), coefficient) for i, coefficient in enumerate(coefficients) if coefficient)
+    terms = []
+    for exponent, coefficient in enumerate(coefficients):
+        if coefficient:
+            terms.append(((exponent,), coefficient))
+    return tuple(terms)

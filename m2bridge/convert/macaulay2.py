@@ -99,15 +99,19 @@ def ring(value: PolynomialRing) -> str:
 
 def ideal(value: GeneratingSet, name: str) -> str:
     """An ideal of the ring with this name; zero and constant generators are of that ring, too."""
-    names = all_to_macaulay2(value.ring.variables)
-    generators = sequence(polynomial(generator, names) for generator in watched(value.generators))
+    generators = sequence(_generators(value))
     return f"ideal matrix({name}, {{{generators}}})"
+
+
+def _generators(value: GeneratingSet) -> list[str]:
+    names = all_to_macaulay2(value.ring.variables)
+    return [polynomial(generator, names) for generator in watched(value.generators)]
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:
     """The field, the coordinates and the generators of an ideal, for templates that define its ring."""
     names = all_to_macaulay2(value.ring.variables)
-    generators = [polynomial(generator, names) for generator in watched(value.generators)]
+    generators = _generators(value)
     return {
         "field": field(value.ring.field),
         "coordinates": ", ".join(names),
@@ -123,9 +127,12 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
     names : sequence of str, optional
         Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
     """
-    written = names if names is not None else all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
+    if names is None:
+        names = all_to_macaulay2(list(map(str, value.ring.symbols)))
     number = coefficient_writer(value.ring.domain)
-    summands = [term(monomial, number(coefficient), written) for monomial, coefficient in value.terms()]
+    summands = []
+    for monomial, coefficient in value.terms():
+        summands.append(term(monomial, number(coefficient), names))
     if not summands:
         return "0"
     if len(summands) <= _GROUP:

@@ -57,9 +57,8 @@ def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
     ParseError
         If a text says something else.
     """
-    sparse = _sparse_terms(data)
     terms: list[DenseTerm] = []
-    for coefficient, powers in sparse:
+    for coefficient, powers in _sparse_terms(data):
         exponents = [0] * width
         for place, exponent in powers:
             exponents[place] = exponent
