@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results.")
 @click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
 @click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
-@click.option("--recycle", type=click.IntRange(min=1), default=200, show_default=True, help="Cases for each worker.")
+@click.option("--recycle", type=shared.Integer(min=1), default=200, show_default=True, help="Cases for each worker.")
 @click.option("--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases.")
 @shared.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
@@ -153,7 +153,7 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
 
 @click.command("verify", epilog="Example: m2bridge verify results")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; one for each core when left out.")
+@click.option("--workers", type=shared.Integer(min=1), help="Processes; one for each core when left out.")
 @click.option("--timeout", type=shared.seconds, default=120.0, show_default=True, help="Seconds for each file.")
 @click.option(
     "--memory",

@@ -88,12 +88,20 @@ GRACE = 0.4
 """Seconds after the limit, in which loops that look at the clock come first and show what was found."""
 
 
+_DIGITS = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def decimal(value: str) -> float:
+    """Return a number in decimal digits; Python itself would take ``1_0`` and digits of other scripts."""
+    if not _DECIMAL.fullmatch(str(value)):
+        raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
+    return float(value)
+
+
 def seconds(value: str) -> float:
     """Return a finite number of seconds, greater than 0."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = nan
+    number = float(value) if _DECIMAL.fullmatch(str(value)) else nan
     if not 0 < number < inf:
         raise click.BadParameter(f"'{value}' is not a number of seconds greater than 0")
     return number
@@ -105,7 +113,19 @@ def integer(value: Any) -> Any:
         raise click.BadParameter(
             f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one"
         )
-    return click.INT.convert(value, None, None)
+    return Integer().convert(value, None, None)
+
+
+class Integer(click.IntRange):
+    """An integer in decimal digits, perhaps within bounds; Python itself would take ``1_0`` and ``٣`` too."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Convert to an integer."""
+        if isinstance(value, str) and not _DIGITS.fullmatch(value):
+            self.fail(f"'{value}' is not a valid integer.", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class NewPath(click.Path):
@@ -218,7 +238,7 @@ strategy_option = click.option(
 )
 
 max_degree_option = click.option(
-    "--max-degree", type=int, default=None, help="All generators up to this degree, without elimination."
+    "--max-degree", type=Integer(), default=None, help="All generators up to this degree, without elimination."
 )
 
 exit_zero_option = click.option(
@@ -285,7 +305,7 @@ run_options = together(timeout_option, memory_option, engine_option, form_option
 """``--timeout --memory --m2 --format --json``."""
 
 batch_options = together(
-    click.option("--workers", type=click.IntRange(min=1), help="Worker processes; one for each core when left out."),
+    click.option("--workers", type=Integer(min=1), help="Worker processes; one for each core when left out."),
     memory_option,
     click.option(
         "--retry",

@@ -332,7 +332,7 @@ def _of_sympy(body: str) -> Listing:
 def _field(text: str) -> CoefficientField:
     if text in ("QQ", "ZZ", "Rational Field"):
         return QQ
-    return read_field(f"GF({text})" if text.isdecimal() else text)
+    return read_field(f"GF({text})" if text.isascii() and text.isdecimal() else text)
 
 
 def _inside(text: str) -> str | None:

@@ -388,3 +388,32 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
     for option, value in others.items():
         with pytest.raises(InvalidCaseError, match="has no meaning with --all-sizes"):
             every_size("attention", usual | {option: value}, usual)
+
+
+@pytest.mark.parametrize("written", ["1_0", "٣", "１", "0x10", "1e1"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "closure --d {} --d-out 1",
+        "closure --d 2 --d-out 1 --max-degree {}",
+        "certify --d {} --d-out 1 --out results",
+        "certify --d 1 --d-out 1 --workers {} --out results",
+        "weights examples/weights.npz --heads {}",
+        "dimension --family deep-attention --widths 2,{} --a 1",
+    ],
+)
+def test_integers_are_written_in_decimal_digits(invoke: Invoke, line: str, written: str) -> None:
+    """Python's own ``int`` takes an underscore and digits of every script."""
+    refused = invoke(*line.format(written).split())
+    assert refused.returncode == 2
+    assert written in refused.stderr
+
+
+@pytest.mark.parametrize("written", ["1_0", "٥", "1_0.5", "nan", "inf"])
+def test_seconds_and_tolerances_are_written_in_decimal_digits(invoke: Invoke, written: str) -> None:
+    assert invoke("closure", *CASE, "--timeout", written).returncode == 2
+    assert invoke("weights", "examples/weights.npz", "--tolerance", written).returncode == 2
+
+
+def test_a_field_is_written_in_decimal_digits(invoke: Invoke) -> None:
+    assert invoke("dimension", *CASE, "--field", "GF(٥)").returncode == 2
