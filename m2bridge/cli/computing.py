@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -348,16 +348,22 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 def membership_command(
     function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
 ) -> int:
-    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights."""
-    request = shared.case_request(options)
-    if request.field != QQ:
-        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
+    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights.
+
+    With weights --d, --d-out and --a may be left out: the matrices have these sizes.
+    """
     texts = {letter: text for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items() if text is not None}
     if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
         raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
+    weights = {letter: _exact(letter, text) for letter, text in texts.items()}
+    for name, size in _sizes(weights).items():
+        if options.get(name) is None:  # one that is given and does not fit is refused with the matrices
+            options[name] = size
+    request = shared.case_request(options)
+    if request.field != QQ:
+        raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
     with shared.within(timeout=request.timeout) as clock:
         values = None if function is None else _exact("function", _function(function))
-        weights = {letter: _exact(letter, text) for letter, text in texts.items()}
         with request.engine(), progress(f"membership for {request.model}"):
             with importing():
                 membership = tool("membership")
@@ -367,6 +373,17 @@ def membership_command(
         taken = "decimals are taken exactly as they are written"
         result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)
     return show(result, request.form, clock)
+
+
+def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
+    """The sizes d, d' and a of a case that matrices tell: V has d' rows and d columns, and K has a rows."""
+    V = weights.get("V")
+    if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
+        return {}
+    sizes = {"d": len(V[0]), "d_out": len(V)}
+    if isinstance(K := weights.get("K"), list) and K:
+        sizes["a"] = len(K)
+    return sizes
 
 
 def _function(text: str) -> str:

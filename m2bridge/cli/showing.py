@@ -289,9 +289,7 @@ def _check_can_be_written(out: Path) -> None:
 @click.option("--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out.")
 @click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
 @click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
-@click.option(
-    "--tolerance", type=shared.decimal, help="For effective ranks, relative; the precision of the stored type."
-)
+@click.option("--tolerance", type=shared.decimal, help="For effective ranks, relative; that of the stored type.")
 @shared.timeout_option
 @shared.form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:

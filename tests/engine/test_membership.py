@@ -253,3 +253,19 @@ def test_heads_with_an_output_matrix(engine: Macaulay2, case: tuple[int, int, in
         point = [int(values.get(name, 0)) for name in heads.coordinates]
         singular = tangent_dimension(found.ideal.generators, point) > shape.dimension
         assert singular == shape.is_singular(*orbit)
+
+
+@pytest.mark.usefixtures("one_session")
+def test_the_matrices_tell_the_sizes(invoke: Invoke) -> None:
+    K, Q, V = "[[1, 0.5, 2]]", "[[0, 1, 1]]", "[[1, 0, 2], [0, 1, 1]]"
+    weights = ("--K", K, "--Q", Q, "--V", V, "--json")
+    named = invoke("membership", "--d", "3", "--d-out", "2", "--a", "1", *weights)
+    read = invoke("membership", *weights)
+    assert named.returncode == read.returncode == 0
+    first, second = json.loads(named.stdout), json.loads(read.stdout)
+    assert first["case"] == second["case"] == {"d": 3, "d_out": 2, "a": 1, "t": 2}
+    assert first["orbit"] == second["orbit"]
+    refused = invoke("membership", "--d", "4", *weights)
+    assert refused.returncode == 2
+    assert "not of (d, d', a) = (4, 2, 1)" in refused.stderr
+    assert invoke("membership", "--A", "[[1, 2], [3, 4]]", "--V", "[[1, 0]]").returncode == 0
