@@ -177,8 +177,8 @@ def _expression(value: Expr) -> str:
 
 # Names of variables.
 
-SYMBOL = re.compile(r"[^\W\d_][^\W_]*")
-"""A symbol of Macaulay2."""
+SYMBOL = re.compile(r"[^\W\d_](?:[^\W_]|')*")
+"""A symbol of Macaulay2, which may have primes."""
 _INDEX = re.compile(r"0|-?[1-9]\d*")
 
 

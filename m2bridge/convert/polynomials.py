@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, lru_cache, partial
 from numbers import Number
-from typing import Any
+from typing import Any, NoReturn
 from unicodedata import category, normalize
 
 import flint
@@ -99,6 +99,10 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(normal_form(token) for kind, token, _ in tokens if kind == "name"))
 
 
+LONGEST_DIVISOR = 60
+"""Characters of a divisor that a message repeats."""
+
+
 @dataclass(slots=True)
 class _Reader:
     text: str
@@ -174,13 +178,22 @@ class _Reader:
             factor = self.factor()
             if operator != "*":
                 if not factor.is_ground or not factor:
-                    self.fail("only numbers that are not zero can be divisors", start + 1)
+                    self.refuse_divisor(start + 1)
                 total = total.quo_ground(factor.LC)
             else:
                 count = len(total) * len(factor)
                 bits = _bits(total) + _bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
                 total = total * factor
+
+    def refuse_divisor(self, start: int) -> NoReturn:
+        """Refuse what is no number as a divisor, and say how a map has such a fraction all the same."""
+        begin, end = self.tokens[start][2] - 1, self.tokens[self.place][2] - 1
+        divisor = self.text[begin:end].strip()
+        message = "only numbers that are not zero can be divisors"
+        if len(divisor) <= LONGEST_DIVISOR:
+            message += f'; in a map, 1/{divisor} is a further parameter w with relations = ["w*{divisor} - 1"]'
+        self.fail(message, start)
 
     def factor(self) -> PolyElement:
         negative = False
@@ -240,7 +253,7 @@ class _Reader:
         if self.work > MAX_WORK or terms > MAX_TERMS or bits > MAX_BITS or terms * bits > MAX_SIZE:
             self.fail("too large when it is expanded", place)
 
-    def fail(self, message: str, place: int | None = None) -> None:
+    def fail(self, message: str, place: int | None = None) -> NoReturn:
         raise _refused(message, self.text, self.tokens[self.place if place is None else place][2] - 1)
 
 

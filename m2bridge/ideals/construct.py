@@ -131,7 +131,7 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
 
     Parameters
     ----------
-    given : path of a file, or the dictionary that it holds
+    source : path of a file, or the dictionary that it holds
 
     Raises
     ------

@@ -550,3 +550,13 @@ def test_nothing_is_left_behind(program: Path, tmp_path: Path, monkeypatch: pyte
     for use in (lambda: left.value("1"), lambda: m2.value("1"), m2.workspace):
         with pytest.raises(EngineError, match=r"closed|with block was left"):
             use()
+
+
+def test_names_with_primes_come_back_as_they_are(session: Macaulay2) -> None:
+    with session.workspace() as work:
+        work.run("R = QQ[x', x'', y]; f = x'^2 + x''")
+        f = work.value("f")
+        assert str(f) == "x'**2 + x''"
+        assert work.value("toString g", g=f) == "x'^2+x''"
+        assert work.show("g").text == "x'^2+x''"
+        assert str(work.value("g + x'")) == "x'**2 + x' + x''"

@@ -155,6 +155,7 @@ FILES = {
     '{"map": {}}': "not TOML",
     MAP.format('"s^-1"'): "an exponent must be an integer from 0 to 1000",
     MAP.format('"1/s"'): "only numbers that are not zero can be divisors",
+    MAP.format('"(1-s^2)/(1+s^2)"'): '1/(1+s^2) is a further parameter w with relations = ["w*(1+s^2) - 1"]',
     'parameters = ["s"]\n[coordinates]\nx = "s"\n': "the table [map] is missing: write [map] in a line of its own",
     "[map]\nparameters = [s]\n": 'put names and polynomials in quotes: parameters = ["s", "t"]',
 }
