@@ -19,7 +19,7 @@ from pathlib import Path
 
 from m2bridge.engine.discovery import TESTED_WHEEL, WHEEL
 
-CHOOSING = ("libopenblas", "libgmp", "libgfortran", "libcrypto")
+CHOOSING = ("libopenblas", "libgfortran")
 """Libraries that choose their code by the processor at run time; that of Fortran does for products of matrices."""
 
 OF_AVX_512 = re.compile(r"%zmm\d|%[xy]mm(?:1[6-9]|2\d|3[01])|%k[0-7]\b")
@@ -40,16 +40,21 @@ def programs() -> Iterator[Path]:
 
 
 def uses(path: Path) -> list[str]:
-    """The instructions of a program that need AVX-512, at most five of them."""
+    """The instructions of a program that need AVX-512, at most five of them; SystemExit if it cannot be read."""
     found: list[str] = []
-    with subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True) as process:
+    command = ["objdump", "-d", "--no-show-raw-insn", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if "%" in line and OF_AVX_512.search(line):
                 found.append(line.strip())
                 if len(found) == 5:
                     process.kill()
-                    break
+                    return found
+    # What could not be disassembled to its end has not been shown to need nothing.
+    if process.returncode != 0:
+        reason = f"objdump ended with exit status {process.returncode}"
+        raise SystemExit(f"{path.name} was not disassembled: {reason}")
     return found
 
 

@@ -21,7 +21,7 @@ from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionE
 from m2bridge.system import cores, folder
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine
-from tests.wheel import OF_AVX_512
+from tests.wheel import OF_AVX_512, uses
 
 # Where Macaulay2 is looked for.
 
@@ -78,6 +78,19 @@ def test_instructions_of_avx_512_are_seen() -> None:
     needed = ("vpaddd %zmm4,%zmm0,%zmm0", "vmovdqu64 %ymm17,(%rdi)", "kmovd %k1,%eax", "vpxord %xmm31,%xmm1,%xmm2")
     assert all(map(OF_AVX_512.search, needed))
     assert not any(map(OF_AVX_512.search, ("vpaddd %ymm15,%ymm0,%ymm1", "mov %rax,%rbx", "movdqa %xmm3,%xmm11")))
+
+
+def test_a_program_that_is_not_disassembled_is_not_found_good(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Planted: an objdump that stops after a line without AVX-512."""
+    nothing.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    objdump = tmp_path / "objdump"
+    objdump.write_text("#!/bin/sh\necho '0: mov %rax,%rbx'\nexit $STATUS\n")
+    objdump.chmod(0o755)
+    nothing.setenv("STATUS", "0")
+    assert uses(Path("M2-binary")) == []
+    nothing.setenv("STATUS", "1")
+    with pytest.raises(SystemExit, match="M2-binary was not disassembled: objdump ended with exit status 1"):
+        uses(Path("M2-binary"))
 
 
 def test_the_extra_ends_with_the_wheel_that_is_tested() -> None:
