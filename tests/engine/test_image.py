@@ -205,11 +205,11 @@ def test_wrong_maps_are_refused_in_one_line(
 
 ALPHABETS = """[map]
 title = "[/b] λ 变量 \\\\input{x}"
-parameters = ["λ", "变量", "𝔸_1"]
-relations = ["𝔸_1^2 - λ"]
+parameters = ["λ", "变量", "𐎀_1"]
+relations = ["𐎀_1^2 - λ"]
 [coordinates]
 "η_1" = "λ"
-"كتاب" = "𝔸_1*变量"
+"كتاب" = "𐎀_1*变量"
 é = "变量^2"
 """.replace("é =", '"é" =')
 

@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 from m2bridge.cli import commands
 from m2bridge.engine import Transcript
+from m2bridge.engine.context import choose
 from m2bridge.engine.script import Script
 from m2bridge.errors import ConversionError, TimeLimitError
 from m2bridge.ideals.construct import read_ideal
@@ -66,9 +67,11 @@ class NoTime:
         raise TimeLimitError("no time is left")
 
     def __enter__(self) -> NoTime:
+        choose(self)
         return self
 
-    def __exit__(self, *reason: object) -> None: ...
+    def __exit__(self, *reason: object) -> None:
+        choose(None)
 
 
 def ask(arguments: list[str]) -> Answer:
@@ -144,6 +147,7 @@ def environment() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ), ExitStack() as engines:
         for module in ("shared", "showing"):
             engines.enter_context(patch(f"m2bridge.cli.{module}.Session", NoTime))
+        engines.enter_context(patch("m2bridge.engine.session._shared", lambda candidate: NoTime()))
         engines.enter_context(patch("m2bridge.maps.completeness.PROOF_SECONDS", 1.0))
         os.environ.pop("M2BRIDGE_M2", None)
         yield Path(folder)
