@@ -59,7 +59,7 @@ nb_merge_streams = True
 utils.executenb = partial(utils.executenb, coalesce_streams=True)  # parts of a line stay on it
 
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False
 autosummary_generate_overwrite = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
