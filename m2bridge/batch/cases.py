@@ -22,7 +22,7 @@ MOST_BYTES = 10_000_000
 """The largest file of cases that is read."""
 
 
-def grid(chosen: Family, texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
+def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
     """All cases with these numbers, as they are written on the command line: ``1..4``, ``1..3,2,1``.
 
     Parameters
@@ -48,10 +48,9 @@ def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
     return prod(map(len, ranges.values()))
 
 
-def _cases(chosen: Family, ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
     """All combinations, but those that the family leaves out."""
-    make = chosen.grid or (lambda **numbers: [chosen.build(**numbers)])
-    grids = (make(**dict(zip(ranges, values, strict=True))) for values in product(*ranges.values()))
+    grids = (chosen.grid(**dict(zip(ranges, values, strict=True))) for values in product(*ranges.values()))
     models = list(islice(chain.from_iterable(grids), MOST + 1))
     if len(models) > MOST:
         raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
@@ -66,7 +65,7 @@ def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
     return tuple(value for part in texts for value in option.values(part))
 
 
-def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case]:
+def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Case]:
     """The cases of a file.
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
@@ -89,7 +88,7 @@ def read_cases(path: Path, chosen: Family, every: bool = False) -> Iterator[Case
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
         but such as are left out.
     """
-    grids: list[tuple[str, Family, dict[str, tuple[Any, ...]]]] = []
+    grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _named(f"'{path}' cannot be read"):
         entries, size = _entries(path), 0
     for place, entry in entries:
@@ -115,7 +114,7 @@ def _named(where: str) -> Iterator[None]:
         raise InvalidCaseError("cases", f"{where}: {reason}") from None
 
 
-def _texts(chosen: Family, entry: Mapping[str, Any]) -> dict[str, str]:
+def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
     """The values of an entry as they are written on the command line."""
     chosen.check_names(name for name in entry if name != "family")
     texts = {}

@@ -12,13 +12,13 @@ import click
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, NO_ENGINE, shared
-from m2bridge.cli.families import tool
 from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError, EngineError, ScriptError
+from m2bridge.families import DEFAULT, family
 from m2bridge.limits import Limits, asked_by, limited
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
 from m2bridge.system import folder, importing
@@ -137,9 +137,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
     request = shared.case_request(options)
     with shared.within(timeout=request.timeout):
-        with importing():
-            standalone = tool("standalone")
-        text = standalone(
+        text = family(DEFAULT).standalone(
             computation, request.model, field=request.field, coordinates=request.coordinates, method=method
         )
     click.echo(text, nl=False)

@@ -26,7 +26,6 @@ from m2bridge.cli.families import (
     family_options,
     map_options,
     read_file,
-    tool,
 )
 from m2bridge.cli.shared import exit_code, progress, show
 from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
@@ -95,15 +94,9 @@ def closure_command(
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     name, of_one_size = options.get("family") or DEFAULT, ("strategy", "max_degree", "weights", "outputs")
     every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
-    if "closures_of_all_sizes" not in (chosen := family(name)).commands:
-        raise InvalidCaseError("all_sizes", f"closures of {chosen.title} are computed case by case")
-    request = shared.Run.of(options)
-
-    def function() -> Callable[..., Result]:
-        closures: Callable[..., Result] = chosen.command("closures_of_all_sizes")
-        return closures
-
-    return request.compute("Zariski closures for all sizes", function, early=False, vectors=request.everything)[1]
+    request, what = shared.Run.of(options), "Zariski closures for all sizes"
+    closures = family(name).closures_of_all_sizes
+    return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
 
 
 OF_AN_IDEAL = frozenset({"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"})
@@ -251,13 +244,6 @@ def implicitize_command(file: Path, **options: Any) -> int:
 MOST_BYTES = 10_000_000
 """The size of a file with a function that is accepted."""
 
-OWN: dict[str, tuple[str, dict[str, Any]]] = {
-    "hilbert": ("hilbert_check", {}),
-    "generators": ("generator_check", {}),
-    "generated": ("generator_check", {"names": ("generated",)}),
-}
-"""Predictions and no theorems of the paper, each with a computation of its own: not part of ``all``."""
-
 
 @click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
 @click.argument("statement", default=ALL, shell_complete=complete_statements)
@@ -289,9 +275,8 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     if request.field != QQ:
         raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
     what, model = f"cross-check of the {request.model.title}", request.model
-    if statement in OWN:
-        computation, chosen_parts = OWN[statement]
-        result, _ = request.compute(what, lambda: tool(computation), model, **chosen_parts)
+    if statement in family(name).comparisons:
+        result, _ = request.compute(what, lambda: family(name).compare, model, statement)
     else:
         early = model.needs_engine(model.observables(chosen))
         result, _ = request.compute(what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early)
@@ -314,7 +299,7 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
     chosen = [one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))]
-    own = tuple(OWN) if name == DEFAULT else ()
+    own = family(name).comparisons
     if not chosen and statement not in own:
         keys = ", ".join((*dict.fromkeys(one.key for one in statements), *own, ALL))
         raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
@@ -325,13 +310,12 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     if not statements:
-        compare, what = partial(tool, "generators_of_all_sizes"), "generators for all sizes"
-        result, unfinished = shared.Run.of(options).compute(what, compare, early=False, **OWN[statement][1])
+        compare, what = family(name).compare_for_all_sizes, "generators for all sizes"
+        result, unfinished = shared.Run.of(options).compute(what, lambda: compare, statement, early=False)
         return exit_code(result, exit_zero) or unfinished
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
-    check = partial(family(name).command, "cross_check_all_sizes")
-    what = "cross-check for all sizes"
-    result, unfinished = shared.Run.of(options).compute(what, check, statements=statements, early=needs_engine)
+    check, what = family(name).cross_check_all_sizes, "cross-check for all sizes"
+    result, unfinished = shared.Run.of(options).compute(what, lambda: check, statements, early=needs_engine)
     return exit_code(result, exit_zero) or unfinished
 
 
@@ -365,10 +349,7 @@ def membership_command(
     with shared.within(timeout=request.timeout) as clock:
         values = None if function is None else _exact("function", _function(function))
         with request.engine(), progress(f"membership for {request.model}"):
-            with importing():
-                membership = tool("membership")
-
-            result = membership(request.model, values, **weights)
+            result: Any = family(DEFAULT).membership(request.model, values, **weights)
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         taken = "decimals are taken exactly as they are written"
         result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)

@@ -152,12 +152,7 @@ def map_options(command: Command) -> Command:
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
-def tool(name: str) -> Callable[..., Any]:
-    """A function of the default family, which a command about that family alone calls."""
-    return family(DEFAULT).command(name)
-
-
-def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family:
+def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
     """The family of the one case that ``--all-sizes`` names for a family.
 
     Raises

@@ -13,11 +13,11 @@ import click
 
 from m2bridge.cli import DONE, UNDECIDED, USAGE, shared
 from m2bridge.cli.certifying import certify_command
-from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, tool, value_of
+from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
 from m2bridge.cli.shared import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.families import DEFAULT, families
+from m2bridge.families import DEFAULT, families, family
 from m2bridge.limits import clock, limited
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
@@ -300,11 +300,11 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
     """
     with shared.within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():
-            weights, contents = tool("weights"), tool("contents")
+            attention = family(DEFAULT)
         try:
             names = ("query", "key", "value", "output", "stacked")
-            listed = None if any(options[name] for name in names) else contents(file)
-            result = weights(file, **options) if listed is None else listed
+            listed = None if any(options[name] for name in names) else attention.contents(file)
+            result = attention.weights(file, **options) if listed is None else listed
         except ConversionError as reason:
             raise click.UsageError(str(reason)) from None
         except InvalidCaseError as reason:

@@ -2,8 +2,8 @@
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache, lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from importlib import metadata
 from typing import Any, Unpack
 
@@ -71,17 +71,21 @@ STATEMENTS = "statements"
 
 
 @cache
-def questions(name: str) -> Mapping[str, Question]:
+def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """The questions of the family of this name, by their keys; raises InvalidCaseError if there is no such family."""
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
     for statement in chosen.statements():
         by_key.setdefault(statement.key, []).append(statement)
-    stated = [_stated(key, tuple(parts), chosen) for key, parts in by_key.items()]
-    return {question.key: question for question in (*stated, *chosen.questions())}
+    by_question: dict[str, Question[Any, Any]] = {}
+    for key, parts in by_key.items():
+        by_question[key] = StatedQuestion(key=key, statements=tuple(parts), family=chosen)
+    for question in chosen.questions():
+        by_question[question.key] = question
+    return by_question
 
 
-def question_of(name: str, key: str) -> Question:
+def question_of(name: str, key: str) -> Question[Any, Any]:
     """The question with this key about the family of this name.
 
     Raises
@@ -95,55 +99,92 @@ def question_of(name: str, key: str) -> Question:
     return by_key[key]
 
 
-def _stated(key: str, statements: tuple[Statement, ...], chosen: Family) -> Question:
-    """The question whether these statements, with one key, are true."""
-    observables = tuple(dict.fromkeys(statement.observable for statement in statements))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatedQuestion(Question[Any, Any]):
+    """Whether the statements with one key are true.
 
-    def usual(model: Any) -> bool:
-        """Whether all questions share an observation; or some statement applies, and none takes Macaulay2."""
-        applies = any(not statement.hypotheses(model) for statement in statements)
-        return not chosen.observed_separately or (applies and not model.needs_engine(observables))
-
-    return Question(
-        key,
-        " ".join([STATEMENTS, *sorted(observables)]) if chosen.observed_separately else STATEMENTS,
-        lambda model: model.observe(observables, certified=True),
-        partial(_content, statements),
-        lambda model: chosen.program(model, key),
-        partial(_rows, statements),
-        lambda: tuple(name_with_part(key, statement.part) for statement in statements),
-        usual=usual,
-        within_reach=usual,
-        needs_engine=lambda model: model.needs_engine(observables),
-    )
-
-
-def _content(statements: tuple[Statement, ...], model: Any, observed: Any) -> Content:
-    """The verdicts, and the observations behind them."""
-    verdicts = verdicts_on(statements, model, observed)
-    answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
-    if observed is None:
-        return Content(answer, {}, ())
-    certain = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
-    trusted = dict.fromkeys(lemma for statement in certain for lemma in statement.trusted)
-    return Content(answer, observed.evidence(), tuple(trusted))
-
-
-def _rows(statements: tuple[Statement, ...], certificate: Certificate) -> list[Row]:
-    """One row for each verdict; its sentences are made from the numbers in it.
-
-    The words are those of the certificate, which may be those of another release.
+    Parameters
+    ----------
+    key : str
+    statements : tuple of Statement
+        With this key, one for each part.
+    family : Family
     """
-    orbits, rows = certificate.evidence.get("orbits"), []
-    number = len(orbits) if isinstance(orbits, list) else 0
-    model = family(certificate.family).from_json(certificate.case)
-    for statement, data in zip(statements, certificate.answer["verdicts"], strict=True):
-        verdict = Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence))
-        verdict = replace(verdict, numbers=model.numbers(statement.observable))
-        witness = "" if verdict.witness is None else _witness_text(verdict.witness)
-        name = name_with_part(statement.key, data["part"])
-        rows.append(Row(name, data["text"], data["verdict"], verdict.reason, witness, data["source"]))
-    return rows
+
+    key: str
+    statements: tuple[Statement, ...]
+    family: Family[Any]
+
+    @property
+    def _observables(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(statement.observable for statement in self.statements))
+
+    @property
+    def observation(self) -> str:
+        """One for all statements about a case, or what these are about if they are observed apart."""
+        if not self.family.observed_separately:
+            return STATEMENTS
+        return " ".join([STATEMENTS, *sorted(self._observables)])
+
+    def observe(self, model: Any) -> Any:
+        """Observe what the statements are about, by methods that share nothing with predictions."""
+        return model.observe(self._observables, certified=True)
+
+    def content(self, model: Any, observed: Any) -> Content:
+        """The verdicts, and the observations behind them."""
+        verdicts = verdicts_on(self.statements, model, observed)
+        answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
+        if observed is None:
+            return Content(answer, {}, ())
+        certain = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
+        trusted = dict.fromkeys(lemma for statement in certain for lemma in statement.trusted)
+        return Content(answer, observed.evidence(), tuple(trusted))
+
+    def rows(self, certificate: Certificate) -> list[Row]:
+        """One row for each verdict; its sentences are made from the numbers in it.
+
+        The words are those of the certificate, which may be those of another release.
+        """
+        orbits, rows = certificate.evidence.get("orbits"), []
+        number = len(orbits) if isinstance(orbits, list) else 0
+        model = self.family.from_json(certificate.case)
+        for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
+            verdict = Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence))
+            verdict = replace(verdict, numbers=model.numbers(statement.observable))
+            row = Row(
+                name=name_with_part(statement.key, data["part"]),
+                text=data["text"],
+                verdict=data["verdict"],
+                reason=verdict.reason,
+                witness="" if verdict.witness is None else _witness_text(verdict.witness),
+                source=data["source"],
+            )
+            rows.append(row)
+        return rows
+
+    def names(self) -> tuple[str, ...]:
+        """The key with each part."""
+        return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
+
+    def script(self, model: Any) -> Script | None:
+        """The program that the family names."""
+        return self.family.program(model, self.key)
+
+    def usual(self, model: Any) -> bool:
+        """Whether all questions share an observation; or some statement applies, and none takes Macaulay2."""
+        if not self.family.observed_separately:
+            return True
+        applies = any(not statement.hypotheses(model) for statement in self.statements)
+        return applies and not self.needs_engine(model)
+
+    def within_reach(self, model: Any) -> bool:
+        """The same."""
+        return self.usual(model)
+
+    def needs_engine(self, model: Any) -> bool:
+        """Whether Macaulay2 takes part in observing."""
+        needed: bool = model.needs_engine(self._observables)
+        return needed
 
 
 def _witness_text(witness: Witness) -> str:
@@ -209,7 +250,7 @@ def _check_numbers(case: dict[str, Any]) -> None:
             raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
 
 
-def _certificates(model: Any, questions: Sequence[Question], engine: Engine | None) -> list[Certificate]:
+def _certificates(model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None) -> list[Certificate]:
     observations: dict[str, tuple[Any, dict[str, Any]]] = {}
     version = "none" if engine is None else engine.version
     for question in questions:
@@ -224,7 +265,7 @@ def _certificates(model: Any, questions: Sequence[Question], engine: Engine | No
     return [_certificate(model, question, *observations[question.observation]) for question in questions]
 
 
-def _certificate(model: Any, question: Question, observation: Any, reported: dict[str, Any]) -> Certificate:
+def _certificate(model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]) -> Certificate:
     content, (text, libraries) = question.content(model, observation), _program(question.script(model))
     return Certificate(
         schema=SCHEMA,

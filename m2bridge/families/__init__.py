@@ -8,7 +8,7 @@ A package brings a family, and what checks its certificates, through two entry-p
     [project.entry-points."m2bridge.checkers"]
     my-family = "my_package.checker:CHECKER"
 
-where ``FAMILY`` is a :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
+where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
 :class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
 asked for, so that certificates are checked without what the models need.
 """
@@ -20,7 +20,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from m2bridge.checker import FamilyChecker
     from m2bridge.families.definition import Family
-
-T = TypeVar("T")
 
 GROUP = "m2bridge.families"
 CHECKERS = "m2bridge.checkers"
@@ -55,7 +53,7 @@ def family_names() -> tuple[str, ...]:
     return tuple(sorted(_registered(GROUP)))
 
 
-def family(name: str) -> Family:
+def family(name: str) -> Family[Any]:
     """The family of this name.
 
     Raises
@@ -71,7 +69,8 @@ def family(name: str) -> Family:
     """
     from m2bridge.families.definition import Family
 
-    return _object(GROUP, name, Family, lambda loaded: loaded.name)
+    found: Family[Any] = _object(GROUP, name, Family, lambda loaded: loaded.name)
+    return found
 
 
 def checker(name: str) -> FamilyChecker:
@@ -84,20 +83,22 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    return _object(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
+    found: FamilyChecker = _object(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
+    return found
 
 
-def _object(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) -> T:
+def _object(group: str, name: str, kind: type[Any], own_name: Callable[[Any], str]) -> Any:
     """Return the object registered under a name, if it is of the right kind and has that name.
 
     The names of this package's families are taken; they are found without reading other packages.
     """
     if name in OWN:
         module, _, attribute = _PLACES[group].partition(":")
-        own: T = getattr(import_module(f"{OWN[name]}.{module}"), attribute)
-        return own
+        return getattr(import_module(f"{OWN[name]}.{module}"), attribute)
     entry = _claimed(group, name)
     loaded = _load(entry)
+    if isinstance(loaded, type) and issubclass(loaded, kind):
+        raise _broken(entry, f"{entry.value} is a class: name an instance of it")
     if not isinstance(loaded, kind):
         raise _broken(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
     if own_name(loaded) != name:
@@ -105,7 +106,7 @@ def _object(group: str, name: str, kind: type[T], own_name: Callable[[T], str]) 
     return loaded
 
 
-def families() -> tuple[dict[str, Family], dict[str, InvalidCaseError]]:
+def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
     """All families that can be loaded, by name; and by name why others cannot."""
     loaded, failed = {}, {}
     for name in family_names():

@@ -1,11 +1,11 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at once."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from m2bridge.certificates.schema import Content
+from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
@@ -194,55 +194,92 @@ def finished(result: Any) -> Any:
     return result
 
 
-def all_sizes_family(
-    case: AllSizesCase,
-    title: str,
-    statements: Iterable[Statement],
-    *,
-    observe: Callable[[], AllSizesResult[Any]],
-    row: Callable[[str, dict[str, Any]], Row],
-    script: Callable[[AllSizesCase], Script] | None = None,
-    more: tuple[Question, ...] = (),
-    **names: Any,
-) -> Family:
-    """Return the family with this one case, and a question for each key of statements; one observation answers all.
+class AllSizesFamily(Family[AllSizesCase]):
+    """A family with one case, all sizes of another family; one result answers all questions about statements.
+
+    Attributes
+    ----------
+    case : AllSizesCase
+    uses_engine : bool
+        Whether Macaulay2 takes part in :meth:`decided`.
+    """
+
+    __slots__ = ()
+
+    case: ClassVar[AllSizesCase]
+    uses_engine: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """What the case says."""
+        return self.case.family
+
+    def build(self, **values: Any) -> AllSizesCase:
+        """The only case: no option names it."""
+        return self.case
+
+    def from_key(self, key: str) -> AllSizesCase:
+        """The only case; raises InvalidCaseError for another key."""
+        return self.case.from_key(key)
+
+    @abstractmethod
+    def stated(self) -> Sequence[Statement]:
+        """Return the statements that have a form for all sizes."""
+
+    @abstractmethod
+    def decided(self) -> AllSizesResult[Any]:
+        """Decide all of them."""
+
+    @abstractmethod
+    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+        """Return the row of tables for a verdict in a certificate; ValueError if the verdict does not follow."""
+
+    def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
+        """One question for each key of the statements."""
+        keys = dict.fromkeys(statement.key for statement in self.stated())
+        return tuple(AllSizesQuestion(key=key, family=self) for key in keys)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllSizesQuestion(Question[AllSizesCase, AllSizesResult[Any]]):
+    """Whether the statements with this key are true for all sizes.
 
     Parameters
     ----------
-    statements : iterable of Statement
-        Those that have a form for all sizes.
-    observe : callable
-        What gives the result.
-    row : callable
-        From a key and a verdict in a certificate to a row of tables; raises ValueError if the verdict does not follow.
-    script : callable, optional
-        The program behind the answers; without one Macaulay2 takes no part.
-    more : tuple of Question
-        Further questions.
-    names
-        Further fields of :class:`~m2bridge.families.definition.Family`.
+    key : str
+    family : AllSizesFamily
     """
-    stated = [(statement.key, statement.part) for statement in statements]
 
-    def question(key: str) -> Question:
-        return Question(
-            key,
-            observation="all-sizes",
-            observe=lambda case: finished(observe()),
-            content=lambda case, result: result.content(key),
-            rows=lambda certificate: [row(key, verdict) for verdict in certificate.answer["verdicts"]],
-            names=lambda: tuple(name_with_part(*about) for about in stated if about[0] == key),
-            script=script or (lambda case: None),
-            needs_engine=lambda case: script is not None,
-        )
+    key: str
+    family: AllSizesFamily
 
-    questions = (*map(question, dict(stated)), *more)  # one for each key
-    return Family(
-        name=case.family,
-        title=title,
-        options=(),
-        build=lambda: case,
-        from_key=case.from_key,
-        questions=lambda: questions,
-        **names,
-    )
+    @property
+    def observation(self) -> str:
+        """The same for all of them."""
+        return "all-sizes"
+
+    def observe(self, model: AllSizesCase) -> AllSizesResult[Any]:
+        """Decide all statements; raises TimeLimitError if some are left."""
+        result: AllSizesResult[Any] = finished(self.family.decided())
+        return result
+
+    def content(self, model: AllSizesCase, observed: AllSizesResult[Any]) -> Content:
+        """Return the verdicts with this key."""
+        return observed.content(self.key)
+
+    def rows(self, certificate: Certificate) -> list[Row]:
+        """Return one row for each verdict."""
+        return [self.family.row(self.key, verdict) for verdict in certificate.answer["verdicts"]]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the statements."""
+        about = [statement for statement in self.family.stated() if statement.key == self.key]
+        return tuple(name_with_part(statement.key, statement.part) for statement in about)
+
+    def script(self, model: AllSizesCase) -> Script | None:
+        """Return the program of the family."""
+        return self.family.program(model, self.key)
+
+    def needs_engine(self, model: AllSizesCase) -> bool:
+        """Return what the family says."""
+        return self.family.uses_engine

@@ -1,25 +1,28 @@
-"""The definition of a family of models: the options that name a case, figures, questions; and how numbers are read.
+"""What a family of models is, and what a question about it is: base classes, whose methods a family overrides.
 
-In a batch one text means several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``.
+Also the options that name a case, figures, and how numbers are read. In a batch one text means several numbers,
+``1..4,7``, or several lists of numbers, ``1..3,2,1``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-from m2bridge.certificates.schema import Certificate, Content
-from m2bridge.citation import Work
-from m2bridge.errors import InvalidCaseError
-from m2bridge.maps.statement import Statement
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 
 if TYPE_CHECKING:
+    from m2bridge.algebra.field import CoefficientField
+    from m2bridge.certificates.schema import Certificate, Content
+    from m2bridge.citation import Work
     from m2bridge.engine.script import Script
+    from m2bridge.maps.statement import Statement
+    from m2bridge.results.base import Result
 
 
 MOST = 2_000_000
@@ -128,78 +131,114 @@ class Row(NamedTuple):
     source: str = ""
 
 
-def never(model: Any) -> bool:
-    """Return False: a question is asked of no model, unless it is asked for."""
-    return False
+class HasKey(Protocol):
+    """A case of a family: a model, or all sizes of one."""
+
+    @property
+    def key(self) -> str:
+        """Names the case within its family."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+M = TypeVar("M", bound=HasKey)
+"""The cases of a family."""
+O = TypeVar("O")
+"""What is observed of one."""
+
+
+class Question(ABC, Generic[M, O]):
     """A question: how it is answered, certified and shown; the checker of the family is apart, and shares none of it.
 
-    Parameters
+    Attributes
     ----------
     key : str
         On the command line, in files and in names of files.
-    observation : str
-        Questions about one case with the same word here share one observation.
-    observe : callable
-        From a model to what is observed.
-    content : callable
-        From a model and what was observed to the content of the certificate.
-    script : callable
-        The Macaulay2 program that is behind the answer; ``None`` if none is.
-    rows : callable
-        What tables say of a certificate.
-    names : callable
-        The names of the rows, where there is no certificate.
-    usual : callable
-        Whether ``all`` includes the question for a model.
-    within_reach : callable
-        Whether ``reachable`` does: an answer is expected within minutes.
-    needs_engine : callable
-        Whether Macaulay2 takes part.
-    trusts_program : callable
-        Whether the answer about a model rests on what Macaulay2 said, which a checker does not compute anew.
     """
 
+    __slots__ = ()
+
     key: str
-    observation: str
-    observe: Callable[[Any], Any]
-    content: Callable[[Any, Any], Content]
-    script: Callable[[Any], Script | None]
-    rows: Callable[[Certificate], list[Row]]
-    names: Callable[[], tuple[str, ...]]
-    usual: Callable[[Any], bool] = lambda model: True
-    within_reach: Callable[[Any], bool] = lambda model: True
-    needs_engine: Callable[[Any], bool] = lambda model: True
-    trusts_program: Callable[[Any], bool] = never
+
+    @property
+    @abstractmethod
+    def observation(self) -> str:
+        """Questions about one case with the same word here share one observation."""
+
+    @abstractmethod
+    def observe(self, model: M) -> O:
+        """Return what is observed of a model; for a certificate, so everything or nothing."""
+
+    @abstractmethod
+    def content(self, model: M, observed: O) -> Content:
+        """Return the content of the certificate, from what was observed."""
+
+    @abstractmethod
+    def rows(self, certificate: Certificate) -> list[Row]:
+        """Return what tables say of a certificate."""
+
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the rows, where there is no certificate."""
+
+    def script(self, model: M) -> Script | None:
+        """Return the Macaulay2 program that is behind the answer; ``None`` if none is."""
+        return None
+
+    def usual(self, model: M) -> bool:
+        """Return whether ``all`` includes the question for a model."""
+        return True
+
+    def within_reach(self, model: M) -> bool:
+        """Return whether ``reachable`` does: an answer is expected within minutes."""
+        return True
+
+    def needs_engine(self, model: M) -> bool:
+        """Return whether Macaulay2 takes part."""
+        return True
+
+    def trusts_program(self, model: M) -> bool:
+        """Return whether the answer rests on what Macaulay2 said, which a checker does not compute anew."""
+        return False
 
 
-def computed_question(
-    key: str,
-    text: str,
-    *,
-    observe: Callable[[Any], Any],
-    content: Callable[[Any, Any], Content],
-    summary: Callable[[dict[str, Any]], str],
-    **more: Any,
-) -> Question:
-    """Return a question whose answer is computed, and no verdict; without Macaulay2 unless more is said.
+class ComputedQuestion(Question[M, O]):
+    """A question whose answer is computed, and no verdict.
 
-    Parameters
+    Without Macaulay2, and not part of ``all``, unless overridden.
+
+    Attributes
     ----------
     text : str
         What is asked.
-    summary : callable
-        From the answer in a certificate to words.
     """
 
-    def rows(certificate: Certificate) -> list[Row]:
-        return [Row(key, text, "COMPUTED", summary(certificate.answer))]
+    __slots__ = ()
 
-    fields: dict[str, Any] = {"script": lambda model: None, "usual": never, "needs_engine": never}
-    return Question(key, key, observe, content, rows=rows, names=lambda: (key,), **(fields | more))
+    text: str
+
+    @property
+    def observation(self) -> str:
+        """The key: no other question is answered by the same computation."""
+        return self.key
+
+    @abstractmethod
+    def summary(self, answer: dict[str, Any]) -> str:
+        """Return the answer in a certificate in words."""
+
+    def rows(self, certificate: Certificate) -> list[Row]:
+        """Return one row, with the answer in words."""
+        return [Row(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
+
+    def names(self) -> tuple[str, ...]:
+        """Return the key."""
+        return (self.key,)
+
+    def usual(self, model: M) -> bool:
+        """Return False: it is asked of no model, unless it is asked for."""
+        return False
+
+    def needs_engine(self, model: M) -> bool:
+        """Return False."""
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,90 +324,173 @@ class Figure:
         return self.compute(**read_options(self.options, texts))
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Commands(ABC, Generic[M]):
+    """What commands ask of some families only; each refuses, unless the family overrides it.
+
+    Attributes
+    ----------
+    comparisons : tuple of str
+        Predictions with a computation of their own, :meth:`compare`: no theorems, and not part of ``all``.
+    """
+
+    __slots__ = ()
+
+    comparisons: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The family in words, plural."""
+
+    def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
+        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form for them."""
+        raise InvalidCaseError("all_sizes", f"no statement about {self.title} has a form for all sizes")
+
+    def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
+        """Compute closures for all sizes at once, with a polynomial for each representation if that is asked for.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no way to do that.
+        """
+        raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
+
+    def compare(self, model: M, statement: str) -> Result:
+        """Compare a prediction, one of :attr:`comparisons`, with what is computed of a model."""
+        raise MethodUnavailableError(f"'{statement}' is not predicted for {self.title}")
+
+    def compare_for_all_sizes(self, statement: str) -> Result:
+        """Compare a prediction with every small case."""
+        raise MethodUnavailableError(f"'{statement}' is not predicted for {self.title}")
+
+    def membership(self, model: M, function: Mapping[str, Any] | None, **weights: Any) -> Result:
+        """Decide where a function lies, which its coordinates or its weights name."""
+        raise MethodUnavailableError(f"membership is not decided for {self.title}")
+
+    def standalone(self, computation: str, model: M, *, field: CoefficientField, coordinates: Any, method: str) -> str:
+        """Return the complete program of a computation, for ``M2 --script``."""
+        raise MethodUnavailableError(f"there are no programs to run by hand about {self.title}")
+
+    def contents(self, source: Any) -> Result | None:
+        """List the arrays in a file of weights if their names are not usual ones; ``None`` where they are."""
+        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+
+    def weights(self, source: Any, **options: Any) -> Result:
+        """Say what the weights in a file determine."""
+        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+
+    def at_weights(
+        self, model: M, shapes: Sequence[Sequence[Any]], regular: bool, matrices: Callable[[str], Iterator[Any]]
+    ) -> Any:
+        """Say what trained weights determine of a model as a whole.
+
+        Parameters
+        ----------
+        shapes : sequence of sequence
+            For each head of each layer its numbers.
+        regular : bool
+            Whether the weights of each head alone are proved to be a regular point.
+        matrices : callable
+            Yields for each layer the matrices of each head with these letters, such as ``KQV``, modulo a prime.
+        """
+        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+
+
+class Family(Commands[M]):
     """A family of models.
 
-    Parameters
+    Subclasses override what there is to say; the registry has one instance of each. Modules that are slow to import,
+    such as those that need SymPy, are imported inside the methods: the names of options and statements need none.
+
+    Attributes
     ----------
-    name : str
-        ``polynomial-network``: on the command line (``--family``), in files and JSON, and in the registry.
-    title : str
-        In words, plural.
     options : tuple of CaseOption
         What names a case.
-    build : callable
-        From the values of the options, by name, to the model; raises InvalidCaseError with the name of the option.
-    from_key : callable
-        From :attr:`Model.key` back to the model; raises InvalidCaseError.
-    statements : callable
-        All statements about the family. There is a question for each of their keys.
     observed_separately : bool
         Whether a question observes only what its statements are about (the models are
         :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies, when
         everything is asked; else all questions share one observation of everything.
-    grid : callable, optional
-        In a batch from one value for each option, by name, to the models that are meant; the one of ``build`` when left
-        out.
-    figures : callable
-        Figures about the family.
-    questions : callable
-        What can be certified beside the statements.
-    program : callable
-        From a model and a key to the Macaulay2 program behind the statements with this key; ``None`` if none is.
-    effort : callable
-        A rough measure of how long a model takes: a batch begins with the short ones.
-    excluded_from_grids : callable
-        Whether a batch leaves a case of a grid out, unless all are asked for.
     grid_note : str
-        The cases that it does not leave out, in words.
+        The cases that a batch does not leave out of a grid, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
     all_sizes : str
         The family with one case, all sizes of this one; empty if no statement has a form for them. Its certificates
-        are those of ``--all-sizes``, and the command ``cross_check_all_sizes`` is its cross-check.
+        are those of ``--all-sizes``, and :meth:`cross_check_all_sizes` is its cross-check.
     modules : tuple of str
-        The modules that observe models and answer questions: worker processes import them while a batch is planned.
-    commands : dict of str to str
-        The functions behind commands that belong to this family, as ``module:name``; see :meth:`command`.
-    prefix : str, optional
-        Before the key in names of files; the name of the family when left out.
-    paper : Work, optional
+        The modules that observe models and answer questions, by their names: a process of its own imports them for the
+        workers while a batch is planned, before it is known what they will be asked.
+    prefix : str or None
+        Before the key in names of files; the name of the family and a hyphen for ``None``.
+    paper : Work or None
         The one whose statements are about the family; reports name it.
     """
 
-    name: str
-    title: str
-    options: tuple[CaseOption, ...]
-    build: Callable[..., Any]
-    from_key: Callable[[str], Any]
-    statements: Callable[[], tuple[Statement, ...]] = tuple
-    observed_separately: bool = False
-    grid: Callable[..., Iterable[Any]] | None = None
-    figures: Callable[[], tuple[Figure, ...]] = tuple
-    questions: Callable[[], tuple[Question, ...]] = tuple
-    program: Callable[[Any, str], Script | None] = lambda model, key: None
-    effort: Callable[[Any], int] = lambda model: 0
-    excluded_from_grids: Callable[[Any], bool] = lambda model: False
-    grid_note: str = "these numbers"
-    orbits: str = ""
-    all_sizes: str = ""
-    modules: tuple[str, ...] = ()
-    commands: Mapping[str, str] = field(default_factory=dict)
-    prefix: str | None = None
-    paper: Work | None = None
+    __slots__ = ()
 
-    def command(self, name: str) -> Callable[..., Any]:
-        """The function behind a command, imported at its first use."""
-        module, _, function = self.commands[name].partition(":")
-        command: Callable[..., Any] = getattr(import_module(module), function)
-        return command
+    options: ClassVar[tuple[CaseOption, ...]] = ()
+    observed_separately: ClassVar[bool] = False
+    grid_note: ClassVar[str] = "these numbers"
+    orbits: ClassVar[str] = ""
+    all_sizes: ClassVar[str] = ""
+    modules: ClassVar[tuple[str, ...]] = ()
+    prefix: ClassVar[str | None] = None
+    paper: ClassVar[Work | None] = None
 
-    def label(self, model: Any) -> str:
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """``polynomial-network``: on the command line (``--family``), in files and JSON, and in the registry."""
+
+    @abstractmethod
+    def build(self, **values: Any) -> M:
+        """Return the model that the values of the options, by name, mean.
+
+        Raises
+        ------
+        InvalidCaseError
+            With the name of the option that is wrong.
+        """
+
+    @abstractmethod
+    def from_key(self, key: str) -> M:
+        """Return the model with this :attr:`Model.key`; raises InvalidCaseError if there is none."""
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Return all statements about the family. There is a question for each of their keys."""
+        return ()
+
+    def questions(self) -> tuple[Question[M, Any], ...]:
+        """Return what can be certified beside the statements."""
+        return ()
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the figures about the family."""
+        return ()
+
+    def grid(self, **values: Any) -> Iterable[M]:
+        """Return the models that are meant, in a batch, by one value for each option."""
+        return (self.build(**values),)
+
+    def program(self, model: M, key: str) -> Script | None:
+        """Return the Macaulay2 program behind the statements with this key; ``None`` if none is."""
+        return None
+
+    def effort(self, model: M) -> int:
+        """Return a rough measure of how long a model takes: a batch begins with the short ones."""
+        return 0
+
+    def excluded_from_grids(self, model: M) -> bool:
+        """Return whether a batch leaves a case of a grid out, unless all are asked for."""
+        return False
+
+    def label(self, model: M) -> str:
         """One word for a case, unlike that of any case of another family."""
-        return f"{self.name}-{model.key}" if self.prefix is None else f"{self.prefix}{model.key}"
+        before = f"{self.name}-" if self.prefix is None else self.prefix
+        return f"{before}{model.key}"
 
-    def from_options(self, texts: Mapping[str, str | None]) -> Any:
+    def from_options(self, texts: Mapping[str, str | None]) -> M:
         """The case that options on the command line name; ``None`` stands for one that was left out.
 
         Raises
@@ -379,7 +501,7 @@ class Family:
         self.check_names(name for name, text in texts.items() if text is not None)
         return self.build(**read_options(self.options, texts))
 
-    def from_json(self, content: object) -> Any:
+    def from_json(self, content: object) -> M:
         """The case that :meth:`Model.to_json` wrote.
 
         Raises

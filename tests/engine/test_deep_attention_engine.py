@@ -22,7 +22,7 @@ from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
 from m2bridge.families.attention.fibres import fibres
 from m2bridge.families.attention.observation import observe as observe_attention
 from m2bridge.families.attention.orbits import orbits
-from m2bridge.families.attention.questions import equations_content, observe_equations
+from m2bridge.families.attention.questions import EQUATIONS
 from m2bridge.families.attention.statements import nondegenerate
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
@@ -260,8 +260,8 @@ def test_the_generators_have_the_series_that_is_proved(
     case: tuple[int, int, int], sessions: Callable[[Path], Macaulay2], m2: str
 ) -> None:
     model = SingleLayerAttention(*case)
-    found = observe_equations(model)
-    answer = equations_content(model, found).answer
+    found = EQUATIONS.observe(model)
+    answer = EQUATIONS.content(model, found).answer
     assert answer["all_generators"]
     series = answer["hilbert_series"]
     variables = answer["hilbert_function"][1]
@@ -272,7 +272,7 @@ def test_the_generators_have_the_series_that_is_proved(
 @pytest.mark.engine
 def test_too_few_generators_have_another_series(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
     """One of 45 quadrics, or all ten cubics, left out."""
-    ideal = observe_equations(SingleLayerAttention(3, 1, 1)).equations.ideal()
+    ideal = EQUATIONS.observe(SingleLayerAttention(3, 1, 1)).equations.ideal()
     session = sessions(Path(m2))
     whole = poincare(session, ideal)
     quadrics = [f for f in ideal.generators if Poly(f.as_expr()).total_degree() == 2]

@@ -65,12 +65,25 @@ def _dimension(part: str, said: str, predict: Any) -> GlobalStatement[Cone]:
 
 STATEMENTS = (_dimension("right", "2", lambda cone: 2), _dimension("wrong", "n", lambda cone: cone.n))
 
-FAMILY = Family(
-    name=NAME,
-    title="rational normal curves",
-    options=(integer_option("n", "degree of the curve"),),
-    build=Cone,
-    from_key=lambda key: Cone(int(key.removeprefix("n"))),
-    statements=lambda: STATEMENTS,
-    effort=lambda cone: int(cone.n),
-)
+
+class Cones(Family[Cone]):
+    """The cones over rational normal curves of all degrees."""
+
+    name = NAME
+    title = "rational normal curves"
+    options = (integer_option("n", "degree of the curve"),)
+
+    def build(self, **values: Any) -> Cone:
+        return Cone(**values)
+
+    def from_key(self, key: str) -> Cone:
+        return Cone(int(key.removeprefix("n")))
+
+    def statements(self) -> tuple[GlobalStatement[Cone], ...]:
+        return STATEMENTS
+
+    def effort(self, model: Cone) -> int:
+        return model.n
+
+
+FAMILY = Cones()

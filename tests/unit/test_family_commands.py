@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,11 @@ from m2bridge.algebra.field import QQ
 from m2bridge.batch.store import tasks
 from m2bridge.cli import commands
 from m2bridge.cli.computing import _chosen
-from m2bridge.crosscheck.certify import questions
+from m2bridge.crosscheck.certify import StatedQuestion, questions
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.definition import Question, never
 from m2bridge.maps.singular_locus import singular_locus
 from m2bridge.results.sheet import name_with_part
 from tests.conftest import Invoke
@@ -136,7 +134,7 @@ def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
     assert refused == (case in ("softmax", "too large")), said
 
 
-NO_STATEMENTS = PLUG_IN.replace("statements=lambda: STATEMENTS", "statements=tuple")
+NO_STATEMENTS = PLUG_IN.replace("        return STATEMENTS\n\n    def effort", "        return ()\n\n    def effort")
 
 
 @pytest.mark.parametrize(
@@ -175,14 +173,10 @@ def test_questions_that_are_asked_of_no_case_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--check", "all")
-    monkeypatch.setattr("m2bridge.batch.store.questions", lambda name: {"3.1": replace(first(name), usual=never)})
+    monkeypatch.setattr(StatedQuestion, "usual", lambda question, model: False)
     monkeypatch.setattr("sys.argv", ["m2bridge", "certify", *line, "--out", str(tmp_path / "out")])
     assert commands.run() == 2
     assert capsys.readouterr().err == "Error: --check: 'all' asks nothing about these cases\n"
-
-
-def first(name: str) -> Question:
-    return next(iter(questions(name).values()))
 
 
 @pytest.mark.parametrize("name", registry.OWN)

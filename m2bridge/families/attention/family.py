@@ -1,90 +1,174 @@
-"""Single-layer lightning self-attention as a family."""
+"""Single-layer lightning self-attention as a family, and the computations about it alone that commands call.
+
+What needs SymPy is imported inside methods, and held against signals and the clock where a command may end meanwhile.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.shape import NAME
-from m2bridge.families.definition import Family, Figure, integer_option
+from m2bridge.families.definition import Family, integer_option
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from m2bridge.algebra.field import CoefficientField
     from m2bridge.engine.script import Script
-    from m2bridge.families.definition import Question
+    from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
+    from m2bridge.families.attention.all_sizes.family import AllSizes
+    from m2bridge.families.attention.comparisons import Comparison
+    from m2bridge.families.attention.membership import Membership
+    from m2bridge.families.attention.shape import Coordinates
+    from m2bridge.families.attention.weights import Contents, Weights
+    from m2bridge.families.definition import Figure, Question
     from m2bridge.maps.statement import Statement
 
 
-def from_key(key: str) -> SingleLayerAttention:
-    """The model with this key, such as ``d3-dout2-a2-t2``."""
-    match = re.fullmatch(
-        r"d([1-9][0-9]{0,8})-dout([1-9][0-9]{0,8})-a([1-9][0-9]{0,8})-t([1-9][0-9]{0,8})", key, re.ASCII
+class Attention(Family[SingleLayerAttention]):
+    """All d, d', a and t."""
+
+    __slots__ = ()
+
+    name = NAME
+    title = "single-layer lightning self-attention"
+    paper = LIGHTNING
+    options = (
+        integer_option("d", "input embedding dimension d"),
+        integer_option("d_out", "output embedding dimension d'", symbol="d'"),
+        integer_option("a", "query/key dimension a; d when left out", required=False),
+        integer_option("t", "number of tokens", default="2"),
     )
-    if match is None:
-        raise InvalidCaseError("key", f"'{key}' does not name an attention model: write d3-dout2-a2-t2")
-    return SingleLayerAttention(*map(int, match.groups()))
+    comparisons = ("hilbert", "generators", "generated")
+    grid_note = "a ≤ d"
+    orbits = "rk A, rk V, dim of the intersection of column space and row space"
+    all_sizes = "attention-all-sizes"
+    modules = ("m2bridge.families.attention.observation", "m2bridge.families.attention.questions")
+    prefix = ""
+
+    def build(self, **values: Any) -> SingleLayerAttention:
+        """The model with ``d``, ``d_out``, ``a`` and ``t``."""
+        return SingleLayerAttention(**values)
+
+    def from_key(self, key: str) -> SingleLayerAttention:
+        """The model with this key, such as ``d3-dout2-a2-t2``."""
+        number = "([1-9][0-9]{0,8})"
+        match = re.fullmatch(f"d{number}-dout{number}-a{number}-t{number}", key, re.ASCII)
+        if match is None:
+            raise InvalidCaseError("key", f"'{key}' does not name an attention model: write d3-dout2-a2-t2")
+        return SingleLayerAttention(*map(int, match.groups()))
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Those of the paper, and conjectures."""
+        from m2bridge.families.attention.statements import REGISTRY
+
+        return REGISTRY
+
+    def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
+        """About the Zariski closure: its polar degrees, its equations, and all of it by elimination."""
+        from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
+
+        return POLAR, EQUATIONS, CLOSURE
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figure 1 of the paper, slices, orbits, polar degrees, weights and Hilbert functions."""
+        from m2bridge.families.attention.figures import figures
+
+        return figures(self.options)
+
+    def program(self, model: SingleLayerAttention, key: str) -> Script | None:
+        """The program for the fibres, whatever the statement is."""
+        from m2bridge.families.attention.questions import fibres_program
+
+        return fibres_program(model)
+
+    def effort(self, model: SingleLayerAttention) -> int:
+        """The number of coordinates."""
+        return model.coordinate_count
+
+    def excluded_from_grids(self, model: SingleLayerAttention) -> bool:
+        """Whether a > d: such a case has the same functions as a = d."""
+        return model.a > model.d
+
+    def cross_check_all_sizes(self, statements: Sequence[Statement]) -> AllSizes:
+        """Decide statements for all d, d', a and all t ≥ 2."""
+        with importing():
+            from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
+
+        return cross_check_all_sizes(statements)
+
+    def closures_of_all_sizes(self, *, vectors: bool = False) -> AllClosures:
+        """Compute the closures for all sizes with small cores."""
+        with importing():
+            from m2bridge.families.attention.all_sizes.closures import closures_of_all_sizes
+
+        return closures_of_all_sizes(vectors=vectors)
+
+    def compare(self, model: SingleLayerAttention, statement: str) -> Comparison:
+        """Compare numbers by degree with a closure: ``hilbert``, ``generators``, or ``generated`` (degrees only)."""
+        with importing():
+            from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS, generator_check, hilbert_check
+
+        if statement == "hilbert":
+            return hilbert_check(model)
+        return generator_check(model, names=_and_what_follows(statement, GENERATOR_STATEMENTS))
+
+    def compare_for_all_sizes(self, statement: str) -> GeneratorsOfAllSizes:
+        """Compare the generators for all sizes with every small case: ``generators``, or ``generated``."""
+        with importing():
+            from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
+            from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS
+
+        return generators_of_all_sizes(names=_and_what_follows(statement, GENERATOR_STATEMENTS))
+
+    def membership(
+        self, model: SingleLayerAttention, function: Mapping[str, Fraction | int] | None, **weights: Any
+    ) -> Membership:
+        """Decide where a function lies, which its coordinates or its weights name."""
+        with importing():
+            from m2bridge.families.attention.membership import membership
+
+        return membership(model, function, **weights)
+
+    def contents(self, source: Any) -> Contents | None:
+        """The arrays in a file of weights whose names are not usual ones; ``None`` where layers are recognized."""
+        with importing():
+            from m2bridge.families.attention.weights import contents
+
+        return contents(source)
+
+    def weights(self, source: Any, **options: Any) -> Weights:
+        """Say what the weights in a file determine."""
+        with importing():
+            from m2bridge.families.attention.weights import weights
+
+        return weights(source, **options)
+
+    def standalone(
+        self,
+        computation: str,
+        model: SingleLayerAttention,
+        *,
+        field: CoefficientField,
+        coordinates: Coordinates | None,
+        method: str,
+    ) -> str:
+        """The complete program of a computation, for ``M2 --script``."""
+        with importing():
+            from m2bridge.families.attention.questions import standalone
+
+        return standalone(computation, model, field=field, coordinates=coordinates, method=method)
 
 
-def _statements() -> tuple[Statement, ...]:
-    from m2bridge.families.attention.statements import REGISTRY
-
-    return REGISTRY
-
-
-def _questions() -> tuple[Question, ...]:
-    from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
-
-    return POLAR, EQUATIONS, CLOSURE
+def _and_what_follows(statement: str, statements: Sequence[str]) -> Sequence[str]:
+    """The statement and those that it implies: representations of generators determine their degrees."""
+    return statements[statements.index(statement) :]
 
 
-def _program(model: SingleLayerAttention, key: str) -> Script | None:
-    from m2bridge.families.attention.questions import fibres_program
-
-    return fibres_program(model)
-
-
-def _figures() -> tuple[Figure, ...]:
-    from m2bridge.families.attention.figures import figures  # needs SymPy, which is slow to import
-
-    return figures(OPTIONS)
-
-
-OPTIONS = (
-    integer_option("d", "input embedding dimension d"),
-    integer_option("d_out", "output embedding dimension d'", symbol="d'"),
-    integer_option("a", "query/key dimension a; d when left out", required=False),
-    integer_option("t", "number of tokens", default="2"),
-)
-
-FAMILY = Family(
-    name=NAME,
-    title="single-layer lightning self-attention",
-    paper=LIGHTNING,
-    options=OPTIONS,
-    build=SingleLayerAttention,
-    from_key=from_key,
-    statements=_statements,
-    questions=_questions,
-    program=_program,
-    figures=_figures,
-    effort=lambda model: model.coordinate_count,
-    excluded_from_grids=lambda model: model.a > model.d,
-    grid_note="a ≤ d",
-    orbits="rk A, rk V, dim of the intersection of column space and row space",
-    all_sizes="attention-all-sizes",
-    modules=("m2bridge.families.attention.observation", "m2bridge.families.attention.questions"),
-    commands={
-        "contents": "m2bridge.families.attention.weights:contents",
-        "closures_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:closures_of_all_sizes",
-        "cross_check_all_sizes": "m2bridge.families.attention.all_sizes.family:cross_check_all_sizes",
-        "generators_of_all_sizes": "m2bridge.families.attention.all_sizes.closures:generators_of_all_sizes",
-        "generator_check": "m2bridge.families.attention.comparisons:generator_check",
-        "hilbert_check": "m2bridge.families.attention.comparisons:hilbert_check",
-        "membership": "m2bridge.families.attention.membership:membership",
-        "standalone": "m2bridge.families.attention.questions:standalone",
-        "weights": "m2bridge.families.attention.weights:weights",
-    },
-    prefix="",
-)
+FAMILY = Attention()

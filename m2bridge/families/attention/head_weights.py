@@ -198,14 +198,15 @@ def find_network(
     if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
         return None
     deep, a = family("deep-attention"), [layer[0].a for layer in shapes]
-    model = deep.build(widths, a, 2, heads=len(shapes[0]), skip=skip, normalization=normalization)
+    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
+    model = deep.build(**sizes, skip=skip, normalization=normalization)
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         for number, layer in enumerate(layers, 1):
             every = layer.heads(number, count)
             yield [{x: residues(array) for x, array in head.matrices.items() if x in letters} for head in every]
 
-    return deep.command("at_weights")(model, shapes, all(head.regular for head in found), matrices)
+    return deep.at_weights(model, shapes, all(head.regular for head in found), matrices)
 
 
 def find_remarks(

@@ -24,7 +24,7 @@ from m2bridge.families.attention.polar import is_observed
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
 from m2bridge.families.attention.statements import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
-from m2bridge.families.definition import computed_question
+from m2bridge.families.definition import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
@@ -81,40 +81,6 @@ REACHABLE_COORDINATES = 24
 """Largest number for which elimination ends within minutes."""
 
 
-def observe_closure(model: SingleLayerAttention) -> Closure:
-    """Compute the closure by elimination, and all of its invariants.
-
-    Raises
-    ------
-    EngineError
-        If Macaulay2 failed or reached a limit.
-    """
-    with limited(None):
-        chosen = as_model(model)
-        answer = answer_to(closure_script(chosen, field=QQ))
-        return read_closure(answer, chosen, QQ, "elimination", current().version)
-
-
-def closure_content(model: SingleLayerAttention, found: Closure) -> Content:
-    """The content of a certificate about the closure."""
-    ideal, series = found.ideal, found.hilbert_series
-    if ideal is None or found.dimension is None or found.degree is None or series is None:
-        raise ParseError("the answer about a closure is not complete")
-    answer = {
-        "dimension": found.dimension,
-        "degree": found.degree,
-        "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
-        "homogeneous": all(map(is_homogeneous, ideal.generators)),
-        "hilbert_series": series.to_json(),
-    }
-    evidence = {
-        "coordinates": list(ideal.ring.variables),
-        "generators": [polynomial_text(generator) for generator in ideal.generators],
-        "tangent_dimensions": _tangent_dimensions(model, ideal),
-    }
-    return Content(answer, evidence, _trusted(model, ideal))
-
-
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
@@ -138,23 +104,73 @@ def _by_degree(counts: dict[str, int]) -> str:
     return degree_summary({int(n): count for n, count in counts.items()})
 
 
-def _closure_summary(answer: dict[str, Any]) -> str:
-    degrees = _by_degree(answer["generator_degrees"])
-    return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
+class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
+    """What elimination finds of the closure."""
+
+    __slots__ = ()
+
+    key = "closure"
+    text = "Dimension, degree and generators of the ideal of the Zariski closure."
+
+    def observe(self, model: SingleLayerAttention) -> Closure:
+        """Compute the closure by elimination, and all of its invariants.
+
+        Raises
+        ------
+        EngineError
+            If Macaulay2 failed or reached a limit.
+        """
+        with limited(None):
+            chosen = as_model(model)
+            answer = answer_to(closure_script(chosen, field=QQ))
+            return read_closure(answer, chosen, QQ, "elimination", current().version)
+
+    def content(self, model: SingleLayerAttention, observed: Closure) -> Content:
+        """The invariants, and the generators from which a checker computes them."""
+        ideal, series = observed.ideal, observed.hilbert_series
+        if ideal is None or series is None or observed.dimension is None or observed.degree is None:
+            raise ParseError("the answer about a closure is not complete")
+        answer = {
+            "dimension": observed.dimension,
+            "degree": observed.degree,
+            "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
+            "homogeneous": all(map(is_homogeneous, ideal.generators)),
+            "hilbert_series": series.to_json(),
+        }
+        evidence = {
+            "coordinates": list(ideal.ring.variables),
+            "generators": [polynomial_text(generator) for generator in ideal.generators],
+            "tangent_dimensions": _tangent_dimensions(model, ideal),
+        }
+        return Content(answer, evidence, _trusted(model, ideal))
+
+    def summary(self, answer: dict[str, Any]) -> str:
+        """Dimension, degree and degrees of generators."""
+        degrees = _by_degree(answer["generator_degrees"])
+        return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
+
+    def script(self, model: SingleLayerAttention) -> Script:
+        """The program of the elimination."""
+        return closure_script(as_model(model), field=QQ)
+
+    def needs_engine(self, model: SingleLayerAttention) -> bool:
+        """Macaulay2 eliminates."""
+        return True
+
+    def usual(self, model: SingleLayerAttention) -> bool:
+        """Whether there are few coordinates."""
+        return model.coordinate_count <= USUAL_COORDINATES
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Whether elimination ends within minutes."""
+        return model.coordinate_count <= REACHABLE_COORDINATES
+
+    def trusts_program(self, model: SingleLayerAttention) -> bool:
+        """For one token a checker knows the ideal up to a degree only."""
+        return model.t == 1
 
 
-CLOSURE = computed_question(
-    "closure",
-    "Dimension, degree and generators of the ideal of the Zariski closure.",
-    observe=observe_closure,
-    content=closure_content,
-    summary=_closure_summary,
-    script=lambda model: closure_script(as_model(model), field=QQ),
-    needs_engine=lambda model: True,
-    usual=lambda model: model.coordinate_count <= USUAL_COORDINATES,
-    within_reach=lambda model: model.coordinate_count <= REACHABLE_COORDINATES,
-    trusts_program=lambda model: model.t == 1,
-)
+CLOSURE = ClosureQuestion()
 
 
 LARGEST_DEGREE = 5
@@ -193,34 +209,6 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and model.independent_count <= MOST_COORDINATES
 
 
-def observe_equations(model: SingleLayerAttention) -> Equations:
-    """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
-
-    What is proved depends on the case alone, not on the time that there is.
-
-    Raises
-    ------
-    NotApplicableError
-        For one token.
-    TooLargeError
-        For too many coordinates.
-    TimeLimitError
-        If a limit was reached.
-    """
-    if reason := several_tokens(model):
-        raise NotApplicableError(f"the question {reason}")
-    if not is_within_reach(model):
-        raise TooLargeError(
-            f"equations up to a degree: at most {MOST_COORDINATES} coordinates; 'm2bridge closure' has no such limit"
-        )
-    equations = implicitize(multigraded_attention(model), degree_for(model))
-    if equations.stopped_early:
-        raise clock().late(f"degree {equations.max_degree + 1}")
-    if not equations.exact:
-        raise MethodUnavailableError("a rank over QQ was not found")
-    return Equations(equations, *_beyond(model, equations))
-
-
 def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
     """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
     size, last = CoreSize.of(model), equations.max_degree
@@ -233,69 +221,125 @@ def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[Hi
     return series, last >= max(least_degree(model), *(part.degree for part in parts), 0)
 
 
-def equations_content(model: SingleLayerAttention, found: Equations) -> Content:
-    """The content of a certificate about equations."""
-    sections = sections_series(model, dimension_formula(model))
-    series, orbits = found.series, found.equations.orbits
-    counts = {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits}
-    answer = {
-        "dimension": sections.dimension,
-        "degree": sections.degree,
-        "max_degree": found.equations.max_degree,
-        "hilbert_function": list(found.equations.hilbert_function),
-        "generators_up_to_degree": {str(n): count for n, count in found.equations.generator_counts.items()},
-        "hilbert_coefficients": list(sections.hilbert_coefficients),
-        "hilbert_series": series.to_json() if series else None,
-        "all_generators": found.all_generators,
-        "representations": [part.type_json() for part in representations.from_multidegrees(model, counts)],
-    }
-    names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
-    return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
+class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
+    """The equations of the closure up to a degree, by exact linear algebra in weight spaces."""
+
+    __slots__ = ()
+
+    key = "equations"
+    text = (
+        "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, "
+        "Hilbert polynomial."
+    )
+
+    def observe(self, model: SingleLayerAttention) -> Equations:
+        """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
+
+        What is proved depends on the case alone, not on the time that there is.
+
+        Raises
+        ------
+        NotApplicableError
+            For one token.
+        TooLargeError
+            For too many coordinates.
+        TimeLimitError
+            If a limit was reached.
+        """
+        if reason := several_tokens(model):
+            raise NotApplicableError(f"the question {reason}")
+        if not is_within_reach(model):
+            limit = f"at most {MOST_COORDINATES} coordinates"
+            raise TooLargeError(f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit")
+        equations = implicitize(multigraded_attention(model), degree_for(model))
+        if equations.stopped_early:
+            raise clock().late(f"degree {equations.max_degree + 1}")
+        if not equations.exact:
+            raise MethodUnavailableError("a rank over QQ was not found")
+        series, all_generators = _beyond(model, equations)
+        return Equations(equations, series, all_generators)
+
+    def content(self, model: SingleLayerAttention, observed: Equations) -> Content:
+        """What is known up to the degree, and of all degrees where that is proved."""
+        sections = sections_series(model, dimension_formula(model))
+        equations, series = observed.equations, observed.series
+        counts = {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in equations.orbits}
+        generators = representations.from_multidegrees(model, counts)
+        answer = {
+            "dimension": sections.dimension,
+            "degree": sections.degree,
+            "max_degree": equations.max_degree,
+            "hilbert_function": list(equations.hilbert_function),
+            "generators_up_to_degree": {str(n): count for n, count in equations.generator_counts.items()},
+            "hilbert_coefficients": list(sections.hilbert_coefficients),
+            "hilbert_series": series.to_json() if series else None,
+            "all_generators": observed.all_generators,
+            "representations": [part.type_json() for part in generators],
+        }
+        names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
+        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
+
+    def summary(self, answer: dict[str, Any]) -> str:
+        """Degrees of generators, what is known of higher ones, and the Hilbert function."""
+        degrees = _by_degree(answer["generators_up_to_degree"])
+        scope = "these are all" if answer["all_generators"] else "nothing is claimed about higher degrees"
+        values = ", ".join(map(str, answer["hilbert_function"]))
+        series = "; Hilbert series proved" if answer["hilbert_series"] else ""
+        known = f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}"
+        return f"{known}; Hilbert function {values}, …{series}"
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Whether the equations can be computed."""
+        return is_within_reach(model)
 
 
-def _equations_summary(answer: dict[str, Any]) -> str:
-    degrees = _by_degree(answer["generators_up_to_degree"])
-    scope = "these are all" if answer["all_generators"] else "nothing is claimed about higher degrees"
-    values = ", ".join(map(str, answer["hilbert_function"]))
-    series = "; Hilbert series proved" if answer["hilbert_series"] else ""
-    return f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}; Hilbert function {values}, …{series}"
+EQUATIONS = EquationsQuestion()
 
 
-EQUATIONS = computed_question(
-    "equations",
-    "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, Hilbert polynomial.",
-    observe=observe_equations,
-    content=equations_content,
-    summary=_equations_summary,
-    within_reach=is_within_reach,
-)
+class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
+    """The polar degrees of the closure by the theorem of the family, with what was observed for it."""
+
+    __slots__ = ()
+
+    key = "polar-degrees"
+    text = "Polar degrees, generic Euclidean distance degree and dual variety of the Zariski closure."
+
+    def observe(self, model: SingleLayerAttention) -> PolarDegrees:
+        """Compute the polar degrees with their loci.
+
+        Raises
+        ------
+        NotApplicableError
+            Where the theorem does not hold.
+        TooLargeError
+            For too many orbits.
+        """
+        if reason := nondegenerate(model):
+            raise NotApplicableError(f"the question {reason}")
+        if not is_observed(model):
+            reason = "the orbits of this case are too many to be observed"
+            raise TooLargeError(f"{reason}; 'm2bridge polar-degrees' needs none")
+        return polar_degrees(model, method="theorem")
+
+    def content(self, model: SingleLayerAttention, observed: PolarDegrees) -> Content:
+        """The polar degrees, and the loci on which they rest."""
+        names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
+        data = observed.to_json()
+        loci = []
+        for locus in data["loci"]:
+            orbit = [int(n) for n in locus["orbit"].strip("()").split(",")]
+            loci.append(locus | {"orbit": orbit})
+        evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
+        return Content({name: data[name] for name in names}, evidence, observed.theorem.rests_on)
+
+    def summary(self, answer: dict[str, Any]) -> str:
+        """The polar degrees and their sum."""
+        degrees = ", ".join(map(str, answer["polar_degrees"]))
+        return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
+
+    def within_reach(self, model: SingleLayerAttention) -> bool:
+        """Whether the theorem holds, and the orbits are few."""
+        return not nondegenerate(model) and is_observed(model)
 
 
-def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
-    """Compute the polar degrees with their loci; raises NotApplicableError, or TooLargeError for too many orbits."""
-    if reason := nondegenerate(model):
-        raise NotApplicableError(f"the question {reason}")
-    if not is_observed(model):
-        raise TooLargeError("the orbits of this case are too many to be observed; 'm2bridge polar-degrees' needs none")
-    return polar_degrees(model, method="theorem")
-
-
-def polar_content(model: SingleLayerAttention, found: PolarDegrees) -> Content:
-    """The content of a certificate about polar degrees: they, and the loci on which they rest."""
-    names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
-    data = found.to_json()
-    loci = [locus | {"orbit": [int(n) for n in locus["orbit"].strip("()").split(",")]} for locus in data["loci"]]
-    evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
-    return Content({name: data[name] for name in names}, evidence, found.theorem.rests_on)
-
-
-POLAR = computed_question(
-    "polar-degrees",
-    "Polar degrees, generic Euclidean distance degree and dual variety of the Zariski closure.",
-    observe=observe_polar_degrees,
-    content=polar_content,
-    summary=lambda answer: (
-        f"polar degrees {', '.join(map(str, answer['polar_degrees']))}; generic ED degree {answer['generic_ed_degree']}"
-    ),
-    within_reach=lambda model: not nondegenerate(model) and is_observed(model),
-)
+POLAR = PolarQuestion()

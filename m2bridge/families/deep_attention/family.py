@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -22,40 +22,18 @@ from m2bridge.families.definition import (
     integers_option,
     ranges,
 )
+from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script
-
-
-def _figures() -> tuple[Figure, ...]:
-    from m2bridge.families.deep_attention.figure import FIGURE  # needs SymPy, which is slow to import
-
-    return (FIGURE,)
-
-
-def _program(network: DeepAttention, key: str) -> Script | None:
-    """Return the program behind fibres and closedness."""
-    from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
-    from m2bridge.families.deep_attention.observation import can_be_certified
-
-    if key == "closed":
-        return limit_script(network) if can_be_certified(network, key) else None
-    fibres = key in ("3.7", "fibre") and can_be_certified(network, "fibre_degree")
-    return fibre_script(network) if fibres else None
+    from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
+    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights
+    from m2bridge.maps.statement import Statement
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
     """The ranks that are meant, for each layer or for all: ``1..3`` or ``1..3,2``."""
     return (tuple(ranges(option, part) for part in text.split(",")),)
-
-
-def _grid(widths: tuple[int, ...], a: tuple[tuple[int, ...], ...], **others: Any) -> Iterator[DeepAttention]:
-    """Networks with every combination of ranks."""
-    places = a * (len(widths) - 1) if len(a) == 1 else a
-    if prod(map(len, places)) > MOST:
-        raise InvalidCaseError("a", f"means more than {MOST} combinations of ranks")
-    for ranks in product(*places):
-        yield DeepAttention(widths, ranks, **others)
 
 
 def _yes_or_no(text: str) -> bool:
@@ -68,30 +46,85 @@ def _words(option: str, text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(","))
 
 
-FAMILY = Family(
-    name=NAME,
-    title="deep self-attention networks",
-    paper=LIGHTNING,
-    options=(
+class DeepAttentionNetworks(Family[DeepAttention]):
+    """Any number of layers and heads, lightning or softmax, with or without skip connections."""
+
+    __slots__ = ()
+
+    name = NAME
+    title = "deep self-attention networks"
+    paper = LIGHTNING
+    options = (
         integers_option("widths", "widths d_0, …, d_l of the tokens, from the inputs to the outputs, such as 3,3,3"),
         CaseOption("a", integers, "query/key dimensions a_1, …, a_l, or one for all layers", several=_ranks),
         integer_option("t", "number of tokens", default="2"),
         integer_option("heads", "number of heads of each layer", default="1", symbol="H"),
         CaseOption("skip", _yes_or_no, "skip connections: each layer adds its input", required=False, flag=True),
         CaseOption("normalization", str, "none (lightning attention) or softmax", default="none", several=_words),
-    ),
-    build=DeepAttention,
-    from_key=DeepAttention.from_key,
-    statements=lambda: STATEMENTS,
-    program=_program,
-    observed_separately=True,
-    grid=_grid,
-    figures=_figures,
-    effort=lambda network: network.parameter_count,
-    all_sizes="deep-attention-all-sizes",
-    modules=("m2bridge.families.deep_attention.observation",),
-    commands={
-        "at_weights": "m2bridge.families.deep_attention.at_weights:at_weights",
-        "cross_check_all_sizes": "m2bridge.families.deep_attention.all_sizes.family:cross_check_deep_attention",
-    },
-)
+    )
+    observed_separately = True
+    all_sizes = "deep-attention-all-sizes"
+    modules = ("m2bridge.families.deep_attention.observation",)
+
+    def build(self, **values: Any) -> DeepAttention:
+        """The network with ``widths``, ``a``, ``t``, ``heads``, ``skip`` and ``normalization``."""
+        return DeepAttention(**values)
+
+    def from_key(self, key: str) -> DeepAttention:
+        """The network with this key, such as ``3-3-3-a2-2-t2``."""
+        return DeepAttention.from_key(key)
+
+    def statements(self) -> tuple[Statement, ...]:
+        """Those of the paper about several layers, and its conjectures."""
+        return STATEMENTS
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Figure 3 of the paper."""
+        from m2bridge.families.deep_attention.figure import FIGURE  # needs SymPy, which is slow to import
+
+        return (FIGURE,)
+
+    def grid(self, **values: Any) -> Iterator[DeepAttention]:
+        """Networks with every combination of ranks: in a grid ``a`` is a range for each layer, or one for all."""
+        widths, a = values.pop("widths"), values.pop("a")
+        places = a * (len(widths) - 1) if len(a) == 1 else a
+        if prod(map(len, places)) > MOST:
+            raise InvalidCaseError("a", f"means more than {MOST} combinations of ranks")
+        for ranks in product(*places):
+            yield self.build(widths=widths, a=ranks, **values)
+
+    def program(self, model: DeepAttention, key: str) -> Script | None:
+        """Return the program behind fibres and closedness."""
+        from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
+        from m2bridge.families.deep_attention.observation import can_be_certified
+
+        if key == "closed":
+            return limit_script(model) if can_be_certified(model, key) else None
+        fibres = key in ("3.7", "fibre") and can_be_certified(model, "fibre_degree")
+        return fibre_script(model) if fibres else None
+
+    def effort(self, model: DeepAttention) -> int:
+        """The number of parameters."""
+        return model.parameter_count
+
+    def cross_check_all_sizes(self, statements: Sequence[Any]) -> DeepAttentionAllSizes:
+        """Decide statements for all widths and ranks, any number of layers, and all t."""
+        with importing():
+            from m2bridge.families.deep_attention.all_sizes.family import cross_check_deep_attention
+
+        return cross_check_deep_attention(statements)
+
+    def at_weights(
+        self,
+        model: DeepAttention,
+        shapes: Sequence[Sequence[Any]],
+        regular: bool,
+        matrices: Callable[[str], Iterator[Any]],
+    ) -> NetworkAtWeights:
+        """The parameters, dimension and gauge group of a network at its weights."""
+        from m2bridge.families.deep_attention.at_weights import at_weights
+
+        return at_weights(model, shapes, regular, matrices)
+
+
+FAMILY = DeepAttentionNetworks()

@@ -1,19 +1,45 @@
 """Polynomial neural networks as a family."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from m2bridge.citation import POLYNOMIAL_NETWORKS
 from m2bridge.families.definition import Family, integer_option, integers_option
 from m2bridge.families.polynomial_network.model import NAME, STATEMENTS, PolynomialNetwork
 
-FAMILY = Family(
-    name=NAME,
-    title="polynomial neural networks",
-    paper=POLYNOMIAL_NETWORKS,
-    options=(
+if TYPE_CHECKING:
+    from m2bridge.maps.statement import Statement
+
+
+class PolynomialNetworks(Family[PolynomialNetwork]):
+    """All widths and all activation degrees."""
+
+    __slots__ = ()
+
+    name = NAME
+    title = "polynomial neural networks"
+    paper = POLYNOMIAL_NETWORKS
+    options = (
         integers_option("widths", "widths of all layers, from the inputs to the outputs, such as 2,2,1"),
         integer_option("degree", "activation degree r: neurons raise to the r-th power", default="2", symbol="r"),
-    ),
-    build=PolynomialNetwork,
-    from_key=PolynomialNetwork.from_key,
-    statements=lambda: STATEMENTS,
-    effort=lambda network: network.parameter_count,
-)
+    )
+
+    def build(self, **values: Any) -> PolynomialNetwork:
+        """The network with ``widths`` and ``degree``."""
+        return PolynomialNetwork(**values)
+
+    def from_key(self, key: str) -> PolynomialNetwork:
+        """The network with this key, such as ``2-2-1-r2``."""
+        return PolynomialNetwork.from_key(key)
+
+    def statements(self) -> tuple[Statement, ...]:
+        """About the expected dimension."""
+        return STATEMENTS
+
+    def effort(self, model: PolynomialNetwork) -> int:
+        """The number of parameters."""
+        return model.parameter_count
+
+
+FAMILY = PolynomialNetworks()

@@ -18,7 +18,7 @@ from m2bridge.certificates.schema import Content
 from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import RunOptions, computation
-from m2bridge.families.all_sizes import finished
+from m2bridge.families.all_sizes import AllSizesCase, finished
 from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
 from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS, Comparison, ComparisonVerdict, generator_check
@@ -28,7 +28,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import SPACES, CoordinateRing, Type, coordinate_ring, generators
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
-from m2bridge.families.definition import computed_question
+from m2bridge.families.definition import ComputedQuestion
 from m2bridge.limits import clock, each, limited
 from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration
@@ -412,24 +412,35 @@ def generators_of_all_sizes(
 
 CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))
 """The cores whose ideals are small enough for the weight spaces of the checker."""
-TEXT = (
-    "Minimal generators of the ideal of the Zariski closure as representations, with the Hilbert function of the core, "
-    "for all sizes with one of the cores that are small enough to be verified."
-)
 
 
-def _content(case: object, found: AllClosures) -> Content:
-    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
-    return Content({"closures": [part.to_certificate() for part in found.ranges]}, {}, lemmas)
+class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
+    """Which closures there are for all sizes with a small core."""
+
+    __slots__ = ()
+
+    key = "closures"
+    text = (
+        "Minimal generators of the ideal of the Zariski closure as representations, with the Hilbert function of the "
+        "core, for all sizes with one of the cores that are small enough to be verified."
+    )
+
+    def observe(self, model: AllSizesCase) -> AllClosures:
+        """Compute the closures with the cores that a checker verifies; raises TimeLimitError if some are left."""
+        found: AllClosures = finished(closures_of_all_sizes(CERTIFIED))
+        return found
+
+    def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
+        """The generators of each core."""
+        lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
+        return Content({"closures": [part.to_certificate() for part in observed.ranges]}, {}, lemmas)
+
+    def summary(self, answer: dict[str, Any]) -> str:
+        """The numbers of cores and representations, and the largest degree."""
+        parts = answer["closures"]
+        types = sum(len(part["representations"]) for part in parts)
+        largest = max(kind["degree"] for part in parts for kind in part["representations"])
+        return f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
 
 
-def _summary(answer: dict[str, Any]) -> str:
-    parts = answer["closures"]
-    types = sum(len(part["representations"]) for part in parts)
-    largest = max(kind["degree"] for part in parts for kind in part["representations"])
-    return f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
-
-
-QUESTION = computed_question(
-    "closures", TEXT, observe=lambda *_: finished(closures_of_all_sizes(CERTIFIED)), content=_content, summary=_summary
-)
+CLOSURES = ClosuresQuestion()

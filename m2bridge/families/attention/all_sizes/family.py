@@ -9,9 +9,10 @@ import islpy as isl
 
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
+from m2bridge.engine.script import Script
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, AllSizesVerdict, with_a_form
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.closures import QUESTION
+from m2bridge.families.attention.all_sizes.closures import CLOSURES
 from m2bridge.families.attention.all_sizes.facts import ALL, Basis, Facts, base_ideals, base_ideals_script
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
@@ -19,7 +20,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
-from m2bridge.families.definition import Row
+from m2bridge.families.definition import Question, Row
 from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.maps.statement import Statement
@@ -325,26 +326,48 @@ NOWHERE = "no size"
 EVERY_SIZE = AllSizesCase("attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2")
 
 
-def _row(key: str, data: dict[str, Any]) -> Row:
-    """One verdict, with its sets of sizes in words; ValueError if it does not follow from them."""
-    fails, undecided = sizes.phrase(data["fails_for"]), sizes.phrase(data["undecided_for"])
-    follows = "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
-    if follows != data["verdict"]:
-        raise ValueError(f"the verdict {data['verdict']} does not follow from the sets of sizes")
-    witness = counterexample_text(data["counterexample"])
-    name, reason = name_with_part(key, data["part"]), "; ".join(reasons(data, sizes.phrase))
-    return Row(name, data["text"], follows, reason, witness, data["source"])
+class AttentionOfAllSizes(AllSizesFamily):
+    """The family with this one case."""
+
+    __slots__ = ()
+
+    case = EVERY_SIZE
+    title = "lightning self-attention for all sizes"
+    paper = LIGHTNING
+    orbits = "rk A, rk V, dim of the intersection of column space and row space"
+    prefix = "attention-"
+    uses_engine = True
+
+    def stated(self) -> tuple[Statement, ...]:
+        """Those with a prediction for sets of sizes."""
+        return tuple(filter(is_stated, REGISTRY))
+
+    def decided(self) -> AllSizes:
+        """Decide them all."""
+        return cross_check_all_sizes()
+
+    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+        """One verdict, with its sets of sizes in words; ValueError if it does not follow from them."""
+        fails, undecided = sizes.phrase(verdict["fails_for"]), sizes.phrase(verdict["undecided_for"])
+        follows = "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
+        if follows != verdict["verdict"]:
+            raise ValueError(f"the verdict {verdict['verdict']} does not follow from the sets of sizes")
+        return Row(
+            name=name_with_part(key, verdict["part"]),
+            text=verdict["text"],
+            verdict=follows,
+            reason="; ".join(reasons(verdict, sizes.phrase)),
+            witness=counterexample_text(verdict["counterexample"]),
+            source=verdict["source"],
+        )
+
+    def program(self, model: AllSizesCase, key: str) -> Script:
+        """The program for the base ideals, whatever the statement is."""
+        return base_ideals_script()
+
+    def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
+        """About the statements, and about the closures for all sizes."""
+        return (*super().questions(), CLOSURES)
 
 
-FAMILY = all_sizes_family(
-    EVERY_SIZE,
-    "lightning self-attention for all sizes",
-    filter(is_stated, REGISTRY),
-    observe=cross_check_all_sizes,
-    row=_row,
-    script=lambda case: base_ideals_script(),
-    more=(QUESTION,),
-    paper=LIGHTNING,
-    orbits="rk A, rk V, dim of the intersection of column space and row space",
-    prefix="attention-",
-)
+FAMILY = AttentionOfAllSizes()

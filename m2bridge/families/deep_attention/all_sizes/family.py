@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Unpack
 
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesResult, AllSizesVerdict, all_sizes_family, with_a_form
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, AllSizesVerdict, with_a_form
 from m2bridge.families.deep_attention.all_sizes import layers
 from m2bridge.families.deep_attention.all_sizes.layers import END, LAYER, WORDS, Prediction, counted, spans, total
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -285,19 +285,36 @@ EVERY_NETWORK = AllSizesCase(
 """With one head and without skip connections."""
 
 
-def _row(key: str, data: dict[str, Any]) -> Row:
-    """One verdict; ValueError if it does not follow from what is said about it."""
-    witness = example_text(data["counterexample"])
-    if (data["verdict"] == "REFUTED") != bool(witness):
-        raise ValueError(f"the verdict {data['verdict']} does not follow from the counterexample")
-    return Row(key, data["text"], data["verdict"], "; ".join(reasons(data)), witness, data["source"])
+class DeepAttentionOfAllSizes(AllSizesFamily):
+    """The family with this one case."""
+
+    __slots__ = ()
+
+    case = EVERY_NETWORK
+    title = "deep attention for all sizes"
+    prefix = "deep-attention-"
+
+    def stated(self) -> tuple[Stated, ...]:
+        """Those about dimensions that are sums over layers, and the normal form."""
+        return STATED
+
+    def decided(self) -> DeepAttentionAllSizes:
+        """Decide them all."""
+        return cross_check_deep_attention()
+
+    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+        """One verdict; ValueError if it does not follow from what is said about it."""
+        witness = example_text(verdict["counterexample"])
+        if (verdict["verdict"] == "REFUTED") != bool(witness):
+            raise ValueError(f"the verdict {verdict['verdict']} does not follow from the counterexample")
+        return Row(
+            name=key,
+            text=verdict["text"],
+            verdict=verdict["verdict"],
+            reason="; ".join(reasons(verdict)),
+            witness=witness,
+            source=verdict["source"],
+        )
 
 
-FAMILY = all_sizes_family(
-    EVERY_NETWORK,
-    "deep attention for all sizes",
-    STATED,
-    observe=cross_check_deep_attention,
-    row=_row,
-    prefix="deep-attention-",
-)
+FAMILY = DeepAttentionOfAllSizes()
