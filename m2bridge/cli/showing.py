@@ -214,7 +214,7 @@ def figure_group() -> None:
 
 def _figures() -> dict[str, Figure]:
     loaded, _ = families()
-    return {figure.name: figure for family in loaded.values() for figure in family.figures()}
+    return {figure.name: figure for own in loaded.values() for figure in own.figures()}
 
 
 def _command(figure: Figure) -> click.Command:

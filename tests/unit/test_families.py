@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import m2bridge.families as registry
+from m2bridge.algebra.field import QQ
 from m2bridge.cli import commands
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families import families, family, family_names
 from m2bridge.families.definition import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
@@ -73,7 +76,7 @@ def test_a_family_without_statements_is_told_the_way_to_a_proof(site: Path) -> N
     """Powers of a sum: the rank is 1, which no bound that needs no computation attains."""
     silent = re.sub(r"    def statements.*?(?=\n\n\ndef )", "", PLUG_IN, flags=re.DOTALL)
     silent = silent.replace("s ** (self.n - i) * t**i", "(s + t) ** (i + 1)")
-    silent = silent.replace("    statements=lambda: STATEMENTS,\n", "")
+    silent = re.sub(r"    def statements.*?(?=\n    def effort)", "", silent, flags=re.DOTALL)
     install(site, "plug_silent", {NAME: "plug_silent:FAMILY"}, silent)
     model = family(NAME).from_options({"n": "3"})
     assert not model.statements()
@@ -90,12 +93,15 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
     install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
     install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
+    install(site, "plug_class", {"class": "plug_class:Cones"}, PLUG_IN)
     loaded, failed = families()
     assert set(loaded) == {*before, NAME} >= set(registry.OWN)
     assert {name: str(reason) for name, reason in failed.items() if name not in failed_before} == {
         "alias": "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
         " 'polynomial-network'",
         "broken": "family: the family 'broken' of the package plug_broken cannot be used: RuntimeError: no licence",
+        "class": "family: the family 'class' of the package plug_class cannot be used: plug_class:Cones is a class:"
+        " name an instance of it",
         "empty": "family: the family 'empty' of the package plug_empty cannot be used: AttributeError: module"
         " 'plug_empty' has no attribute 'FAMILY'",
         "other": "family: the family 'other' of the package plug_empty cannot be used: plug_empty:OTHER is not an"
@@ -103,6 +109,46 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     }
     with pytest.raises(InvalidCaseError, match="no licence"):
         family("broken")
+
+
+@pytest.mark.parametrize(
+    ("missing", "there", "instead"),
+    [
+        ("from_key", "def from_key", "def from_keys"),
+        ("name", "    name = NAME\n", ""),
+        ("title", "    title = ", "    tile = "),
+    ],
+)
+def test_a_family_that_lacks_something_says_what(missing: str, there: str, instead: str, site: Path) -> None:
+    before, _, family_of_cones = PLUG_IN.rpartition("class Cones")
+    install(
+        site, "plug_half", {"half": "plug_half:FAMILY"}, f"{before}class Cones{family_of_cones.replace(there, instead)}"
+    )
+    with pytest.raises(
+        InvalidCaseError, match=rf"of the package plug_half cannot be used: .*abstract.* '?{missing}'?$"
+    ):
+        family("half")
+
+
+ASKED: dict[str, Callable[[Family[Any]], Any]] = {
+    "no statement about polynomial neural networks has a form for all sizes": lambda f: f.cross_check_all_sizes(()),
+    "closures of polynomial neural networks are computed case by case": lambda f: f.closures_of_all_sizes(vectors=True),
+    "'hilbert' is not predicted for": lambda f: f.compare(PolynomialNetwork((2, 1)), "hilbert"),
+    "'generators' is not predicted for": lambda f: f.compare_for_all_sizes("generators"),
+    "membership is not decided for": lambda f: f.membership(PolynomialNetwork((2, 1)), {}),
+    "are not found in files of weights": lambda f: f.weights("file.npz"),
+    "networks are not found in files": lambda f: f.contents("file.npz"),
+    "polynomial neural networks are not found": lambda f: f.at_weights(PolynomialNetwork((2, 1)), (), True, iter),
+    "there are no programs to run by hand": lambda f: f.standalone(
+        "closure", PolynomialNetwork((2, 1)), field=QQ, coordinates=None, method="orbits"
+    ),
+}
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_what_a_family_does_not_answer_it_refuses(said: str) -> None:
+    with pytest.raises((InvalidCaseError, MethodUnavailableError), match=said):
+        ASKED[said](FAMILY)
 
 
 def test_a_name_that_two_packages_claim_is_refused(site: Path) -> None:

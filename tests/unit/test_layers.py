@@ -304,7 +304,6 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 BY_NAME = {
     *("__init__.py", "families/__init__.py"),
-    "families/definition.py",  # the commands of a family, for the command line
     "system.py",  # modules of Python that a system may lack
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result
