@@ -18,7 +18,7 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, Base
 from m2bridge.families.attention.orbits import representative
 from m2bridge.ideals.program import Basis
 
-# What ``all_sizes/base_ideals.py`` asks of Macaulay2, by linear algebra: other equations, another method. With x_q =
+# What ``all_sizes/fibre_theorem.py`` asks of Macaulay2, by linear algebra: other equations, another method. With x_q =
 # V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p) − V_k1 (A_qi x_p + A_pi x_q) − 2
 # V_k1 A_1i x_p x_q = 0. All multiples of the equations up to degree 3, in echelon form, contain the reduced Gröbner
 # basis; that what is read off them generates the ideal is checked by division.

@@ -292,7 +292,8 @@ class Session(Conversation):
     repaired, and no script is run again unasked.
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its parent, and starts
-    another when it runs something. A session that is dropped ends its process.
+    another when it runs something. A session that is dropped ends its process. In its ``with`` block it is the
+    :func:`current` one, which computations use.
 
     Parameters
     ----------
@@ -300,8 +301,6 @@ class Session(Conversation):
         Which Macaulay2; found by :func:`m2bridge.engine.locate` when left out.
     limits : Limits
         Limits for each run.
-
-    In its ``with`` block it is the :func:`current` one, which computations use.
     """
 
     def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:

@@ -84,8 +84,10 @@ class RandomPoints:
     Parameters
     ----------
     images : tuple of polynomials with integer coefficients
-    columns : list of lists of int
-        For each coordinate its values at all points so far.
+    parameters : int
+        How many there are.
+    random : random.Random
+    prime : int
     """
 
     images: tuple[IntegerPolynomial, ...]
@@ -93,6 +95,7 @@ class RandomPoints:
     random: Random
     prime: int
     columns: list[Column] = field(init=False)
+    """For each coordinate its values at all points so far."""
 
     def __post_init__(self) -> None:
         self.columns = [[] for _ in self.images]

@@ -40,8 +40,6 @@ class HilbertFunction(PictureResult):
         The first values by ranks of matrices, where they were computed: a second method.
     engine_version : str
     seconds : float
-    unfinished : str
-        Always empty: a limit is an error here.
 
     Examples
     --------

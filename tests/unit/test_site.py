@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
+import io
 import json
 import re
 import signal
 import subprocess
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
+from fnmatch import fnmatch
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -94,6 +98,81 @@ def test_broken_links_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# What is `it`?\n[a](page.md#what-is-it) [b](#what) [c](none.md) [d](https://none.md)\n")
     assert broken(page) == [f"{page}#what", f"{tmp_path / 'none.md'}#"]
+
+
+# Paths in comments lead somewhere, in all languages. Files of users are named by pages, in backquotes and without a
+# folder: of pages only programs and paths with folders are looked at.
+
+FOLDERS = ("m2bridge", "m2scripts", "templates", "tests", "examples", "docs", "benchmarks")
+COMMENTS = {".m2": r"--.*", ".j2": r"(?s:\{#.*?#\})|--[^-].*", ".toml": r"#.*", ".md": r"(?s:.+)"}
+NAMED = re.compile(
+    r"(?<![\w/.*<>~$-])((?:\.\./)*(?:[\w*.-]+/)*[\w*.-]+\.(?:py|m2|j2|toml|md)|(?:[\w*]+/)+(?=`))(?![\w/-])"
+)
+
+
+def comments(suffix: str, source: str) -> str:
+    """All that a file says to people: comments, and in Python every text that stands alone."""
+    if suffix != ".py":
+        return "\n".join(re.findall(COMMENTS[suffix], source))
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    said = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
+    said += [str(text.value) for text in texts if isinstance(text, ast.Constant)]
+    return "\n".join(said)
+
+
+def lost_paths(place: Path, source: str, there: set[str]) -> list[str]:
+    """The paths in the comments of a file at which nothing is, neither from there nor from any folder above."""
+    lost = []
+    for name in NAMED.findall(comments(place.suffix, source)):
+        of_a_user = place.suffix == ".md" and ("/" not in name.rstrip("/")) and not name.endswith((".py", ".j2"))
+        if name.startswith("../"):
+            found = (place.parent / name).exists()
+        else:
+            found = any(fnmatch(path, f"*/{name}") for path in there)
+        if not (found or of_a_user):
+            lost.append(f"{place.relative_to(ROOT)}: {name}")
+    return lost
+
+
+@pytest.fixture(scope="module")
+def there() -> set[str]:
+    """The paths of the project's files and folders; a folder ends in a slash."""
+    paths = {"/" + path.name for path in ROOT.iterdir() if path.is_file()}
+    for folder in FOLDERS:
+        paths.add(f"/{folder}/")
+        for path in (ROOT / folder).rglob("*"):
+            paths.add(f"/{path.relative_to(ROOT)}" + ("/" if path.is_dir() else ""))
+    return paths
+
+
+def test_paths_in_comments_exist(there: set[str]) -> None:
+    lost, read = [], set()
+    for path in sorted(there):
+        place = ROOT / path.lstrip("/")
+        if place.suffix in (".py", *COMMENTS) and place.is_file():
+            lost += lost_paths(place, place.read_text(encoding="utf-8"), there)
+            read.add(place.suffix)
+    assert not lost
+    assert read == {".py", *COMMENTS}
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "lost"),
+    [
+        ("m2scripts/a.m2", "-- its reader is in m2bridge/engine/gone.py.\nload 1", "m2bridge/engine/gone.py"),
+        ("m2bridge/a.py", "x = 1  # see all_sizes/gone.py", "all_sizes/gone.py"),
+        ("m2bridge/a.py", '"""The predictions of ``gone/``."""', "gone/"),
+        ("m2bridge/a.py", 'MOST = 3\n"""As in templates/gone.m2.j2."""', "templates/gone.m2.j2"),
+        ("templates/a.m2.j2", "{# as in\n_gone.j2 #}", "_gone.j2"),
+        ("examples/a.toml", "# made by tests/gone.py", "tests/gone.py"),
+        ("docs/a.md", "[Statements](gone/statements.md)", "gone/statements.md"),
+        ("docs/a.md", "computed by `gone.py`", "gone.py"),
+    ],
+)
+def test_a_path_at_which_nothing_is_is_found(name: str, source: str, lost: str, there: set[str]) -> None:
+    assert lost_paths(ROOT / name, source, there) == [f"{name}: {lost}"]
+    assert not lost_paths(ROOT / name, source, there | {f"/{lost}"})
 
 
 def test_readme_is_read_in_one_sitting() -> None:
@@ -283,6 +362,65 @@ def test_a_public_name_has_an_example() -> None:
         assert skipped == (name == "Ideal.to_sage"), (
             name
         )  # it needs Sage; test_ideals_without_engine tries it where Sage is
+
+
+def documented_parameters(function: object) -> list[str]:
+    """The names under *Parameters* in a docstring of its own."""
+    text = getattr(function, "__doc__", None)
+    lines = inspect.cleandoc(text).split("\n") if isinstance(text, str) else []
+    if "Parameters" not in lines:
+        return []
+    names: list[str] = []
+    first = lines.index("Parameters") + 2
+    for line, after in zip(lines[first:], [*lines[first + 1 :], ""], strict=True):
+        if re.fullmatch("---+", after):  # the heading of the next section
+            break
+        if line and not line.startswith(" "):
+            names += [name.strip().lstrip("*") for name in re.sub(r"\s+:.*", "", line).split(",")]
+    return names
+
+
+def undocumented_names(function: object) -> list[str]:
+    """The names that a docstring has, and the signature has not."""
+    documented = documented_parameters(function)
+    if not documented or not callable(function):
+        return []
+    return sorted(set(documented) - set(inspect.signature(function).parameters))
+
+
+def test_parameters_in_docstrings_are_those_of_the_signature() -> None:
+    wrong, read = {}, 0
+    for module in (found.name for found in walk_packages(m2bridge.__path__, "m2bridge.")):
+        for name, value in vars(import_module(module)).items():
+            if getattr(value, "__module__", None) != module:
+                continue
+            members = list(vars(value).values()) if inspect.isclass(value) else []
+            for member in (value, *members):
+                function = getattr(member, "__func__", member)  # of a class method
+                read += bool(documented_parameters(function))
+                if names := undocumented_names(function):
+                    wrong[f"{module}.{name}"] = names
+    assert not wrong
+    assert read > 100
+
+
+def test_a_parameter_that_is_not_there_is_found() -> None:
+    def function(source: str, *items: int, last: int = 0) -> None:
+        """Read it.
+
+        Parameters
+        ----------
+        given : str
+        *items, last : int
+            Several: of one kind.
+
+        Raises
+        ------
+        ValueError
+        """
+
+    assert documented_parameters(function) == ["given", "items", "last"]
+    assert undocumented_names(function) == ["given"]
 
 
 def test_examples_without_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """The predictions of each statement, for all sizes: text and source are those of the statement itself.
 
-The conditions here and the predictions of ``statements/`` are written twice on purpose; a test compares them.
+The conditions here and the predictions of ``statements.py`` are written twice on purpose; a test compares them.
 """
 
 from dataclasses import dataclass
