@@ -120,7 +120,7 @@ def ideal_option(command: Command) -> Command:
 @click.option(
     "--projective",
     is_flag=True,
-    help="With --ideal: of the projective variety of a homogeneous ideal, with projective dimensions.",
+    help="Of the projective variety of a cone, or of a homogeneous ideal, with projective dimensions.",
 )
 @shared.all_option
 @shared.run_options
@@ -128,11 +128,12 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
     """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
     if named_ideal is not None:
         return _of_ideal("singular locus", named_ideal, options, partial(_locus_of_ideal, projective))
-    if projective:
-        raise click.UsageError(
-            "--projective needs --ideal, with homogeneous polynomials, such as those that 'closure' finds of a map"
-        )
+    if projective and method not in ("auto", "jacobian"):
+        raise click.UsageError("--projective is by the Jacobian criterion: leave --method out")
     request = shared.case_request(options)
+    if projective:
+        function = "m2bridge.maps.singular_locus:projective_singular_locus"
+        return request.show("projective singular locus", function)
     function = "m2bridge.maps.singular_locus:singular_locus"
     return request.show("singular locus", function, method=method, ideals=ideals)
 

@@ -8,13 +8,14 @@ from typing import Any, Literal, Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import is_homogeneous
 from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import answer_until_limit
 from m2bridge.convert.notation import degree_summary, generator_lines, ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.varieties import Measured, bound_text, measured, most_minors, proved_until
+from m2bridge.ideals.varieties import IdealSingularLocus, Measured, bound_text, measured, most_minors, proved_until
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
 from m2bridge.maps.completeness import elimination_values, linear_reduction
@@ -277,6 +278,33 @@ def singular_locus(
     if "orbits" in plan or "jacobian" in plan:
         findings += _from_ideal(plan, model, field, second_opinion=method == "auto")
     return _result(findings, model, field, ideals, second_opinion=method != "all")
+
+
+@computation
+def projective_singular_locus(
+    case: Case, *, field: CoefficientField = QQ, coordinates: str | None = None, **options: Unpack[RunOptions]
+) -> IdealSingularLocus[Ideal]:
+    """Compute the singular locus of the projective variety over which the Zariski closure is the cone.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the closure is no cone, or its ideal is not proved to be found.
+    """
+    model = as_model(case, coordinates)
+    model.check_field(field)
+    variety = closure(model, field=field)
+    if variety.ideal is None:
+        raise variety.incomplete()
+    ideal = variety.whole_ideal()
+    # The ideal of a cone is homogeneous, over an infinite field; over GF(p) this is asked of the ideal too.
+    mixed = next((generator for generator in ideal.generators if not is_homogeneous(generator)), None)
+    if mixed is not None:
+        raise errors.MethodUnavailableError(
+            f"the closure of the {model.title} is not a cone, so that no projective variety belongs to it: "
+            f"{polynomial_text(mixed):.60} is not homogeneous; leave --projective out"
+        )
+    return ideal.projective().singular_locus(title=model.title)
 
 
 def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:

@@ -238,6 +238,40 @@ def test_the_map_has_the_same_locus(invoke: Invoke, m2: str) -> None:
     assert sorted(component["generators"]) == ["x", "y"]
 
 
+CURVE = """[map]
+parameters = ["s", "t"]
+[coordinates]
+x = "s^3"
+y = "s*t^2"
+z = "t^3"
+"""
+
+
+def test_the_projective_variety_of_a_homogeneous_map(invoke: Invoke, m2: str, tmp_path: Path) -> None:
+    """A cubic with a cusp at (1 : 0 : 0), by its parametrization and by its equation; and the smooth twisted cubic."""
+    file = tmp_path / "cusp.toml"
+    file.write_text(CURVE)
+    for field in ("QQ", "GF(32003)"):
+        options = ("--projective", "--m2", m2, "--field", field, "--json")
+        of_map = json.loads(invoke("singular-locus", "--map", str(file), *options).stdout)
+        of_ideal = json.loads(invoke("singular-locus", "--ideal", "y^3 - x*z^2", *options).stdout)
+        same = ("projective", "variety_dimension", "dimension", "components", "generators", "proved", "rest_dimension")
+        assert {name: of_map[name] for name in same} == {name: of_ideal[name] for name in same}
+        assert (of_map["variety_dimension"], of_map["dimension"]) == (1, 0)
+        assert sorted(of_map["generators"]) == ["y", "z"]
+    twisted = str(EXAMPLES.parent / "twisted_cubic.toml")
+    smooth = json.loads(invoke("singular-locus", "--map", twisted, "--projective", "--m2", m2, "--json").stdout)
+    assert (smooth["variety_dimension"], smooth["dimension"], smooth["components"]) == (1, -1, [])
+
+
+def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke, m2: str) -> None:
+    umbrella = str(EXAMPLES.parent / "whitney_umbrella.toml")
+    refused = invoke("singular-locus", "--map", umbrella, "--projective", "--m2", m2)
+    assert "is not a cone" in refused.stderr
+    assert "-y**2*z + x**2 is not homogeneous" in refused.stderr
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

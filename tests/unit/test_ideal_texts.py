@@ -132,9 +132,9 @@ def test_a_file_goes_before_the_text_of_an_ideal(tmp_path: Path, monkeypatch: py
     assert "there is no file 'x^2 -'" in str(text.exception)
     assert "column 6" in str(text.exception)
     alone = CliRunner().invoke(
-        cli, ["singular-locus", "--d", "2", "--d-out", "1", "--projective"], standalone_mode=False
+        cli, ["singular-locus", "--d", "2", "--d-out", "1", "--projective", "--method", "fibres"], standalone_mode=False
     )
-    assert "--projective needs --ideal" in str(alone.exception)
+    assert "--projective is by the Jacobian criterion" in str(alone.exception)
 
 
 def test_only_homogeneous_ideals_are_projective() -> None:
