@@ -57,6 +57,16 @@ MOST_TEXT = 100_000
 _OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*")
 
 
+_DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def seconds(text: str) -> float:
+    """Read a number of seconds in decimal digits; ValueError otherwise, also where Python would read a number."""
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError(f"'{text}' is not a number of seconds")
+    return float(text)
+
+
 @magics_class
 class Macaulay2Magics(Magics):
     """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of the kernel."""
@@ -89,7 +99,7 @@ class Macaulay2Magics(Magics):
     @magic_arguments()
     @argument("-i", "--input", action="append", default=[], metavar="NAME", help="Python name to take in (or several)")
     @argument("-o", "--output", action="append", default=[], metavar="NAME", help="name to bring to Python")
-    @argument("--timeout", type=float, metavar="SECONDS", help="limit of this cell; its end costs all symbols")
+    @argument("--timeout", type=seconds, metavar="SECONDS", help="limit of this cell; its end costs all symbols")
     @argument("--restart", action="store_true", help="begin with a fresh Macaulay2, without symbols")
     @argument("--m2", metavar="PATH", help="begin with this Macaulay2 program, for this notebook")
     @line_cell_magic

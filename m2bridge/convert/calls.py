@@ -179,7 +179,7 @@ def _expression(value: Expr) -> str:
 
 SYMBOL = re.compile(r"[^\W\d_](?:[^\W_]|')*")
 """A symbol of Macaulay2, which may have primes."""
-_INDEX = re.compile(r"0|-?[1-9]\d*")
+_INDEX = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:

@@ -7,7 +7,7 @@ Text is read by strict parsers, and never evaluated as a program; people write i
     factor  = {"+" | "-"} power                          so x + -3*y and 2*-x are read, and -x^2 is -(x^2)
     power   = atom [("^" | "**") integer | superscript digits]                     x² is x^2
     atom    = integer | name | "(" sum ")"
-    name    = letters and digits [index]                 x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
+    name    = letters, digits and primes [index]         x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
 
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :func:`generator_reader`.
 """
@@ -37,7 +37,7 @@ _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 
 # Superscript digits are letters of words to Python; to people they are powers, so no name contains them.
-_WORD = rf"(?:(?![{_SUPERSCRIPTS}])\w)*"
+_WORD = rf"(?:(?![{_SUPERSCRIPTS}])[\w'])*"
 _LETTERS = re.compile(_WORD)
 _TOKEN = re.compile(
     rf"\s*(?:(?P<integer>[0-9]+)|(?P<power>[{_SUPERSCRIPTS}]+)"

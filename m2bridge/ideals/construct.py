@@ -74,7 +74,7 @@ def ideal(
 def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None) -> tuple[str, ...]:
     if variables is not None:
         listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
-        return tuple(map(variable_name, listed))
+        return tuple(map(_variable, listed))
     owned = next(filter(None, map(polynomials.ring_variables, listed)), None)
     if owned is not None:
         return owned
@@ -84,9 +84,16 @@ def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | 
     return tuple(sorted(names, key=_natural))
 
 
+def _variable(variable: str | Symbol) -> str:
+    """The name of a variable of an ideal, which may have primes, as in Macaulay2."""
+    if isinstance(variable, str) and is_name(variable.replace("'", "_")):
+        return variable
+    return variable_name(variable)
+
+
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return [(int(part), "") if re.fullmatch("[0-9]+", part) else (-1, part) for part in re.split("([0-9]+)", name)]
 
 
 def read_ideal(data: Mapping[str, Any]) -> Ideal:

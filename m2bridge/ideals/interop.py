@@ -34,7 +34,7 @@ _NAMESPACES = {
     "Oscar": ["https://github.com/oscar-system/Oscar.jl", "1.4.0"],
 }
 """The source of each vocabulary, and its release."""
-_INDEXED = re.compile(r"([^_]+)_(?:(-?\d+)|\((-?\d+(?:,-?\d+)*)\))")
+_INDEXED = re.compile(r"([^_]+)_(?:(-?[0-9]+)|\((-?[0-9]+(?:,-?[0-9]+)*)\))")
 MOST_BYTES = 100_000_000
 """The largest file that is read."""
 

@@ -127,6 +127,13 @@ def test_a_lost_workspace_says_how_to_begin_anew(shell: InteractiveShell) -> Non
     assert run(shell, "%m2 --restart class kept === Symbol") is True
 
 
+@pytest.mark.parametrize("written", ["1_0", "٥", "nan"])
+def test_seconds_are_written_in_decimal_digits(shell: InteractiveShell, written: str) -> None:
+    refused = shell.run_cell(f"%%m2 --timeout {written}\n1")
+    assert type(refused.error_in_exec).__name__ == "UsageError"
+    assert written in str(refused.error_in_exec)
+
+
 def test_unloading_ends_macaulay2(shell: InteractiveShell) -> None:
     magics = shell.magics_manager.registry["Macaulay2Magics"]
     work = magics.work

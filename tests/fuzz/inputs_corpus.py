@@ -89,6 +89,12 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 """Commands, and their options that take a value."""
 
+IDEALS = (
+    *("x⁻¹", "xⁿ - y", "½*x", "x²y", "x₁ - y", "x^²", "x²²²²²", "x^2²", "²", "𝑥 - y", "ｘ - x", "x^٢", "٣*x", "x^1_0"),
+    *("x''^2 -", "'x", "(x)'", "x\u2032 - 1", "(1-t^2)/(1+t^2)", f"1/({'t+' * 60}t)"),
+)
+"""Texts that are no polynomials, and look as if they were."""
+
 CASES_ONLY = (
     *(("dimension",), ("closure",), ("singular-locus",), ("cross-check",)),
     *(("script", "fibres"), ("membership", "--function", FUNCTION)),
@@ -114,7 +120,12 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     yield from (Input(("membership", *CASE, "--A", text, "--V", good)) for text in MATRICES)
     yield from (Input(("membership", *CASE, "--A", good, "--V", text)) for text in MATRICES)
     yield from (Input(("implicitize", "{}/m.toml"), files={"m.toml": text}) for text in MAPS)
-    yield from (Input(("singular-locus", "--ideal", text)) for text in ("x⁻¹", "xⁿ - y", "½*x", "x²y", "x₁ - y"))
+    yield from (Input((command, "--ideal", text)) for command in ("singular-locus", "polar-degrees") for text in IDEALS)
+    yield from _numbers()
+    yield from _sizes_of_matrices()
+    inhomogeneous = '[map]\nparameters = ["s"]\n[coordinates]\nx = "s^2"\ny = "s^3"\n'
+    yield Input(("singular-locus", "--map", "{}/m.toml", "--projective"), frozenset({2, 3}), {"m.toml": inhomogeneous})
+    yield Input(("singular-locus", *CASE, "--projective", "--method", "orbits"))
     yield from (_certify("c.toml", text) for text in CASE_FILES)
     yield from (_certify("c.csv", text) for text in TABLES)
     yield from _programs()
@@ -132,6 +143,36 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
         Input(("report", str(CERTIFICATES / "accepted"), "--format", "html", "--docs", address))
         for address in ("javascript:alert(1)", "\tjavascript:alert(1)", "data:text/html,x", "//example.org", "http:")
     )
+
+
+def _numbers() -> Iterator[Input]:
+    """Numbers as Python writes or reads them, and the command line does not."""
+    weights = str(CERTIFICATES.parents[1] / "examples" / "weights.npz")
+    for number in ("1_0", "٥", "１", "²", "+-1", "0x1", "1e1"):
+        yield Input(("closure", "--d", number, "--d-out", "1"))
+        yield Input(("closure", *CASE, "--max-degree", number))
+        yield Input(("dimension", "--family", "deep-attention", "--widths", f"3,{number}", "--a", "1"))
+        yield Input(("dimension", "--family", "polynomial-network", "--widths", "2,1", "--degree", number))
+        yield Input(("weights", weights, "--heads", number))
+        yield Input(("weights", weights, "--tolerance", f"{number}_"))
+        yield Input(("certify", "--d", f"1..{number}", "--d-out", "1", "--out", "{}/out", "--executor", "serial"))
+        yield _certify("c.csv", f"d,d_out\n{number},1\n")
+        yield _certify("c.toml", f'[[case]]\nd = "{number}"\nd_out = 1\n')
+    for number in ("1_0", "٥", "1_0.5", "٥.٥", "5s", "1e_1"):
+        yield Input(("closure", *CASE, "--timeout", number))
+        yield Input(("doctor", "--timeout", number))
+
+
+def _sizes_of_matrices() -> Iterator[Input]:
+    """Matrices of which no sizes can be read, and sizes that are not theirs."""
+    row, good = "[[1, 2]]", "[[1, 2], [3, 4]]"
+    for text in ("[]", "[[]]", "[1, 2]", "{}", "1", '"x"', "[[], [1]]", "[[1], [2, 3]]", "[[[1]]]"):
+        yield Input(("membership", "--K", row, "--Q", row, "--V", text))
+        yield Input(("membership", "--K", text, "--Q", row, "--V", good))
+        yield Input(("membership", "--A", good, "--V", text))
+    for option in ("--d", "--d-out", "--a"):
+        yield Input(("membership", "--K", row, "--Q", row, "--V", good, option, "3"))
+    yield Input(("membership", "--V", good))
 
 
 def _certify(name: str, text: str | bytes) -> Input:

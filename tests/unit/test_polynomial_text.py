@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, strategies as st
 from sympy import QQ as SYMPY_QQ, sympify
 
-from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, read_ideal
+from m2bridge import CoefficientField, SingleLayerAttention, closure, ideal, read_ideal, read_mrdi
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.answers import parse
+from m2bridge.convert.calls import variable_parts
 from m2bridge.convert.files import read_map
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import names_in, read_polynomial
@@ -391,3 +392,28 @@ def test_ideals_and_maps_take_superscripts_as_powers() -> None:
     found, _ = read_map(GOOD.replace("^2", "²"))
     assert "²" in GOOD.replace("^2", "²")
     assert found == read_map(GOOD)[0]
+
+
+def test_names_have_primes_as_in_macaulay2() -> None:
+    """Ideals of a workspace are asked about by text, and what they print is read."""
+    made = ideal("x'^2 - y''*z'_1, x'²")
+    assert made.ring.variables == ("x'", "y''", "z'_1")
+    assert made == ideal("x'^2 - y''*z'_1", "x'^2", variables="x' y'' z'_1") == ideal(str(made))
+    x, *_ = made.ring.sympy_ring.gens
+    assert made.generators[1] == read_polynomial("x'*x'", made.ring) == x**2
+    for wrong in ("'x", "2'", "x^2'", "(x)'"):
+        with pytest.raises(ConversionError, match="column"):
+            names_in(wrong)
+    with pytest.raises(ConversionError, match="is not a name"):
+        ideal("x", variables="x '")
+
+
+def test_indices_are_decimal_digits_in_names() -> None:
+    """x_1٥ is no other way to write x_15, of which Macaulay2 would make the same variable."""
+    names = ["x_15", "x_1٥", "x_٣", "x_3"]
+    parts = variable_parts(names)
+    assert parts[0] == ["x", 15]
+    assert parts[3] == ["x", 3]
+    assert len({tuple(part) for part in parts}) == len(names)
+    saved = ideal("x_3 - x_٣").to_mrdi()
+    assert read_mrdi(saved).ring.variables == ("x_3", "x_٣")
