@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import comb, factorial
 from typing import Any
 
-from sympy import oo, symbols
+from sympy import Integer, oo, symbols
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import PolynomialRing
@@ -49,6 +49,13 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class OneWay:
+    """An expression of SymPy, which no longer is what Macaulay2 had."""
+
+    expression: Any
+
+
+@dataclass(frozen=True)
 class Error:
     """Macaulay2 reports an error with these words."""
 
@@ -63,6 +70,7 @@ class NoCounterpart:
 
 
 x, y, z, w, a, b, c, d = symbols("x y z w a b c d")
+T, T0, T1 = symbols("T T_0 T_1")
 
 
 def ideal(variables: str, *generators: Any, p: int = 0) -> Ideal:
@@ -358,8 +366,16 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
         ("QQ[x,y]; hilbertFunction(3, ideal 0_(QQ[x,y]))", 4),
         (CUBIC + "hilbertPolynomial I", HilbertPolynomial(((0, -2), (1, 3)))),
         ("S = QQ[x,y,z]; hilbertPolynomial ideal(x^2)", HilbertPolynomial(((0, -1), (1, 2)))),
-        ("S = QQ[x,y]; reduceHilbert hilbertSeries ideal(x^2)", Shown("Divide(1 + T, (1 - T))")),
-        ("S = QQ[x,y]; hilbertSeries ideal 0_S", Shown("Divide(1, (1 - T)^2)")),
+        ("S = QQ[x,y]; reduceHilbert hilbertSeries ideal(x^2)", OneWay((1 + T) / (1 - T))),
+        ("S = QQ[x,y]; hilbertSeries ideal 0_S", OneWay(1 / (1 - T) ** 2)),
+        ("S = QQ[x,y]; hilbertSeries ideal(x^2)", OneWay((1 - T**2) / (1 - T) ** 2)),
+        ("S = QQ[x,y]; hilbertSeries (S^{-1,2})", OneWay((T + T**-2) / (1 - T) ** 2)),
+        ("QQ[x,y, Degrees => {-1,-2}]; hilbertSeries ring x", OneWay(1 / ((1 - 1 / T) * (1 - T**-2)))),
+        ("S = QQ[x,y, Degrees => {{1,0},{1,1}}]; hilbertSeries S", OneWay(1 / ((1 - T0) * (1 - T0 * T1)))),
+        ("S = QQ[x,y]; hilbertSeries(S, Order => 3)", Shown("1 + 2*T + 3*T^2")),
+        ("S = QQ[x,y]; poincare ideal(x^2)", Shown("1 - T^2")),
+        ("S = QQ[x,y]; reduceHilbert hilbertSeries ideal vars S", Integer(1)),
+        ("S = QQ[x,y]; hilbertSeries ideal 1_S", Integer(0)),
         (CUBIC + "apply(4, n -> hilbertFunction(n, I))", [1, 4, 7, 10]),
         (CUBIC + "genus I", 0),
     ],
@@ -471,9 +487,13 @@ DOCUMENTED: dict[str, list[tuple[str, str]]] = {
         (R + "betti res ideal vars R", "BettiTable"),
         (R + "hilbertPolynomial R", "HilbertPolynomial"),
     ],
-    "`Product` of `Power` (`factor`), other expressions (`hilbertSeries`)": [
+    "`Product` of `Power` (`factor`), other expressions": [
         ("factor 12", "Factorization"),
-        (R + "hilbertSeries R", "Expression"),
+        ("factor(12/5)", "Expression"),
+    ],
+    "quotients of an element of a ring of degrees by a product (`hilbertSeries`, `reduceHilbert`)": [
+        (R + "hilbertSeries R", "Expr"),
+        (R + "reduceHilbert hilbertSeries ideal(x^2)", "Expr"),
     ],
     "partitions": [("new Partition from {2, 1}", "Partition")],
     "anything else": [("sin", "ValueTypeError")],

@@ -20,6 +20,11 @@ from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_sympy
 from m2bridge.errors import ConversionError
 
+_QUOTIENT_ADVICE = (
+    "; give the numerator and the denominator, and divide in Macaulay2: "
+    "f, g = sympy.fraction(sympy.together(…)), then m2.value('f/g', f=f, g=g)"
+)
+
 _SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
 
 
@@ -113,5 +118,6 @@ def _element(value: Expr, over: PolyRing) -> str:
     try:
         polynomial = over.from_expr(value)
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
-        raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}") from reason
+        advice = _QUOTIENT_ADVICE if value.is_rational_function(*value.free_symbols) else ""
+        raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}{advice}") from reason
     return f"mbPlaced(R, places, {sparse(terms(polynomial))})"

@@ -136,8 +136,11 @@ def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
     return CoefficientField(p)
 
 
-def _expression(kind: str, parts: tuple[Any, ...]) -> values.Expression | values.Factorization:
-    """An expression; a product of powers with integer exponents is a factorization, also behind a minus."""
+def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
+    """An expression; a product of powers with integer exponents is a factorization, also behind a minus.
+
+    A Hilbert series, which is a Laurent polynomial divided by such a product, is an expression of SymPy.
+    """
     if kind == "Product" and all(isinstance(part, values.Expression) and part.kind == "Power" for part in parts):
         product = values.Factorization(tuple(part.parts for part in parts))
         integral = all(type(exponent) is int for _, exponent in product)
@@ -148,7 +151,24 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> values.Expression | values
         inside = parts[0]
         if isinstance(inside, values.Factorization) and not inside.is_negative:
             return values.Factorization((SIGN, *inside))
-    return values.Expression(kind, parts)
+    expression = values.Expression(kind, parts)
+    return expression.evaluate() if _is_series(expression) else expression
+
+
+def _is_series(expression: values.Expression) -> bool:
+    """Whether it is a quotient of an element of a ring of degrees by a product of such elements."""
+    if expression.kind != "Divide" or len(expression.parts) != 2:
+        return False
+    numerator, denominator = expression.parts
+    if not isinstance(denominator, values.Factorization):
+        return False
+    return _is_of_degrees(numerator) and all(base and _is_of_degrees(base) for base, _ in denominator)
+
+
+def _is_of_degrees(value: Any) -> bool:
+    """Whether it is a Laurent polynomial over the integers."""
+    ring = value.ring if isinstance(value, values.RingElement) else None
+    return isinstance(ring, values.Algebra) and ring.inverses and ring.coefficients == values.IntegerRing()
 
 
 def _constant(name: str) -> Any:
