@@ -1,4 +1,5 @@
-"""A batch with one worker for each core against the serial one; then resuming it, and verifying its certificates.
+"""A batch with one worker for each core against the serial one; then resuming it, and verifying its
+certificates.
 
 Whole commands, start-up included, in turns on fresh folders; medians of wall times::
 
@@ -21,9 +22,13 @@ ENTRY = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
 def seconds(*arguments: str) -> float:
     """Wall time of a command; exit code 1 says that a statement is refuted, as one is."""
     begin = time.perf_counter()
-    ended = subprocess.run([*ENTRY, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        [*ENTRY, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     if ended.returncode not in (0, 1):
-        raise RuntimeError(f"{' '.join(arguments)}: exit code {ended.returncode}: {ended.stderr[-500:]}")
+        raise RuntimeError(
+            f"{' '.join(arguments)}: exit code {ended.returncode}: {ended.stderr[-500:]}"
+        )
     return time.perf_counter() - begin
 
 
@@ -41,18 +46,27 @@ def main() -> None:
         for number in range(options.rounds):
             for executor in ("serial", "processes"):
                 out = str(Path(scratch, f"{executor}-{number}"))
-                times[executor].append(seconds("certify", *grid, "--executor", executor, "--out", out))
+                times[executor].append(
+                    seconds("certify", *grid, "--executor", executor, "--out", out)
+                )
             times["resume"].append(seconds("certify", *grid, "--out", out))
             times["verify"].append(seconds("verify", out))
-            print({name: round(values[-1], 2) for name, values in times.items()}, file=sys.stderr, flush=True)
+            print(
+                {name: round(values[-1], 2) for name, values in times.items()},
+                file=sys.stderr,
+                flush=True,
+            )
         certificates = len(list(Path(out).glob("*.json")))
     print(f"{certificates} certificates; median seconds of {options.rounds} rounds\n")
-    print("| serial | processes | ratio | ratios of the rounds | resume | verify |\n|---:|---:|---:|---|---:|---:|")
+    print(
+        "| serial | processes | ratio | ratios of the rounds | resume | verify"
+        " |\n|---:|---:|---:|---|---:|---:|"
+    )
     ratios = [s / p for s, p in zip(times["serial"], times["processes"], strict=True)]
     print(
-        f"| {median(times['serial']):.1f} | {median(times['processes']):.1f} | {median(ratios):.2f} "
-        f"| {', '.join(f'{r:.2f}' for r in sorted(ratios))} | {median(times['resume']):.2f} "
-        f"| {median(times['verify']):.2f} |"
+        f"| {median(times['serial']):.1f} | {median(times['processes']):.1f} | {median(ratios):.2f}"
+        f" | {', '.join(f'{r:.2f}' for r in sorted(ratios))} | {median(times['resume']):.2f} |"
+        f" {median(times['verify']):.2f} |"
     )
 
 

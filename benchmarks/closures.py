@@ -1,16 +1,19 @@
 """The whole command ``m2bridge closure`` against a Macaulay2 program written by hand.
 
-For each case (d, d', a), alternately and on the same Macaulay2, the wall time of two whole processes:
+For each case (d, d', a), alternately and on the same Macaulay2, the wall time of two whole
+processes:
 
-A. ``M2 --script FILE`` with the program below: the ring of the entries of A and V, the ring of the coordinates in the
+A. ``M2 --script FILE`` with the program below: the ring of the entries of A and V, the ring of the
+coordinates in the
    standard grading, the map, its ``kernel``, and the generators printed with ``toString``.
-B. ``m2bridge closure --d d --d-out d' --a a --json``: start of Python and of Macaulay2, the model, the computation,
-   conversion to SymPy and printing. It computes more than A: minimal generators with dimension, degree and Hilbert
-   series.
+B. ``m2bridge closure --d d --d-out d' --a a --json``: start of Python and of Macaulay2, the model,
+the computation,
+   conversion to SymPy and printing. It computes more than A: minimal generators with dimension,
+   degree and Hilbert series.
 
-In all cases a = d, so that the entries of A are free and the program written by hand needs no minors. Before anything
-is timed, both sides run once, and Macaulay2 checks that they found the same ideal (A prints more generators than B, for
-``kernel`` does not minimize them).
+In all cases a = d, so that the entries of A are free and the program written by hand needs no
+minors. Before anything is timed, both sides run once, and Macaulay2 checks that they found the same
+ideal (A prints more generators than B, for ``kernel`` does not minimize them).
 """
 
 from __future__ import annotations
@@ -21,9 +24,18 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from measuring import engine_program, m2bridge_command, options, output, print_table, seconds, verdict
+from measuring import (
+    engine_program,
+    m2bridge_command,
+    options,
+    output,
+    print_table,
+    seconds,
+    verdict,
+)
 
-# d, d', a and whether the target is a ratio (at least 3 times faster) or a margin (at most 0.3 s slower).
+# d, d', a and whether the target is a ratio (at least 3 times faster) or a margin (at most 0.3 s
+# slower).
 CASES = ((2, 2, 2, "margin"), (2, 3, 2, "margin"), (3, 1, 3, "ratio"))
 RATIO, MARGIN = 3.0, 0.3
 
@@ -76,7 +88,9 @@ def compare(program: str, script: Path, by_hand: list[str], command: list[str]) 
     second = re.sub(r"c_(\d+)_(\d+)_(\d+)_(\d+)", r"c_(\1,\2,\3,\4)", generators)
     check = script.with_name("check.m2")
     ring = script.read_text(encoding="utf-8").split("f = map")[0]
-    check.write_text(f"{ring}\nassert(ideal {first} == ideal {{{second}}})\nprint 1\n", encoding="utf-8")
+    check.write_text(
+        f"{ring}\nassert(ideal {first} == ideal {{{second}}})\nprint 1\n", encoding="utf-8"
+    )
     if output([program, "--script", str(check)]).strip() != "1":
         raise SystemExit(f"{script.stem}: the two sides found different ideals")
 

@@ -1,7 +1,8 @@
-"""Wall times of closures, all overheads included: elimination, Macaulay2's MultigradedImplicitization, m2bridge.
+"""Wall times of closures, all overheads included: elimination, Macaulay2's
+MultigradedImplicitization, m2bridge.
 
-Every measurement is a fresh process, start-up and printing included; the methods take turns in one run, so that a busy
-machine slows all of them. Prints tables in Markdown::
+Every measurement is a fresh process, start-up and printing included; the methods take turns in one
+run, so that a busy machine slows all of them. Prints tables in Markdown::
 
     python benchmarks/closures_multigraded.py [--rounds 3] [--limit 120] [--small]
 """
@@ -53,29 +54,45 @@ def kernel(case: Case, graded: bool) -> str:
     degrees = f", Degrees => {values['degrees']}" if graded else ""
     quotient = f"S = S / ideal {values['relations']}\n" if values["relations"] else ""
     return (
-        f"S = QQ[{values['parameters']}]\n{quotient}T = QQ[{values['coordinates']}{degrees}]\n"
-        f"I = trim kernel map(S, T, {values['images']})\nprint toString tally flatten degrees source gens I\n"
-        "print toString I"
+        f"S = QQ[{values['parameters']}]\n{quotient}T = QQ[{values['coordinates']}{degrees}]\nI ="
+        f" trim kernel map(S, T, {values['images']})\nprint toString tally flatten degrees source"
+        " gens I\nprint toString I"
     )
 
 
 def components(case: Case, coefficients: str) -> str:
-    """The package with the grading given, so that it does not need gfan; parameters free, as it requires."""
+    """The package with the grading given, so that it does not need gfan; parameters free, as it
+    requires.
+    """
     source = multigraded_attention(SingleLayerAttention(*case))
     values = elimination_values(source.polynomial_map, field=QQ)
     rows = zip(*source.grading.multidegrees, strict=True)
     grading = "matrix {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "}"
     return (
         'needsPackage "MultigradedImplicitization"\n'
-        f"S = QQ[{values['parameters']}]\nT = QQ[{values['coordinates']}]\nF = map(S, T, {values['images']})\n"
-        f"G = componentsOfKernel(4, F, Grading => {grading}, CoefficientRing => {coefficients}, Verbose => false)\n"
-        "G = delete(null, flatten values new HashTable from G)\nprint toString tally apply(G, degree)\nprint toString G"
+        f"S = QQ[{values['parameters']}]\nT = QQ[{values['coordinates']}]\nF = map(S, T,"
+        f" {values['images']})\n"
+        f"G = componentsOfKernel(4, F, Grading => {grading}, CoefficientRing => {coefficients},"
+        " Verbose => false)\n"
+        "G = delete(null, flatten values new HashTable from G)\nprint toString tally apply(G,"
+        " degree)\nprint toString G"
     )
 
 
 def m2bridge(case: Case, degree: int) -> list[str]:
     d, d_out, a = map(str, case)
-    options = ["--d", d, "--d-out", d_out, "--a", a, "--strategy", "multigraded", "--max-degree", str(degree)]
+    options = [
+        "--d",
+        d,
+        "--d-out",
+        d_out,
+        "--a",
+        a,
+        "--strategy",
+        "multigraded",
+        "--max-degree",
+        str(degree),
+    ]
     return [sys.executable, "-c", COMMAND, "closure", *options, "--json"]
 
 
@@ -83,7 +100,9 @@ def measure(command: list[str], limit: float) -> tuple[float | None, float, str]
     """Seconds (None: not finished), peak memory of the process in MB, and what was printed."""
     with tempfile.TemporaryFile("w+") as output:
         begin = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             seconds = time.perf_counter() - begin
@@ -111,20 +130,26 @@ def compare(program: Path, rounds: int, limit: float, folder: Path, cases: list[
     has_package = (
         "MultigradedImplicitization"
         in subprocess.run(
-            [program, "--script", _file(folder, "path.m2", PACKAGE_TEST)], capture_output=True, text=True, check=False
+            [program, "--script", _file(folder, "path.m2", PACKAGE_TEST)],
+            capture_output=True,
+            text=True,
+            check=False,
         ).stdout
     )
     names = ["(a) kernel", "(b) graded kernel"]
     names += ["(c) componentsOfKernel mod 32003", "(c') the same over QQ"] if has_package else []
     if not has_package:
         print("This Macaulay2 has no MultigradedImplicitization: (c) is left out.\n")
-    print(f"| case | {' | '.join(names)} | (d) m2bridge, degree ≤ 4 |\n|{'---|' * (len(names) + 2)}")
+    print(
+        f"| case | {' | '.join(names)} | (d) m2bridge, degree ≤ 4 |\n|{'---|' * (len(names) + 2)}"
+    )
     for case in cases:
         programs = [kernel(case, False), kernel(case, True)]
         programs += [components(case, "ZZ/32003"), components(case, "QQ")] if has_package else []
         stem = "-".join(map(str, case))
         commands = [
-            [str(program), "--script", _file(folder, f"{stem}-{i}.m2", text)] for i, text in enumerate(programs)
+            [str(program), "--script", _file(folder, f"{stem}-{i}.m2", text)]
+            for i, text in enumerate(programs)
         ]
         commands.append(m2bridge(case, 4))
         times: list[list[float | None]] = [[] for _ in commands]
@@ -135,7 +160,9 @@ def compare(program: Path, rounds: int, limit: float, folder: Path, cases: list[
         print(f"| {case} | {' | '.join(shown(t, limit) for t in times)} |", flush=True)
 
 
-PACKAGE_TEST = 'try (needsPackage "MultigradedImplicitization"; print "has MultigradedImplicitization")'
+PACKAGE_TEST = (
+    'try (needsPackage "MultigradedImplicitization"; print "has MultigradedImplicitization")'
+)
 
 
 def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
@@ -147,12 +174,14 @@ def alone(rounds: int, limit: float, cases: list[tuple[Case, int]]) -> None:
             print(f"| {case} | {degree} | > {limit:.0f} s | | | | |", flush=True)
             continue
         record = json.loads(runs[-1][2])
-        counts = ", ".join(f"{count} of degree {n}" for n, count in record["generator_degrees"].items())
+        counts = ", ".join(
+            f"{count} of degree {n}" for n, count in record["generator_degrees"].items()
+        )
         wall = shown([seconds for seconds, _, _ in runs], limit)
         values = ", ".join(map(str, record["hilbert_function"]))
         print(
-            f"| {case} | {degree} | {wall} | {record['seconds']:.2f} s | {max(m for _, m, _ in runs):.0f} MB "
-            f"| {counts} | {values} |",
+            f"| {case} | {degree} | {wall} | {record['seconds']:.2f} s |"
+            f" {max(m for _, m, _ in runs):.0f} MB | {counts} | {values} |",
             flush=True,
         )
 
@@ -201,7 +230,10 @@ def main() -> None:
     options = parser.parse_args()
     candidate = locate(options.m2)
     assert candidate.program is not None
-    print(f"Macaulay2 {candidate.version}; median of {options.rounds} rounds, limit {options.limit:.0f} s\n")
+    print(
+        f"Macaulay2 {candidate.version}; median of {options.rounds} rounds, limit"
+        f" {options.limit:.0f} s\n"
+    )
     with tempfile.TemporaryDirectory() as folder:
         cases = COMPARED[:2] if options.small else COMPARED
         compare(Path(candidate.program), options.rounds, options.limit, Path(folder), cases)

@@ -1,7 +1,8 @@
 """How long it takes until ``m2bridge closure`` has proved that the generators found are all.
 
-Every measurement is a fresh process, start-up and printing of all generators included. Prints wall time, processor time
-of m2bridge and of all that it started, and the load of the machine, as a table in Markdown::
+Every measurement is a fresh process, start-up and printing of all generators included. Prints wall
+time, processor time of m2bridge and of all that it started, and the load of the machine, as a table
+in Markdown::
 
     python benchmarks/completeness.py [--rounds 3] [--limit 120] [--small]
 """
@@ -62,11 +63,15 @@ def main() -> None:
         runs = [measure(case, extra, chosen.limit) for _ in range(chosen.rounds)]
         wall, processor = median(run[0] for run in runs), median(run[1] for run in runs)
         answer = runs[-1][2]
-        counts = ", ".join(f"{count} of degree {n}" for n, count in answer["generator_degrees"].items())
+        counts = ", ".join(
+            f"{count} of degree {n}" for n, count in answer["generator_degrees"].items()
+        )
         name = f"({', '.join(case)}){' ' if extra else ''}{' '.join(extra)}"
         load = os.getloadavg()[0]
         print(
-            f"| {name} | {wall:.1f} s | {processor:.1f} s | {load:.1f} | {answer['complete']} | {counts} |", flush=True
+            f"| {name} | {wall:.1f} s | {processor:.1f} s | {load:.1f} | {answer['complete']} |"
+            f" {counts} |",
+            flush=True,
         )
 
 

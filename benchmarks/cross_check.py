@@ -1,10 +1,11 @@
 """Cross-checks: how long they take, and how much the affine chart of the fibres saves.
 
-1. ``m2bridge cross-check`` as a whole process, start of Python and Macaulay2 included; and all 40 cases d, d' ≤ 4,
-   a ≤ d in one Python process.
+1. ``m2bridge cross-check`` as a whole process, start of Python and Macaulay2 included; and all 40
+   cases d, d' ≤ 4, a ≤ d in one Python process.
 2. The fibres of all orbits of a case in one warm session, alternately by the chart of m2bridge
-   (``templates/fibres.m2.j2``) and by the projective route (2×2 minors, two saturations, radical; the program of
-   ``tests/engine/projective.m2``). The answers are compared; start of Macaulay2 does not count.
+   (``templates/fibres.m2.j2``) and by the projective route (2×2 minors, two saturations, radical;
+   the program of ``tests/engine/projective.m2``). The answers are compared; start of Macaulay2 does
+   not count.
 """
 
 from __future__ import annotations
@@ -37,12 +38,37 @@ def main() -> None:
     rows = []
     for case, limit in WHOLE:
         d, d_out, a = map(str, case)
-        command = [m2bridge_command(), "cross-check", "--d", d, "--d-out", d_out, "--a", a, "--json", "--m2", program]
+        command = [
+            m2bridge_command(),
+            "cross-check",
+            "--d",
+            d,
+            "--d-out",
+            d_out,
+            "--a",
+            a,
+            "--json",
+            "--m2",
+            program,
+        ]
         times = [seconds(lambda: checked(command)) for _ in range(chosen.rounds)]  # noqa: B023  (called at once)
-        rows.append([f"{case} cold", f"{median(times):.2f}", f"{limit:g}", verdict(median(times) <= limit)])
+        rows.append(
+            [f"{case} cold", f"{median(times):.2f}", f"{limit:g}", verdict(median(times) <= limit)]
+        )
     with Macaulay2(program) as engine:
-        grid = [seconds(lambda: [cross_check(SingleLayerAttention(*case), engine=engine) for case in GRID])]
-        rows.append([f"{len(GRID)} cases", f"{grid[0]:.2f}", f"{GRID_LIMIT:g}", verdict(grid[0] <= GRID_LIMIT)])
+        grid = [
+            seconds(
+                lambda: [cross_check(SingleLayerAttention(*case), engine=engine) for case in GRID]
+            )
+        ]
+        rows.append(
+            [
+                f"{len(GRID)} cases",
+                f"{grid[0]:.2f}",
+                f"{GRID_LIMIT:g}",
+                verdict(grid[0] <= GRID_LIMIT),
+            ]
+        )
         print_table("cross-check, all statements", ["case", "seconds", "target", ""], rows)
         print_table(
             "fibres of all orbits, engine start apart",
@@ -53,13 +79,17 @@ def main() -> None:
 
 def checked(command: list[str]) -> None:
     """Run a cross-check; 0 (all confirmed) and 1 (something refuted) are both results."""
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)
+    ended = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False
+    )
     if ended.returncode not in (0, 1):
         ended.check_returncode()
 
 
 def against(model: SingleLayerAttention, engine: Macaulay2) -> list[str]:
-    """One row: the projective route once, the chart five times, alternating where both are short."""
+    """One row: the projective route once, the chart five times, alternating where both are
+    short.
+    """
     script = projective_script(model)
     engine.run(Script("warm", "null"))
     chart = [seconds(lambda: fibres(model, engine=engine)) for _ in range(3)]

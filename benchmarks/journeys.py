@@ -43,11 +43,15 @@ JOURNEYS = {
 
 
 def entered(journey: str) -> tuple[int, int]:
-    """Run a command in a process of its own; return the numbers of files and of functions that it enters."""
+    """Run a command in a process of its own; return the numbers of files and of functions that it
+    enters.
+    """
     with tempfile.TemporaryDirectory() as folder:
         code = VALUE if "(" in journey else COMMAND.format(journey.format(folder=folder).split())
         run = [sys.executable, "-c", COUNT.replace("{code}", code)]
-        said = subprocess.run(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False).stderr
+        said = subprocess.run(
+            run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+        ).stderr
     files, functions = said.splitlines()[-1].split()
     return int(files), int(functions)
 

@@ -16,8 +16,14 @@ from m2bridge.engine import Candidate, locate
 def options(description: str, rounds: int) -> argparse.Namespace:
     """``--m2`` and ``--rounds`` from the command line."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--m2", metavar="PATH", help="the Macaulay2 of both sides; found as m2bridge does if left out")
-    parser.add_argument("--rounds", type=int, default=rounds, metavar="N", help=f"rounds, default {rounds}")
+    parser.add_argument(
+        "--m2",
+        metavar="PATH",
+        help="the Macaulay2 of both sides; found as m2bridge does if left out",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=rounds, metavar="N", help=f"rounds, default {rounds}"
+    )
     chosen = parser.parse_args()
     if chosen.rounds < 1:
         parser.error("--rounds must be at least 1")
@@ -28,7 +34,10 @@ def engine_program(explicit: str | None) -> Path:
     """The Macaulay2 that both sides use, announced on standard output."""
     candidate: Candidate = locate(explicit)
     assert candidate.program is not None
-    print(f"Macaulay2 {candidate.version} ({candidate.origin}), Python {sys.version.split()[0]}", flush=True)
+    print(
+        f"Macaulay2 {candidate.version} ({candidate.origin}), Python {sys.version.split()[0]}",
+        flush=True,
+    )
     return candidate.program
 
 
@@ -49,10 +58,16 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def output(command: Sequence[str]) -> str:
-    """Standard output of a whole process; one that fails ends the benchmark, since its time says nothing."""
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    """Standard output of a whole process; one that fails ends the benchmark, since its time says
+    nothing.
+    """
+    ended = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     if ended.returncode:
-        sys.exit(f"{' '.join(command)} failed with exit code {ended.returncode}:\n{ended.stderr[-2000:]}")
+        sys.exit(
+            f"{' '.join(command)} failed with exit code {ended.returncode}:\n{ended.stderr[-2000:]}"
+        )
     return ended.stdout
 
 
@@ -64,7 +79,12 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
         cells = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         return "  ".join([row[0].ljust(widths[0]), *cells]).rstrip()
 
-    print("\n".join(["", title, line(header), line(["-" * width for width in widths]), *map(line, rows)]), flush=True)
+    print(
+        "\n".join(
+            ["", title, line(header), line(["-" * width for width in widths]), *map(line, rows)]
+        ),
+        flush=True,
+    )
 
 
 def verdict(met: bool) -> str:

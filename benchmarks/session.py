@@ -1,15 +1,18 @@
-"""What one session of Macaulay2 costs: its start, a trivial run, and a large ideal on its way to SymPy.
+"""What one session of Macaulay2 costs: its start, a trivial run, and a large ideal on its way to
+SymPy.
 
-1. Start-up: ``Macaulay2()`` until its first trivial answer is read, in a fresh Python process that has imported
-   m2bridge (finding Macaulay2 and asking for its version included), against the process ``M2 --script`` of an empty
-   file; alternately.
-2. A trivial run on a warm session (script file, wire format, answer read into Python; each run is isolated from the
-   others) against ``2+2`` in a plain pexpect conversation with prompts, which does none of this; alternately in blocks.
-3. An ideal of 20 random quartics in 12 variables over QQ, 27 300 terms, on its way from Macaulay2 to SymPy polynomials.
-   A session isolates its runs, so ring and ideal are made in the same script. The conversion is the wall time of the
-   run and of reading its records in Python, minus the time that Macaulay2 itself measured (``elapsedTiming``) for
-   making the ideal and for ``toExternalString`` of it, which follows in the same script for comparison. So the
-   conversion includes sending the script, writing and reading the file of the answer, and the wait in between.
+1. Start-up: ``Macaulay2()`` until its first trivial answer is read, in a fresh Python process that
+   has imported m2bridge (finding Macaulay2 and asking for its version included), against the
+   process ``M2 --script`` of an empty file; alternately.
+2. A trivial run on a warm session (script file, wire format, answer read into Python; each run is
+   isolated from the others) against ``2+2`` in a plain pexpect conversation with prompts, which
+   does none of this; alternately in blocks.
+3. An ideal of 20 random quartics in 12 variables over QQ, 27 300 terms, on its way from Macaulay2
+   to SymPy polynomials. A session isolates its runs, so ring and ideal are made in the same script.
+   The conversion is the wall time of the run and of reading its records in Python, minus the time
+   that Macaulay2 itself measured (``elapsedTiming``) for making the ideal and for
+   ``toExternalString`` of it, which follows in the same script for comparison. So the conversion
+   includes sending the script, writing and reading the file of the answer, and the wait in between.
 """
 
 from __future__ import annotations
@@ -93,9 +96,12 @@ class Conversation:
     PROMPT = r"\ni\d+ : "
 
     def __init__(self, program: Path) -> None:
-        self._terminal = pexpect.spawn(str(program), ["-q", "--silent", "--no-readline"], echo=False, encoding="utf-8")
+        self._terminal = pexpect.spawn(
+            str(program), ["-q", "--silent", "--no-readline"], echo=False, encoding="utf-8"
+        )
         self._terminal.delaybeforesend = None
-        self._terminal.maxread, self._terminal.searchwindowsize = 65536, 200  # else 10 MB take minutes
+        # else 10 MB take minutes
+        self._terminal.maxread, self._terminal.searchwindowsize = 65536, 200
         self._terminal.expect(self.PROMPT, timeout=60)
 
     def ask(self, line: str) -> str:
@@ -156,16 +162,23 @@ def conversion(program: Path, rounds: int) -> None:
             answer = parse(records)
             read = time.perf_counter()
             assert sum(map(len, answer.ideal("quartics").generators)) == 27_300
-            making, emitting, printing = (microseconds / 10**6 for microseconds in answer.integers("microseconds"))
+            making, emitting, printing = (
+                microseconds / 10**6 for microseconds in answer.integers("microseconds")
+            )
             measured.append((read - begin - making - printing, emitting, read - received, printing))
-    whole, emitting, reading, printing = (statistics.median(column) for column in zip(*measured, strict=True))
+    whole, emitting, reading, printing = (
+        statistics.median(column) for column in zip(*measured, strict=True)
+    )
     rows = [
         ["m2bridge, Macaulay2 to SymPy", f"{whole:.2f}", f"{printing / whole:.1f}"],
         ["  of it: mbEmit in Macaulay2", f"{emitting:.2f}", ""],
         ["  of it: records to SymPy", f"{reading:.2f}", ""],
         ["toExternalString alone", f"{printing:.2f}", "1.0"],
     ]
-    judgements = [[f"≤ {CONVERSION_TARGET:g}", verdict(whole <= CONVERSION_TARGET)], *[["", ""]] * 3]
+    judgements = [
+        [f"≤ {CONVERSION_TARGET:g}", verdict(whole <= CONVERSION_TARGET)],
+        *[["", ""]] * 3,
+    ]
     print_table(
         f"20 quartics in 12 variables over QQ: median of {rounds} rounds, seconds",
         ["", "time", "toExternalString / it", "target", ""],

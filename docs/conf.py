@@ -1,7 +1,8 @@
 """How the site is built: ``sphinx-build -W docs OUT``.
 
-All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are MathML, which browsers
-show by themselves. Tutorials are executed at each build, by the Macaulay2 that m2bridge finds.
+All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are
+MathML, which browsers show by themselves. Tutorials are executed at each build, by the Macaulay2
+that m2bridge finds.
 """
 
 import os
@@ -14,7 +15,8 @@ from jupyter_cache.executors import utils
 from m2bridge import __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # the m2bridge of this Python
+# the m2bridge of this Python
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 os.environ["BASH_ENV"] = str(Path(__file__).parent / "_ext" / "strict.sh")
 
 project = "m2bridge"
@@ -46,7 +48,14 @@ html_css_files = ["site.css"]
 html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
 html_math_renderer = "mathml"
-pages_without_terms = ("changelog", "benchmarks", "benchmarks-closures", "contributing", "architecture", "testing")
+pages_without_terms = (
+    "changelog",
+    "benchmarks",
+    "benchmarks-closures",
+    "contributing",
+    "architecture",
+    "testing",
+)
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -1,8 +1,8 @@
 """m2bridge: Macaulay2 from Python for the algebraic geometry of lightning self-attention.
 
-The public names are those of ``__all__``; everything else may change between releases. They are imported when they are
-first used, so that the command line can say what an interrupt does before SymPy is loaded. Each has an example in its
-docstring, written as after ``from m2bridge import *``.
+The public names are those of ``__all__``; everything else may change between releases. They are
+imported when they are first used, so that the command line can say what an interrupt does before
+SymPy is loaded. Each has an example in its docstring, written as after ``from m2bridge import *``.
 
 Examples
 --------
@@ -32,7 +32,9 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Load the magics of m2bridge, at ``%load_ext m2bridge`` in IPython or a notebook: see :mod:`m2bridge.notebook`."""
+    """Load the magics of m2bridge, at ``%load_ext m2bridge`` in IPython or a notebook: see
+    :mod:`m2bridge.notebook`.
+    """
     from m2bridge.notebook import load
 
     load(shell)

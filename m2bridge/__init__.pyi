@@ -36,10 +36,20 @@ from .families.attention.observation import observe
 from .families.attention.observed import Observations, OrbitFacts
 from .families.attention.orbits import Orbit
 from .families.attention.weights import Weights, weights
-from .families.deep_attention.all_sizes.family import DeepAttentionAllSizes, cross_check_deep_attention
+from .families.deep_attention.all_sizes.family import (
+    DeepAttentionAllSizes,
+    cross_check_deep_attention,
+)
 from .families.deep_attention.model import DeepAttention
 from .families.polynomial_network.model import PolynomialNetwork
-from .ideals.construct import from_sage, ideal, read_ideal, read_ideal_file, read_mrdi, read_sage_text
+from .ideals.construct import (
+    from_sage,
+    ideal,
+    read_ideal,
+    read_ideal_file,
+    read_mrdi,
+    read_sage_text,
+)
 from .ideals.ideal import Ideal
 from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
 from .limits import Limits

@@ -1,7 +1,7 @@
 """The works to cite: this program, Macaulay2, and the papers whose statements are checked.
 
-Nothing else names them in full; ``CITATION.cff`` and the metadata of the package say the same, and a
-test compares them.
+Nothing else names them in full; ``CITATION.cff`` and the metadata of the package say the same, and
+a test compares them.
 """
 
 from dataclasses import dataclass
@@ -13,14 +13,18 @@ AUTHORS = "The m2bridge authors"
 TITLE = "Macaulay2 from Python for the algebraic geometry of neural networks"
 YEAR = 2026
 ADDRESS = ""
-"""Where the program is published, empty before; a test asks metadata and ``CITATION.cff`` for the same."""
+"""Where the program is published, empty before; a test asks metadata and ``CITATION.cff`` for the
+same.
+"""
 PROGRAM = f"m2bridge {__version__}: {TITLE}"
 HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A paper, with its number at arXiv and the version that was read; or a program, as its authors want it cited."""
+    """A paper, with its number at arXiv and the version that was read; or a program, as its authors
+    want it cited.
+    """
 
     authors: tuple[str, ...]
     title: str
@@ -39,15 +43,19 @@ class Work:
     @property
     def _names(self) -> list[tuple[str, str]]:
         """The given and the family name of each author."""
-        return [(given, family) for given, _, family in (name.rpartition(" ") for name in self.authors)]
+        return [
+            (given, family) for given, _, family in (name.rpartition(" ") for name in self.authors)
+        ]
 
     def to_bibtex(self) -> str:
         """An entry for BibTeX and biber."""
         authors = [f"{{{name}}}" if self.year else name for name in self.authors]
         fields = {
-            "author": " and ".join(f"{family}, {given}" for given, family in self._names)
-            if self.arxiv
-            else " and ".join(authors),
+            "author": (
+                " and ".join(f"{family}, {given}" for given, family in self._names)
+                if self.arxiv
+                else " and ".join(authors)
+            ),
             "title": f"{{{self.title}}}",
             "booktitle": self.venue,
             "version": self.version,

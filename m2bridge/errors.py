@@ -29,8 +29,8 @@
         ├── WorkspaceLostError   the process of a workspace has ended, and its symbols with it
         └── ScriptError          Macaulay2 reported an error in the code
 
-Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never exceptions.
-All of them survive pickling, so that they can cross worker processes.
+Mathematical outcomes (a unit ideal, an empty locus, a refuted statement) are results, never
+exceptions. All of them survive pickling, so that they can cross worker processes.
 """
 
 from typing import Any, get_args
@@ -63,7 +63,8 @@ class InvalidCaseError(M2BridgeError):
     Attributes
     ----------
     option : str
-        Name of the offending parameter, as in Python (``d_out``); the command line turns it into ``--d-out``.
+        Name of the offending parameter, as in Python (``d_out``); the command line turns it into
+        ``--d-out``.
 
     Examples
     --------
@@ -86,7 +87,9 @@ class InvalidCaseError(M2BridgeError):
 def check_choice(option: str, value: object, choices: Any) -> None:
     """Raise InvalidCaseError unless a value is one of those of a ``Literal`` type."""
     if value not in get_args(choices):
-        raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(get_args(choices))}")
+        raise InvalidCaseError(
+            option, f"unknown {option} '{value}': use {', '.join(get_args(choices))}"
+        )
 
 
 class ConversionError(M2BridgeError):
@@ -153,15 +156,20 @@ class ParseError(M2BridgeError):
 
 
 class MethodUnavailableError(M2BridgeError):
-    """The chosen method does not apply to this case; the message says which hypothesis fails and what to use."""
+    """The chosen method does not apply to this case; the message says which hypothesis fails and
+    what to use.
+    """
 
 
 class NotApplicableError(MethodUnavailableError):
-    """The question does not apply to this case, by whatever method; the message says which hypothesis fails."""
+    """The question does not apply to this case, by whatever method; the message says which
+    hypothesis fails.
+    """
 
 
 class TooLargeError(M2BridgeError):
-    """A valid problem that takes more than is tried here; the message says how much, and what to do instead.
+    """A valid problem that takes more than is tried here; the message says how much, and what to do
+    instead.
 
     Nothing is said about the answer, as when a limit on time is reached.
 
@@ -198,7 +206,8 @@ class OtherReleaseError(CertificateError):
 
 
 class TooExpensiveError(CertificateError):
-    """A certificate whose size says, before anything is computed, that checking it would take too much.
+    """A certificate whose size says, before anything is computed, that checking it would take too
+    much.
 
     Attributes
     ----------
@@ -255,7 +264,8 @@ class EngineVersionError(EngineError):
 
 
 class TimeLimitError(EngineError):
-    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see :mod:`m2bridge.limits`.
+    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see
+    :mod:`m2bridge.limits`.
 
     Examples
     --------
@@ -312,8 +322,8 @@ class PackageError(EngineError):
 class WorkspaceLostError(EngineError):
     """The process of a workspace has ended, and its symbols are gone.
 
-    It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no code goes on with
-    symbols that it does not have any more.
+    It is raised at every use until :meth:`~m2bridge.Workspace.restart` has been called, so that no
+    code goes on with symbols that it does not have any more.
 
     Examples
     --------
@@ -337,10 +347,12 @@ class ScriptError(EngineError):
     error : str
         The message of Macaulay2.
     file : str
-        What the code is called in which it arose: a file, ``input 3`` of a workspace, the name of a script.
+        What the code is called in which it arose: a file, ``input 3`` of a workspace, the name of a
+        script.
     line, column : int or None
-        Where in this code it arose, both counted from 1; ``None`` if Macaulay2 did not say. Of all places in the user's
-        own code it is the innermost, such as a line of a function that another line calls.
+        Where in this code it arose, both counted from 1; ``None`` if Macaulay2 did not say. Of all
+        places in the user's own code it is the innermost, such as a line of a function that another
+        line calls.
     excerpt : str
         The lines around it, with the place marked.
     output : str

@@ -1,12 +1,13 @@
 """The limits of a computation: one deadline, looked at in every loop, and the memory of Macaulay2.
 
-A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the deadline: :func:`check`
-at a step, :func:`watched` around what a loop goes through, ``check(price)`` before a call of a library that cannot look
-itself and takes so many seconds. When the deadline has passed, they raise :class:`~m2bridge.errors.TimeLimitError`;
-who has found something by then catches it and gives what was found. Limits nest, and the earliest deadline counts.
+A computation runs in ``with limited(seconds):``. All that it calls, at any depth, looks at the
+deadline: :func:`check` at a step, :func:`watched` around what a loop goes through, ``check(price)``
+before a call of a library that cannot look itself and takes so many seconds. When the deadline has
+passed, they raise :class:`~m2bridge.errors.TimeLimitError`; who has found something by then catches
+it and gives what was found. Limits nest, and the earliest deadline counts.
 
-The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole of a computation,
-and no function in between has to hand it on. A new thread begins without a limit.
+The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole
+of a computation, and no function in between has to hand it on. A new thread begins without a limit.
 """
 
 import math
@@ -119,7 +120,9 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def start(option: str = "--timeout") -> None:
-    """A command begins here: a limit that it sets later counts from now on; see ``begin`` of :func:`limited`."""
+    """A command begins here: a limit that it sets later counts from now on; see ``begin`` of
+    :func:`limited`.
+    """
     _current.set(Clock(begin=time.monotonic(), option=option))
 
 
@@ -166,7 +169,8 @@ def limit_of(seconds: float) -> str:
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """A part of the time that is left for the block, so that something is left for what comes after it.
+    """A part of the time that is left for the block, so that something is left for what comes after
+    it.
 
     Parameters
     ----------
@@ -178,9 +182,15 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     outer = clock()
     now = outer.now()
     if math.isinf(outer.deadline):
-        inner = outer if otherwise is None else replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
+        inner = (
+            outer
+            if otherwise is None
+            else replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
+        )
     else:
-        limit = outer.limit if part == 1 or outer.limit.startswith(PART) else f"{PART} {outer.limit}"
+        limit = (
+            outer.limit if part == 1 or outer.limit.startswith(PART) else f"{PART} {outer.limit}"
+        )
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
     with _running(inner):
         yield inner
@@ -194,7 +204,8 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
 
 
 def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, ...], str]:
-    """The results of computations, one after the other, and at the limit those so far with the reason for the end.
+    """The results of computations, one after the other, and at the limit those so far with the
+    reason for the end.
 
     Raises
     ------
@@ -239,7 +250,9 @@ def check_timeout(timeout: float | None) -> None:
     """
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if timeout is not None and not (number and 0 < timeout < math.inf):
-        raise InvalidCaseError("timeout", f"must be a positive, finite number of seconds, not {timeout!r}")
+        raise InvalidCaseError(
+            "timeout", f"must be a positive, finite number of seconds, not {timeout!r}"
+        )
 
 
 LONGEST = 1e9
@@ -248,13 +261,19 @@ LONGEST = 1e9
 
 @contextmanager
 def alarm(clock: Clock, grace: float) -> Iterator[None]:
-    """Raise :class:`~m2bridge.errors.TimeLimitError` in the block some seconds after the deadline of its clock.
+    """Raise :class:`~m2bridge.errors.TimeLimitError` in the block some seconds after the deadline
+    of its clock.
 
-    In the main thread only: others cannot be interrupted, and look at the clock themselves. What the block has found by
-    then is lost with the exception, unless it catches it; looking at the clock comes first and can say more.
+    In the main thread only: others cannot be interrupted, and look at the clock themselves. What
+    the block has found by then is lost with the exception, unless it catches it; looking at the
+    clock comes first and can say more.
     """
     remaining = clock.remaining
-    if remaining is None or remaining > LONGEST or threading.current_thread() is not threading.main_thread():
+    if (
+        remaining is None
+        or remaining > LONGEST
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
 
@@ -271,7 +290,9 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
 
 
 LEAST_MEMORY = 640 * 2**20
-"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on two cores."""
+"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on
+two cores.
+"""
 
 MOST_MEMORY = 2**62
 """Limits on memory are signed numbers of 64 bits."""
@@ -286,14 +307,15 @@ class Limits:
     timeout : float, optional
         Seconds of wall time, as many as you like; no limit when left out or infinite.
     memory : int, optional
-        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`; what this process has
-        (``ulimit -v``) when left out. Useful limits start at 1 GiB; machines with many cores need more.
+        Bytes of address space of each process of the engine, at least :data:`LEAST_MEMORY`; what
+        this process has (``ulimit -v``) when left out. Useful limits start at 1 GiB; machines with
+        many cores need more.
 
     Raises
     ------
     InvalidCaseError
-        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if this process may not
-        use so much itself: no limit that was set before is ever raised.
+        If the time is not a positive number, if Macaulay2 cannot start within this memory, or if
+        this process may not use so much itself: no limit that was set before is ever raised.
 
     Examples
     --------
@@ -319,15 +341,21 @@ class Limits:
                 "give it 640M at least, better 1G or more",
             )
         if self.memory > MOST_MEMORY:
-            raise InvalidCaseError("memory", f"this system takes no limit above {MOST_MEMORY / 2**30:.3g} GiB")
+            raise InvalidCaseError(
+                "memory", f"this system takes no limit above {MOST_MEMORY / 2**30:.3g} GiB"
+            )
         inherited = address_space()
         if inherited is not None and self.memory > inherited:
             allowed = f"{inherited // 2**20}M"
-            raise InvalidCaseError("memory", f"more than the {allowed} of address space allowed here (ulimit -v)")
+            raise InvalidCaseError(
+                "memory", f"more than the {allowed} of address space allowed here (ulimit -v)"
+            )
 
 
 def address_space() -> int | None:
-    """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if there is none."""
+    """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if
+    there is none.
+    """
     import resource  # Windows lacks it, and is told so by whoever imports this module
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]

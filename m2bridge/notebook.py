@@ -1,4 +1,6 @@
-"""``%load_ext m2bridge``: Macaulay2 in cells of a notebook. The only room that knows IPython, which is loaded there."""
+"""``%load_ext m2bridge``: Macaulay2 in cells of a notebook. The only room that knows IPython, which
+is loaded there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.completer import (
+    CompletionContext,
+    SimpleCompletion,
+    SimpleMatcherResult,
+    context_matcher,
+)
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class
@@ -28,7 +35,9 @@ from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 
 
 def load(shell: InteractiveShell) -> None:
-    """Add the magics ``%%m2`` and ``%m2``, the completion of names in them, and the progress of long cells."""
+    """Add the magics ``%%m2`` and ``%m2``, the completion of names in them, and the progress of
+    long cells.
+    """
 
     magics = Macaulay2Magics(shell, Progress())
     shell.register_magics(magics)
@@ -48,20 +57,26 @@ def unload(shell: InteractiveShell) -> None:
     for kind in shell.magics_manager.magics.values():
         kind.pop("m2", None)
     matchers = shell.Completer.custom_matchers
-    matchers[:] = [matcher for matcher in matchers if getattr(matcher, "matcher_identifier", "") != IDENTIFIER]
+    matchers[:] = [
+        matcher for matcher in matchers if getattr(matcher, "matcher_identifier", "") != IDENTIFIER
+    ]
 
 
 MOST_TEXT = 100_000
 """Characters of what a cell prints, and of the text of its value."""
 
-_OPTIONS = re.compile(r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*")
+_OPTIONS = re.compile(
+    r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*"
+)
 
 
 _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds in decimal digits; ValueError otherwise, also where Python would read a number."""
+    """Read a number of seconds in decimal digits; ValueError otherwise, also where Python would
+    read a number.
+    """
     if not _DECIMAL.fullmatch(text):
         raise ValueError(f"'{text}' is not a number of seconds")
     return float(text)
@@ -69,7 +84,9 @@ def seconds(text: str) -> float:
 
 @magics_class
 class Macaulay2Magics(Magics):
-    """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of the kernel."""
+    """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of
+    the kernel.
+    """
 
     def __init__(self, shell: InteractiveShell, progress: Progress) -> None:
         super().__init__(shell)
@@ -86,7 +103,9 @@ class Macaulay2Magics(Magics):
 
     @property
     def _cell(self) -> int:
-        """The number of the cell that runs; IPython itself counts the next one from its beginning on."""
+        """The number of the cell that runs; IPython itself counts the next one from its beginning
+        on.
+        """
         running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
         return self._shell.execution_count if running is None else int(running)
 
@@ -97,17 +116,40 @@ class Macaulay2Magics(Magics):
         self._work = None
 
     @magic_arguments()
-    @argument("-i", "--input", action="append", default=[], metavar="NAME", help="Python name to take in (or several)")
-    @argument("-o", "--output", action="append", default=[], metavar="NAME", help="name to bring to Python")
-    @argument("--timeout", type=seconds, metavar="SECONDS", help="limit of this cell; its end costs all symbols")
-    @argument("--restart", action="store_true", help="begin with a fresh Macaulay2, without symbols")
+    @argument(
+        "-i",
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="Python name to take in (or several)",
+    )
+    @argument(
+        "-o",
+        "--output",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="name to bring to Python",
+    )
+    @argument(
+        "--timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="limit of this cell; its end costs all symbols",
+    )
+    @argument(
+        "--restart", action="store_true", help="begin with a fresh Macaulay2, without symbols"
+    )
     @argument("--m2", metavar="PATH", help="begin with this Macaulay2 program, for this notebook")
     @line_cell_magic
     def m2(self, line: str, cell: str | None = None) -> Any:
-        """Evaluate Macaulay2 code in the workspace of this notebook; show what it printed, and its last value.
+        """Evaluate Macaulay2 code in the workspace of this notebook; show what it printed, and its
+        last value.
 
-        ``%%m2 -i f -o I`` takes the Python object ``f`` in, and brings the value of ``I`` to Python afterwards. Several
-        names are separated by commas. A semicolon at the end says that the last value is not wanted.
+        ``%%m2 -i f -o I`` takes the Python object ``f`` in, and brings the value of ``I`` to Python
+        afterwards. Several names are separated by commas. A semicolon at the end says that the last
+        value is not wanted.
         """
         head = line if cell is not None else line[: _OPTIONS.match(line).end()]  # type: ignore[union-attr]
         options = parse_argstring(self.m2, head)
@@ -115,7 +157,8 @@ class Macaulay2Magics(Magics):
             self.close()
             self._program = options.m2 or self._program
         try:
-            # The line of the magic is a comment, so that lines have the numbers that they have in the cell.
+            # The line of the magic is a comment, so that lines have the numbers that they have in
+            # the cell.
             code = line[len(head) :] if cell is None else f"-- %%m2 {printable(line)}\n{cell}"
             return self._evaluate(code, options)
         except M2BridgeError as error:
@@ -129,7 +172,9 @@ class Macaulay2Magics(Magics):
             self.work[name] = user[name]
         file = f"In [{self._cell}]"
         with asked_by("--timeout"):
-            evaluation = self.work.evaluate(code, references=True, timeout=options.timeout, file=file)
+            evaluation = self.work.evaluate(
+                code, references=True, timeout=options.timeout, file=file
+            )
         sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
         user.update({name: self.work.get(name, references=True) for name in _names(options.output)})
         return _shown(evaluation.value)
@@ -140,7 +185,8 @@ def _names(lists: Iterable[str]) -> list[str]:
 
 
 def _shown(value: Any) -> Any:
-    """The value, for IPython to show; nothing, where that is a text of more than :data:`MOST_TEXT` characters.
+    """The value, for IPython to show; nothing, where that is a text of more than :data:`MOST_TEXT`
+    characters.
 
     What has HTML of its own keeps that short by itself.
     """
@@ -148,14 +194,20 @@ def _shown(value: Any) -> Any:
         return value
     with any_length():
         text = repr(value)
-    if len(text) <= MOST_TEXT and not (isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0):
+    if len(text) <= MOST_TEXT and not (
+        isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0
+    ):
         return value
-    print(f"{shortened(text)}\n({len(text)} characters; -o NAME brings the value of NAME to Python)")
+    print(
+        f"{shortened(text)}\n({len(text)} characters; -o NAME brings the value of NAME to Python)"
+    )
     return None
 
 
 def marked(error: M2BridgeError) -> M2BridgeError:
-    """The error, shown in the cell by its message, with the place in the code, and without Python's own calls."""
+    """The error, shown in the cell by its message, with the place in the code, and without Python's
+    own calls.
+    """
     red, plain = "\x1b[31m", "\x1b[0m"
     advice = "\n%m2 --restart begins anew" if isinstance(error, WorkspaceLostError) else ""
     lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
@@ -164,10 +216,16 @@ def marked(error: M2BridgeError) -> M2BridgeError:
 
 
 IDENTIFIER = "m2bridge"
-_CELL, _LINE, _NAME = re.compile(r"\s*%%m2\b"), re.compile(r"\s*%m2\s"), re.compile(r"[A-Za-z][A-Za-z0-9']*$")
+_CELL, _LINE, _NAME = (
+    re.compile(r"\s*%%m2\b"),
+    re.compile(r"\s*%m2\s"),
+    re.compile(r"[A-Za-z][A-Za-z0-9']*$"),
+)
 
 
-def completes(names: Callable[[], Iterable[str]]) -> Callable[[CompletionContext], SimpleMatcherResult]:
+def completes(
+    names: Callable[[], Iterable[str]],
+) -> Callable[[CompletionContext], SimpleMatcherResult]:
     """A matcher for IPython.
 
     Parameters
@@ -187,7 +245,9 @@ def completes(names: Callable[[], Iterable[str]]) -> Callable[[CompletionContext
         except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
             matches = []
         completions = [SimpleCompletion(name, type="Macaulay2") for name in matches]
-        return SimpleMatcherResult(completions=completions, matched_fragment=begun[0], suppress=bool(matches))
+        return SimpleMatcherResult(
+            completions=completions, matched_fragment=begun[0], suppress=bool(matches)
+        )
 
     return matcher
 
@@ -203,7 +263,8 @@ _OWN = __file__
 
 
 class Progress:
-    """A line below each cell in which a function of m2bridge takes longer than ``patience`` seconds.
+    """A line below each cell in which a function of m2bridge takes longer than ``patience``
+    seconds.
 
     Parameters
     ----------
@@ -222,9 +283,12 @@ class Progress:
         """A cell begins, in this thread."""
         self.end()
         self._over = threading.Event()
-        watch, over = copy_context().run, self._over  # the context says below which cell lines are shown
+        # the context says below which cell lines are shown
+        watch, over = copy_context().run, self._over
         arguments = (self._watch, threading.get_ident(), over, self._show or _Line())
-        self._watcher = threading.Thread(target=watch, args=arguments, name="m2bridge progress", daemon=True)
+        self._watcher = threading.Thread(
+            target=watch, args=arguments, name="m2bridge progress", daemon=True
+        )
         self._watcher.start()
 
     def end(self, *_: Any) -> None:
@@ -245,7 +309,9 @@ class Progress:
 
 
 def doings(frame: FrameType | None) -> str:
-    """The function of m2bridge that was called, and whether it waits for Macaulay2; empty outside m2bridge."""
+    """The function of m2bridge that was called, and whether it waits for Macaulay2; empty outside
+    m2bridge.
+    """
     called, waits = "", False
     while frame is not None:
         file = frame.f_code.co_filename
@@ -262,5 +328,7 @@ class _Line:
         self._handle, self._shown = DisplayHandle(), False
 
     def __call__(self, text: str) -> None:
-        (self._handle.update if self._shown else self._handle.display)({"text/plain": text}, raw=True)
+        (self._handle.update if self._shown else self._handle.display)(
+            {"text/plain": text}, raw=True
+        )
         self._shown = True

@@ -1,4 +1,6 @@
-"""The computer and its Python: cores, supported systems, imports, folders of the installation, long integers."""
+"""The computer and its Python: cores, supported systems, imports, folders of the installation, long
+integers.
+"""
 
 import gc
 import os
@@ -21,7 +23,9 @@ POSIX = ("fcntl", "resource", "termios")
 
 
 def cores() -> int:
-    """Count the cores that this process may use; those of the computer where the system does not say (macOS)."""
+    """Count the cores that this process may use; those of the computer where the system does not
+    say (macOS).
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -37,18 +41,27 @@ def check_system() -> None:
     """
     if missing := [name for name in POSIX if find_spec(name) is None]:
         raise UnsupportedSystemError(
-            f"m2bridge needs Linux or macOS; on Windows install it in WSL, the Windows Subsystem for Linux "
-            f"('wsl --install', then as README says). This Python has no module {', '.join(missing)}"
+            "m2bridge needs Linux or macOS; on Windows install it in WSL, the Windows Subsystem"
+            " for Linux ('wsl --install', then as README says). This Python has no module"
+            f" {', '.join(missing)}"
         )
 
 
 def exit_text(status: int) -> str:
-    """Say how a process ended, by its exit status, which is negative for a signal; to follow its name."""
-    return f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+    """Say how a process ended, by its exit status, which is negative for a signal; to follow its
+    name.
+    """
+    return (
+        f"was killed by {signal.Signals(-status).name}"
+        if status < 0
+        else f"ended with exit status {status}"
+    )
 
 
 def signal_of(status: int | None) -> signal.Signals | None:
-    """The signal that ended a program, or a program that a shell script called: the script's status is 128 + n."""
+    """The signal that ended a program, or a program that a shell script called: the script's status
+    is 128 + n.
+    """
     number = 0 if status is None else -status if status < 0 else status - 128
     return signal.Signals(number) if number in set(signal.Signals) else None
 
@@ -73,15 +86,18 @@ class _Look:
 def importing() -> Iterator[None]:
     """Hold signals back, and garbage collection off, while a block imports modules.
 
-    Libraries may swallow the exception that a signal raises while they are imported, so the clock is looked at before
-    each module. What is imported stays: collecting it only costs time, now and at the end.
+    Libraries may swallow the exception that a signal raises while they are imported, so the clock
+    is looked at before each module. What is imported stays: collecting it only costs time, now and
+    at the end.
 
     Raises
     ------
     TimeLimitError
         If the limit is reached; on a busy machine, or from a slow disk, imports take long.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
+    )
     gc.disable()
     sys.meta_path.insert(0, _Look)
     try:
@@ -117,7 +133,9 @@ def library(name: str, need: str) -> ModuleType:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Hold the collector off while a block makes many objects that stay: it would look at them again and again."""
+    """Hold the collector off while a block makes many objects that stay: it would look at them
+    again and again.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -131,7 +149,8 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts`` of this installation.
+    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts`` of this
+    installation.
 
     Raises
     ------
@@ -141,14 +160,18 @@ def folder(name: str) -> Path:
     for candidate in (_PACKAGE / name, _PACKAGE.parent / name):
         if candidate.is_dir():
             return candidate
-    raise ResourceError(f"the folder '{name}' is missing from this installation of m2bridge; reinstall it")
+    raise ResourceError(
+        f"the folder '{name}' is missing from this installation of m2bridge; reinstall it"
+    )
 
 
 def m2script(name: str) -> Path:
     """Path of the shared Macaulay2 script ``name`` (without ``.m2``)."""
     path = folder("m2scripts") / f"{name}.m2"
     if not path.is_file():
-        raise ResourceError(f"the Macaulay2 script '{path.name}' is missing from this installation of m2bridge")
+        raise ResourceError(
+            f"the Macaulay2 script '{path.name}' is missing from this installation of m2bridge"
+        )
     return path
 
 
@@ -161,7 +184,8 @@ _before = 0
 def any_length() -> Iterator[None]:
     """Lift Python's limit while results are written; reading has limits of its own.
 
-    The limit belongs to the whole process: the first thread that comes lifts it, the last one puts it back.
+    The limit belongs to the whole process: the first thread that comes lifts it, the last one puts
+    it back.
     """
     global _users, _before
     with _lock:

@@ -19,7 +19,9 @@ from tests.exact_ideals import exact_ideals
 def models(largest: int) -> list[SingleLayerAttention]:
     """All sizes up to d = d' = largest, a one larger."""
     sizes = range(1, largest + 1)
-    return [SingleLayerAttention(d, dp, a) for d in sizes for dp in sizes for a in range(1, largest + 2)]
+    return [
+        SingleLayerAttention(d, dp, a) for d in sizes for dp in sizes for a in range(1, largest + 2)
+    ]
 
 
 def points(some: isl.Set, largest: int) -> set[tuple[int, ...]]:
@@ -30,7 +32,9 @@ def points(some: isl.Set, largest: int) -> set[tuple[int, ...]]:
     found: list[isl.Point] = []
     bounded.foreach_point(found.append)
     places = range(some.n_dim())
-    return {tuple(p.get_coordinate_val(isl.dim_type.set, i).to_python() for i in places) for p in found}
+    return {
+        tuple(p.get_coordinate_val(isl.dim_type.set, i).to_python() for i in places) for p in found
+    }
 
 
 def point(model: SingleLayerAttention, orbit: Orbit | None = None) -> tuple[int, ...]:
@@ -53,5 +57,7 @@ def facts() -> Facts:
 @cache
 def verdicts() -> dict[str, SizesVerdict]:
     """All verdicts, by name."""
-    _, found, _ = decide(basis(), [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)])
+    _, found, _ = decide(
+        basis(), [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)]
+    )
     return {verdict.name: verdict for verdict in found}

@@ -48,10 +48,18 @@ def outcome(folder: Path, d: int) -> dict[str, Any]:
 
 
 @contextmanager
-def certifying(folder: Path, m2: str, *more: str, shell: str = 'exec "$@"') -> Iterator[subprocess.Popen[str]]:
-    """The command in a process group of its own, as a terminal would start it; by this line of a shell."""
+def certifying(
+    folder: Path, m2: str, *more: str, shell: str = 'exec "$@"'
+) -> Iterator[subprocess.Popen[str]]:
+    """The command in a process group of its own, as a terminal would start it; by this line of a
+    shell.
+    """
     code = "from m2bridge.cli.main import main; main()"
-    workers = [] if {"serial", "--scheduler"} & set(more) else ["--workers", "1" if "dask" in more else "2"]
+    workers = (
+        []
+        if {"serial", "--scheduler"} & set(more)
+        else ["--workers", "1" if "dask" in more else "2"]
+    )
     arguments = ["certify", *SMALL, "--out", str(folder), *workers, "--m2", m2, *more]
     process = subprocess.Popen(
         ["sh", "-c", shell, "sh", sys.executable, "-c", code, *arguments],
@@ -74,7 +82,9 @@ def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @contextmanager
 def held(folder: Path, name: str) -> Iterator[None]:
-    """Be at this case, as another batch would, so that no batch in this folder ends in the block."""
+    """Be at this case, as another batch would, so that no batch in this folder ends in the
+    block.
+    """
     with case_lock(folder, name) as mine:
         assert mine
         yield

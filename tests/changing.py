@@ -28,7 +28,13 @@ def changed(certificate: Certificate, path: tuple[Any, ...], value: Any) -> Cert
 
 
 def leaves(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else None
+    items = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else None
+    )
     if items is None:
         yield path, data
     else:

@@ -1,9 +1,10 @@
 """Options and engines of the test suite.
 
-Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on PATH. Those marked
-``macaulay2("any")`` run on the first, which is the wheel's: modules of mathematics are, but for the tests in them that
-are marked ``macaulay2("each")``, of which each template has one. A machine without any Macaulay2 makes engine tests
-fail, not skip, unless ``--no-engine`` says that this is meant. Where one Macaulay2 cannot be used, as when the wheel's
+Engine tests run on every supported Macaulay2 of this machine: the one in the wheel and the one on
+PATH. Those marked ``macaulay2("any")`` run on the first, which is the wheel's: modules of
+mathematics are, but for the tests in them that are marked ``macaulay2("each")``, of which each
+template has one. A machine without any Macaulay2 makes engine tests fail, not skip, unless
+``--no-engine`` says that this is meant. Where one Macaulay2 cannot be used, as when the wheel's
 needs another processor, they run on the others, and one warning says so.
 """
 
@@ -37,7 +38,9 @@ from tests import quick
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine, RecordingEngine, Remembering
 
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+settings.register_profile(
+    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
 settings.register_profile("exploring", settings.get_profile("patient"), derandomize=False)
 settings.load_profile("patient")
 
@@ -46,7 +49,9 @@ TRANSCRIPTS = Path(__file__).parent / "golden" / "transcripts"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--no-engine", action="store_true", help="leave out all tests that need Macaulay2")
+    parser.addoption(
+        "--no-engine", action="store_true", help="leave out all tests that need Macaulay2"
+    )
     parser.addoption("--update-golden", action="store_true", help="write the golden scripts anew")
     parser.addoption("--record", action="store_true", help="record the golden transcripts anew")
 
@@ -67,7 +72,9 @@ def usable() -> list[Candidate]:
 
 
 def warn_of_refused(config: pytest.Config) -> None:
-    """One warning that names the programs that are there and cannot be used, when tests run on another one."""
+    """One warning that names the programs that are there and cannot be used, when tests run on
+    another one.
+    """
     refused = [
         f"without the Macaulay2 of {one.candidate.origin}: {one.refusal}"
         for one in asked()
@@ -81,10 +88,11 @@ def warn_of_refused(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A shell that starts the tests in the background, or ``nohup``, lets them and their children ignore signals.
+    """A shell that starts the tests in the background, or ``nohup``, lets them and their children
+    ignore signals.
 
-    Programs that the tests start, some hundreds, keep their bytecode: one that compiles it anew takes a third longer.
-    So do the workers of xdist, which read what another has compiled.
+    Programs that the tests start, some hundreds, keep their bytecode: one that compiles it anew
+    takes a third longer. So do the workers of xdist, which read what another has compiled.
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -98,20 +106,28 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """``M2BRIDGE_REQUIRED_ENGINES`` names versions that must be there, so that no run leaves one out silently."""
+    """``M2BRIDGE_REQUIRED_ENGINES`` names versions that must be there, so that no run leaves one
+    out silently.
+    """
     required = set(os.environ.get("M2BRIDGE_REQUIRED_ENGINES", "").split())
     missing = required - {candidate.version for candidate in usable()} if required else set()
     if missing:
-        raise pytest.UsageError(f"Macaulay2 {', '.join(sorted(missing))} is required and was not found")
+        raise pytest.UsageError(
+            f"Macaulay2 {', '.join(sorted(missing))} is required and was not found"
+        )
 
 
 def pytest_collection(session: pytest.Session) -> None:
-    """A worker of xdist imports its share of all tests before the rest, which the others have compiled meanwhile."""
+    """A worker of xdist imports its share of all tests before the rest, which the others have
+    compiled meanwhile.
+    """
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.option.file_or_dir:
         return
     gc.disable()  # until all are collected
-    files = sorted(Path(__file__).parent.glob("*/test_*.py"))[int(worker["workerid"][2:]) :: worker["workercount"]]
+    files = sorted(Path(__file__).parent.glob("*/test_*.py"))[
+        int(worker["workerid"][2:]) :: worker["workercount"]
+    ]
     sys.path[:0] = sorted({str(file.parent) for file in files})
     for file in files:
         with suppress(Exception, pytest.skip.Exception):  # the collection says it
@@ -119,7 +135,9 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Tests and modules stay to the end: collectors of garbage need not look at them again, and at others seldom."""
+    """Tests and modules stay to the end: collectors of garbage need not look at them again, and at
+    others seldom.
+    """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
@@ -132,7 +150,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if marker is not None and marker.args == ("any",):
             found = found[:1]
         values = [pytest.param(c.program, id=f"M2-{c.version}") for c in found]
-        metafunc.parametrize("program", values or [pytest.param(None, id="no-engine")], scope="session")
+        metafunc.parametrize(
+            "program", values or [pytest.param(None, id="no-engine")], scope="session"
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -147,7 +167,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a computation without a limit gives itself, a minute, is more than any needs here, on a busy machine too."""
+    """What a computation without a limit gives itself, a minute, is more than any needs here, on a
+    busy machine too.
+    """
     monkeypatch.setattr("m2bridge.maps.completeness.PROOF_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.maps.dimension.ELIMINATION_SECONDS", PATIENCE)
     monkeypatch.setattr("m2bridge.families.attention.tangents.BOUND_SECONDS", PATIENCE)
@@ -155,9 +177,13 @@ def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def server_of_workers(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The process from which workers are forked: it knows one folder of logs, and imports once what workers need."""
+    """The process from which workers are forked: it knows one folder of logs, and imports once what
+    workers need.
+    """
     os.environ[quick.LOG] = str(tmp_path_factory.mktemp("logs") / "log")
-    prepare("m2bridge.batch.executors", "m2bridge.crosscheck.verified", *family("attention").modules)
+    prepare(
+        "m2bridge.batch.executors", "m2bridge.crosscheck.verified", *family("attention").modules
+    )
 
 
 @pytest.fixture(scope="session")
@@ -183,7 +209,9 @@ def session(program: Path | None, sessions: Callable[[Path], Macaulay2]) -> Maca
 
 @pytest.fixture(scope="session")
 def engine(session: Macaulay2) -> Macaulay2:
-    """The same; modules that ask the same questions again and again put :func:`remembering` in its place."""
+    """The same; modules that ask the same questions again and again put :func:`remembering` in its
+    place.
+    """
     return session
 
 
@@ -202,7 +230,9 @@ def remembering(session: Macaulay2) -> Engine:
 
 @pytest.fixture(scope="module")
 def recorded(request: pytest.FixtureRequest) -> Engine:
-    """Answers from stored transcripts; with ``--record`` from a real Macaulay2, stored for the next time."""
+    """Answers from stored transcripts; with ``--record`` from a real Macaulay2, stored for the next
+    time.
+    """
     if request.config.getoption("--record"):
         return RecordingEngine(Macaulay2(), TRANSCRIPTS)
     return RecordedEngine(TRANSCRIPTS)
@@ -234,8 +264,12 @@ class Lent:
 
 
 @pytest.fixture
-def one_session(m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands in this process that would start the first Macaulay2 without limits take the one of the tests."""
+def one_session(
+    m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands in this process that would start the first Macaulay2 without limits take the one of
+    the tests.
+    """
 
     def session(program: Path | str | None = None, limits: Limits | None = None) -> Session | Lent:
         if limits in (None, Limits()) and str(program or m2) == m2:
@@ -253,7 +287,9 @@ Invoke = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
-    """The command in this process, which need not start: its exit code, and what it writes to both streams."""
+    """The command in this process, which need not start: its exit code, and what it writes to both
+    streams.
+    """
 
     def run(*arguments: str, code: str = "") -> subprocess.CompletedProcess[str]:
         monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])

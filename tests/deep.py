@@ -1,4 +1,6 @@
-"""Deep attention once more, from its definition alone: values in SymPy, and Jacobian matrices over QQ by tangents."""
+"""Deep attention once more, from its definition alone: values in SymPy, and Jacobian matrices over
+QQ by tangents.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +17,39 @@ _NUMBERS = [*range(-50, 0), *range(1, 51)]
 """Among few small numbers too many weights are special."""
 
 
-def random_weights(widths: Sequence[int], a: Sequence[int], heads: int, random: Random) -> list[Heads]:
-    """K, Q and V of each head of each layer, with integer entries other than 0; K and Q whatever a is."""
+def random_weights(
+    widths: Sequence[int], a: Sequence[int], heads: int, random: Random
+) -> list[Heads]:
+    """K, Q and V of each head of each layer, with integer entries other than 0; K and Q whatever a
+    is.
+    """
 
     def matrix(rows: int, columns: int) -> Any:
-        return flint.fmpz_mat([[random.choice(_NUMBERS) for _ in range(columns)] for _ in range(rows)])
+        return flint.fmpz_mat(
+            [[random.choice(_NUMBERS) for _ in range(columns)] for _ in range(rows)]
+        )
 
     return [
-        [{"K": matrix(rank, before), "Q": matrix(rank, before), "V": matrix(after, before)} for _ in range(heads)]
+        [
+            {"K": matrix(rank, before), "Q": matrix(rank, before), "V": matrix(after, before)}
+            for _ in range(heads)
+        ]
         for (before, after), rank in zip(pairwise(widths), a, strict=True)
     ]
 
 
 def jacobian_rank(
-    widths: Sequence[int], a: Sequence[int], t: int, heads: int = 1, skip: bool = False, inputs: int = 0, seed: int = 5
+    widths: Sequence[int],
+    a: Sequence[int],
+    t: int,
+    heads: int = 1,
+    skip: bool = False,
+    inputs: int = 0,
+    seed: int = 5,
 ) -> int:
-    """The rank over QQ of the differential of (K, Q, V) ↦ (φ(X_1), φ(X_2), …), the weights and all X_i random."""
+    """The rank over QQ of the differential of (K, Q, V) ↦ (φ(X_1), φ(X_2), …), the weights and all
+    X_i random.
+    """
     random = Random(seed)
     weights = random_weights(widths, a, heads, random)
     places = [
@@ -73,15 +92,21 @@ def tangent(weights: list[Heads], X: Any, place: tuple[int, int, str, int, int],
     return dY
 
 
-def softmax_rank(widths: Sequence[int], a: Sequence[int], t: int, inputs: int, seed: int = 5) -> int:
+def softmax_rank(
+    widths: Sequence[int], a: Sequence[int], t: int, inputs: int, seed: int = 5
+) -> int:
     """The rank modulo a prime of the differential for one head, softmax and tokens x, y, …, y.
 
-    The exponentials of scores are numbers of their own, random for each input: they are independent of each other and
-    of the tokens (Ax 1971). A gradient is a linear form of the tangents of one random input.
+    The exponentials of scores are numbers of their own, random for each input: they are independent
+    of each other and of the tokens (Ax 1971). A gradient is a linear form of the tangents of one
+    random input.
     """
     random, p = Random(seed), 2**31 - 1
     weights = [
-        {name: _modulo(p, random, *size) for name, size in {"K": (r, m), "Q": (r, m), "V": (n, m)}.items()}
+        {
+            name: _modulo(p, random, *size)
+            for name, size in {"K": (r, m), "Q": (r, m), "V": (n, m)}.items()
+        }
         for (m, n), r in zip(pairwise(widths), a, strict=True)
     ]
     places = [
@@ -93,16 +118,28 @@ def softmax_rank(widths: Sequence[int], a: Sequence[int], t: int, inputs: int, s
     ]
     rows = []
     for _ in range(inputs):
-        X, form = _modulo(p, random, widths[0], 2), [random.randrange(p) for _ in range(2 * widths[-1])]
-        seen = [(e, pow(e + t - 1, -1, p)) for e in (random.randrange(1, p - t) for _ in range(2 * len(a)))]
+        X, form = (
+            _modulo(p, random, widths[0], 2),
+            [random.randrange(p) for _ in range(2 * widths[-1])],
+        )
+        seen = [
+            (e, pow(e + t - 1, -1, p))
+            for e in (random.randrange(1, p - t) for _ in range(2 * len(a)))
+        ]
         parts = [e * inverse % p for e, inverse in seen]
         tangents = (_softmax_tangent(p, weights, X, parts, place).entries() for place in places)
-        rows.append([sum(c * int(y) for c, y in zip(form, moved, strict=True)) % p for moved in tangents])
+        rows.append(
+            [sum(c * int(y) for c, y in zip(form, moved, strict=True)) % p for moved in tangents]
+        )
     return int(flint.nmod_mat(rows, p).rank())
 
 
-def _softmax_tangent(p: int, weights: list[dict[str, Any]], X: Any, parts: list[int], place: Any) -> Any:
-    """Tokens y + π(z)δ for z = x, y, with δ = x − y and dπ = π(1 − π)dζ, ζ = δᵀKᵀQz; by the product rule."""
+def _softmax_tangent(
+    p: int, weights: list[dict[str, Any]], X: Any, parts: list[int], place: Any
+) -> Any:
+    """Tokens y + π(z)δ for z = x, y, with δ = x − y and dπ = π(1 − π)dζ, ζ = δᵀKᵀQz; by the product
+    rule.
+    """
     apart, last = flint.nmod_mat([[1], [p - 1]], p), flint.nmod_mat([[0, 0], [1, 1]], p)
     Y, dY = X, 0 * X
     for k, layer in enumerate(weights):
@@ -122,7 +159,9 @@ def _softmax_tangent(p: int, weights: list[dict[str, Any]], X: Any, parts: list[
 
 
 def _modulo(p: int, random: Random, rows: int, columns: int) -> Any:
-    return flint.nmod_mat([[random.randrange(1, p) for _ in range(columns)] for _ in range(rows)], p)
+    return flint.nmod_mat(
+        [[random.randrange(1, p) for _ in range(columns)] for _ in range(rows)], p
+    )
 
 
 def value(weights: list[Heads], X: Sequence[Sequence[int]], skip: bool) -> list[list[int]]:
@@ -141,7 +180,9 @@ def as_sympy(matrix: Any) -> Matrix:
 
 
 def flattened(weights: list[Heads], widths: Sequence[int]) -> list[int]:
-    """The weights as the parameters of the model: A = KᵀQ instead of K and Q where a_k ≥ d_{k−1}."""
+    """The weights as the parameters of the model: A = KᵀQ instead of K and Q where a_k ≥
+    d_{k−1}.
+    """
     entries: list[Any] = []
     for before, layer in zip(widths, weights, strict=False):
         for head in layer:

@@ -1,6 +1,7 @@
 """Waiting for what happens, never for a number of seconds.
 
-Some other work on the machine may make everything many times slower; then a test takes longer, and its verdict stays.
+Some other work on the machine may make everything many times slower; then a test takes longer, and
+its verdict stays.
 """
 
 import os
@@ -11,11 +12,14 @@ from contextlib import suppress
 import psutil
 
 PATIENCE = 900.0
-"""Seconds after which something will never happen, on however slow a machine; only a hang waits so long."""
+"""Seconds after which something will never happen, on however slow a machine; only a hang waits so
+long.
+"""
 
 SMALL_FILES = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f {}"
-"""A line of a shell: no file grows beyond so many blocks. Python would leave half of the bytecode that it writes, and
-no later program could read it."""
+"""A line of a shell: no file grows beyond so many blocks. Python would leave half of the bytecode
+that it writes, and no later program could read it.
+"""
 
 
 def wait_for(condition: Callable[[], object]) -> None:

@@ -36,9 +36,10 @@ from m2bridge.workspace.values import (
     Tally,
 )
 
-# Everyday expressions of Macaulay2 with their values, by kind. The values are known without this program: from
-# Macaulay2's documentation, from textbooks (Cox–Little–O'Shea, Eisenbud, Miller–Sturmfels), from closed formulas, or
-# by hand. ``Shown`` compares the text; everything else the Python object.
+# Everyday expressions of Macaulay2 with their values, by kind. The values are known without this
+# program: from Macaulay2's documentation, from textbooks (Cox–Little–O'Shea, Eisenbud,
+# Miller–Sturmfels), from closed formulas, or by hand. ``Shown`` compares the text; everything else
+# the Python object.
 
 
 @dataclass(frozen=True)
@@ -227,12 +228,18 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
         ("QQ[x]; value factor(x^4-1)", polynomial("x", x**4 - 1)),
         ("QQ[x]; apply(toList factor(x^2-1), p -> p#1)", [1, 1]),
         ("QQ[x]; factor((x-1)^2)", Factorization(((polynomial("x", x - 1), 2),))),
-        ("QQ[x,y]; factor(x^2*y)", Factorization(((polynomial("x y", y), 1), (polynomial("x y", x), 2)))),
+        (
+            "QQ[x,y]; factor(x^2*y)",
+            Factorization(((polynomial("x y", y), 1), (polynomial("x y", x), 2))),
+        ),
         ("QQ[x]; factor(x^2+1)", Factorization(((polynomial("x", x**2 + 1), 1),))),
         ("factor(-12)", Factorization(((-1, 1), (2, 2), (3, 1)))),
         ("factor(-1)", Factorization(((-1, 1),))),
         ("factor(-55)", Shown("(-1) * 5 * 11")),
-        ("new Product from {new Power from {-1, 1}}", Expression("Product", (Expression("Power", (-1, 1)),))),
+        (
+            "new Product from {new Power from {-1, 1}}",
+            Expression("Product", (Expression("Power", (-1, 1)),)),
+        ),
         ("factor(12/5)", Shown("Divide(2^2 * 3, 5)")),
     ],
     "rings": [
@@ -370,8 +377,14 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
         ("S = QQ[x,y]; hilbertSeries ideal 0_S", OneWay(1 / (1 - T) ** 2)),
         ("S = QQ[x,y]; hilbertSeries ideal(x^2)", OneWay((1 - T**2) / (1 - T) ** 2)),
         ("S = QQ[x,y]; hilbertSeries (S^{-1,2})", OneWay((T + T**-2) / (1 - T) ** 2)),
-        ("QQ[x,y, Degrees => {-1,-2}]; hilbertSeries ring x", OneWay(1 / ((1 - 1 / T) * (1 - T**-2)))),
-        ("S = QQ[x,y, Degrees => {{1,0},{1,1}}]; hilbertSeries S", OneWay(1 / ((1 - T0) * (1 - T0 * T1)))),
+        (
+            "QQ[x,y, Degrees => {-1,-2}]; hilbertSeries ring x",
+            OneWay(1 / ((1 - 1 / T) * (1 - T**-2))),
+        ),
+        (
+            "S = QQ[x,y, Degrees => {{1,0},{1,1}}]; hilbertSeries S",
+            OneWay(1 / ((1 - T0) * (1 - T0 * T1))),
+        ),
         ("S = QQ[x,y]; hilbertSeries(S, Order => 3)", Shown("1 + 2*T + 3*T^2")),
         ("S = QQ[x,y]; poincare ideal(x^2)", Shown("1 - T^2")),
         ("S = QQ[x,y]; reduceHilbert hilbertSeries ideal vars S", Integer(1)),
@@ -382,7 +395,10 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
     "resolutions": [
         ("QQ[x,y]; betti res ideal(x,y)", betti((0, 0, 1), (1, 1, 2), (2, 2, 1))),
         (CUBIC + "betti res I", betti((0, 0, 1), (1, 2, 3), (2, 3, 2))),
-        ("S = QQ[x,y,z]; betti res coker vars S", betti((0, 0, 1), (1, 1, 3), (2, 2, 3), (3, 3, 1))),
+        (
+            "S = QQ[x,y,z]; betti res coker vars S",
+            betti((0, 0, 1), (1, 1, 3), (2, 2, 3), (3, 3, 1)),
+        ),
         (CUBIC + "pdim module I", 1),
         (CUBIC + "regularity I", 2),
         ("QQ[x,y]; length res ideal(x,y)", 2),
@@ -415,7 +431,11 @@ R = "R = QQ[x,y]; "
 DOCUMENTED: dict[str, list[tuple[str, str]]] = {
     "`ZZ`": [("3", "int")],
     "`QQ`": [("1/3", "Fraction")],
-    "`RR`, `CC`, `RRi`": [("1.5", "Real"), ("1.5*ii", "ComplexNumber"), ("interval(1, 2)", "RealInterval")],
+    "`RR`, `CC`, `RRi`": [
+        ("1.5", "Real"),
+        ("1.5*ii", "ComplexNumber"),
+        ("interval(1, 2)", "RealInterval"),
+    ],
     "`pi`, `ii`, `EulerConstant`, `CatalanConstant`": [
         ("pi", "Pi"),
         ("ii", "ImaginaryUnit"),
@@ -458,7 +478,10 @@ DOCUMENTED: dict[str, list[tuple[str, str]]] = {
         ("QQ[x, y, SkewCommutative => true]", "Algebra"),
         ("toField(QQ[x]/(x^2-2))", "Algebra"),
     ],
-    "quotients, fraction fields": [("QQ[x]/(x^2)", "QuotientRing"), ("frac(QQ[x])", "FractionField")],
+    "quotients, fraction fields": [
+        ("QQ[x]/(x^2)", "QuotientRing"),
+        ("frac(QQ[x])", "FractionField"),
+    ],
     "polynomials over `ZZ`, `QQ`, `ZZ/p` in GRevLex, GLex or Lex, with standard degrees": [
         ("ZZ[x]; x", "PolyElement"),
         ("QQ[x, y, MonomialOrder => Lex]; x", "PolyElement"),
@@ -471,13 +494,19 @@ DOCUMENTED: dict[str, list[tuple[str, str]]] = {
     ],
     "elements of `ZZ/p`": [("3_(ZZ/7)", "nmod")],
     "ideals of polynomial rings over `QQ`, `ZZ/p`": [(R + "ideal x", "Ideal")],
-    "other ideals, monomial ideals": [("ideal 4", "GeneralIdeal"), (R + "monomialIdeal x", "MonomialIdeal")],
+    "other ideals, monomial ideals": [
+        ("ideal 4", "GeneralIdeal"),
+        (R + "monomialIdeal x", "MonomialIdeal"),
+    ],
     "matrices, modules, vectors": [
         ("matrix {{1}}", "Matrix"),
         (R + "coker vars R", "Module"),
         (R + "vector {x}", "Vector"),
     ],
-    "Gröbner bases, ring maps": [(R + "gb ideal x", "GroebnerBasis"), (R + "map(R, R, {y, x})", "RingMap")],
+    "Gröbner bases, ring maps": [
+        (R + "gb ideal x", "GroebnerBasis"),
+        (R + "map(R, R, {y, x})", "RingMap"),
+    ],
     "`ChainComplex` (1.21), `Complex` (1.26), their maps": [
         (R + "res ideal vars R", "Complex"),
         (R + "(res ideal vars R).dd", "ComplexMap"),
@@ -498,7 +527,9 @@ DOCUMENTED: dict[str, list[tuple[str, str]]] = {
     "partitions": [("new Partition from {2, 1}", "Partition")],
     "anything else": [("sin", "ValueTypeError")],
 }
-"""For each row of the table in docs/values.md, by its first column: examples, and the Python class of each value."""
+"""For each row of the table in docs/values.md, by its first column: examples, and the Python class
+of each value.
+"""
 
 
 # Many values asked of one Macaulay2.

@@ -18,10 +18,11 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, Base
 from m2bridge.families.attention.orbits import representative
 from m2bridge.ideals.program import Basis
 
-# What ``all_sizes/fibre_theorem.py`` asks of Macaulay2, by linear algebra: other equations, another method. With x_q =
-# V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p) − V_k1 (A_qi x_p + A_pi x_q) − 2
-# V_k1 A_1i x_p x_q = 0. All multiples of the equations up to degree 3, in echelon form, contain the reduced Gröbner
-# basis; that what is read off them generates the ideal is checked by division.
+# What ``all_sizes/fibre_theorem.py`` asks of Macaulay2, by linear algebra: other equations, another
+# method. With x_q = V_1q − z_q the equation (k, i, p, q) of the fibre is A_1i (V_kp x_q + V_kq x_p)
+# − V_k1 (A_qi x_p + A_pi x_q) − 2 V_k1 A_1i x_p x_q = 0. All multiples of the equations up to
+# degree 3, in echelon form, contain the reduced Gröbner basis; that what is read off them generates
+# the ideal is checked by division.
 
 DEGREE = 3
 """Of the multiples of equations that are used."""
@@ -36,9 +37,13 @@ def order(monomial: Monomial) -> tuple[int, tuple[int, ...]]:
 
 
 def primitive(terms: Terms) -> tuple[tuple[Monomial, int], ...]:
-    """The multiple with coprime integer coefficients, the leading one positive; the largest monomial first."""
+    """The multiple with coprime integer coefficients, the leading one positive; the largest
+    monomial first.
+    """
     monomials = sorted(terms, key=order, reverse=True)
-    scale = Fraction(lcm(*(c.denominator for c in terms.values())), gcd(*(c.numerator for c in terms.values())))
+    scale = Fraction(
+        lcm(*(c.denominator for c in terms.values())), gcd(*(c.numerator for c in terms.values()))
+    )
     scale *= 1 if terms[monomials[0]] > 0 else -1
     return tuple((monomial, int(terms[monomial] * scale)) for monomial in monomials)
 
@@ -59,7 +64,9 @@ def exact_ideal(base: BaseCase) -> Basis:
     equations = [equation for equation in fibre_equations(base) if equation]
     found = _lowest(_echelon(equations, base.d - 1))
     if any(_remainder(equation, found) for equation in equations):
-        raise MethodUnavailableError(f"multiples of degree {DEGREE} do not show the ideal of {base}")
+        raise MethodUnavailableError(
+            f"multiples of degree {DEGREE} do not show the ideal of {base}"
+        )
     return frozenset(map(primitive, found))
 
 
@@ -98,16 +105,23 @@ def _times(first: Terms, second: Terms) -> Terms:
 
 
 def _shifted(terms: Mapping[Monomial, Fraction], by: Monomial) -> Terms:
-    return {tuple(e + f for e, f in zip(monomial, by, strict=True)): c for monomial, c in terms.items()}
+    return {
+        tuple(e + f for e, f in zip(monomial, by, strict=True)): c for monomial, c in terms.items()
+    }
 
 
 def _echelon(equations: Sequence[Terms], unknowns: int) -> list[Terms]:
     """The reduced echelon form of all multiples up to the degree, the largest monomial first."""
     monomials = sorted(
-        (m for m in product(range(DEGREE + 1), repeat=unknowns) if sum(m) <= DEGREE), key=order, reverse=True
+        (m for m in product(range(DEGREE + 1), repeat=unknowns) if sum(m) <= DEGREE),
+        key=order,
+        reverse=True,
     )
     multiples = [
-        _shifted(equation, m) for equation in equations for m in monomials if sum(m) + max(map(sum, equation)) <= DEGREE
+        _shifted(equation, m)
+        for equation in equations
+        for m in monomials
+        if sum(m) + max(map(sum, equation)) <= DEGREE
     ]
     rows = [[_rational(multiple.get(m, Fraction(0))) for m in monomials] for multiple in multiples]
     matrix, rank = flint.fmpq_mat(rows).rref()
@@ -122,7 +136,9 @@ def _rational(c: Fraction) -> flint.fmpq:
 def _lowest(rows: Sequence[Terms]) -> list[Terms]:
     """Those whose leading monomial no other leading monomial divides."""
     leading = {max(row, key=order): row for row in rows}
-    return [row for m, row in leading.items() if not any(n != m and _divides(n, m) for n in leading)]
+    return [
+        row for m, row in leading.items() if not any(n != m and _divides(n, m) for n in leading)
+    ]
 
 
 def _divides(n: Monomial, m: Monomial) -> bool:
@@ -130,7 +146,9 @@ def _divides(n: Monomial, m: Monomial) -> bool:
 
 
 def _remainder(terms: Terms, divisors: Sequence[Terms]) -> Terms:
-    """What is left when no leading monomial divides any more; nothing only if the divisors generate the polynomial."""
+    """What is left when no leading monomial divides any more; nothing only if the divisors generate
+    the polynomial.
+    """
     while terms:
         leading = max(terms, key=order)
         divisor = next((g for g in divisors if _divides(max(g, key=order), leading)), None)
@@ -142,10 +160,13 @@ def _remainder(terms: Terms, divisors: Sequence[Terms]) -> Terms:
     return terms
 
 
-# Hilbert series of generators by a Gröbner basis over QQ: the checker's, as a second method for tests.
+# Hilbert series of generators by a Gröbner basis over QQ: the checker's, as a second method for
+# tests.
 
 
-def leading_monomials(polynomials: Iterable[dict[Exponents, int]], variables: int) -> list[Exponents]:
+def leading_monomials(
+    polynomials: Iterable[dict[Exponents, int]], variables: int
+) -> list[Exponents]:
     """The minimal ones, graded reverse lexicographic."""
     context = ring(variables)
     basis = groebner_basis((context.from_dict(polynomial) for polynomial in polynomials), context)
@@ -158,7 +179,9 @@ def series_of(generators: Iterable[Terms_leading], variables: int) -> HilbertSer
     def dense(terms: Terms_leading) -> dict[Exponents, int]:
         return {tuple(monomial.count(j) for j in range(variables)): c for monomial, c in terms}
 
-    numerator, dimension = hilbert_series(leading_monomials(map(dense, generators), variables), variables)
+    numerator, dimension = hilbert_series(
+        leading_monomials(map(dense, generators), variables), variables
+    )
     return HilbertSeries(tuple(numerator), dimension)
 
 

@@ -17,7 +17,8 @@ import m2bridge
 from m2bridge.engine import Engine
 from m2bridge.workspace.macaulay2 import Macaulay2
 
-# The examples in the docstrings of the public names, which are written as after ``from m2bridge import *``.
+# The examples in the docstrings of the public names, which are written as after ``from m2bridge
+# import *``.
 
 NAMES = tuple(name for name in m2bridge.__all__ if name != "__version__")
 FORMS = re.compile("_[a-z]|__repr__|to_(sheet|json|macaulay2)")
@@ -72,9 +73,9 @@ WITH_ENGINE = frozenset(
     }
 )
 """Those whose examples need Macaulay2."""
-ASKING = frozenset(name for name, method in VERBS.items() if "engine" in inspect.signature(method).parameters) | {
-    "Ideal.projective"
-}
+ASKING = frozenset(
+    name for name, method in VERBS.items() if "engine" in inspect.signature(method).parameters
+) | {"Ideal.projective"}
 """The methods that ask it, and one whose example does."""
 
 
@@ -82,7 +83,10 @@ def examples(name: str) -> doctest.DocTest:
     """The examples of a public name, or of the package; those of a constant are its class's."""
     value = m2bridge if name == "m2bridge" else VERBS.get(name) or getattr(m2bridge, name)
     found = doctest.DocTestFinder(recurse=False, exclude_empty=False).find(
-        value if hasattr(value, "__name__") else type(value), name, module=ModuleType(name), globs=_names()
+        value if hasattr(value, "__name__") else type(value),
+        name,
+        module=ModuleType(name),
+        globs=_names(),
     )
     return found[0]
 
@@ -90,7 +94,11 @@ def examples(name: str) -> doctest.DocTest:
 def method_examples(*names: str) -> list[doctest.DocTest]:
     """The examples of the methods of public classes."""
     finder = doctest.DocTestFinder()
-    found = [test for name in names for test in finder.find(getattr(m2bridge, name), name, globs=_names())]
+    found = [
+        test
+        for name in names
+        for test in finder.find(getattr(m2bridge, name), name, globs=_names())
+    ]
     return [test for test in found if "." in test.name and test.examples]
 
 
@@ -107,7 +115,9 @@ def _names() -> dict[str, Any]:
 
 @contextmanager
 def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """The public names, where every ``with Macaulay2()`` without limits takes the same session and does not end it."""
+    """The public names, where every ``with Macaulay2()`` without limits takes the same session and
+    does not end it.
+    """
 
     @contextmanager
     def session(*arguments: Any, **options: Any) -> Iterator[Engine]:
@@ -123,7 +133,8 @@ def shared(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
         yield {**_names(), "Macaulay2": session}
 
 
-# Commands of README and docs, which their blocks say that a shell runs; those that the site's build runs; Python.
+# Commands of README and docs, which their blocks say that a shell runs; those that the site's build
+# runs; Python.
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -169,13 +180,22 @@ def outputs(block: list[str]) -> dict[str, list[str]]:
 
 
 def shown() -> dict[str, list[str]]:
-    """The output that README and docs show, by the command; ``…`` stands for lines that are left out."""
+    """The output that README and docs show, by the command; ``…`` stands for lines that are left
+    out.
+    """
     texts = (path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    return {command: lines for text in texts for block in blocks(text) for command, lines in outputs(block).items()}
+    return {
+        command: lines
+        for text in texts
+        for block in blocks(text)
+        for command, lines in outputs(block).items()
+    }
 
 
 def documented() -> dict[str, list[str]]:
-    """The commands of each block that has any, by a name for the block: that of its document, and its first command."""
+    """The commands of each block that has any, by a name for the block: that of its document, and
+    its first command.
+    """
     return {
         f"{path.relative_to(ROOT)}: {found[0]}": found
         for path in DOCUMENTS
@@ -185,15 +205,27 @@ def documented() -> dict[str, list[str]]:
 
 
 def on_site() -> set[str]:
-    """The commands whose output the site shows: building it runs them, and a wrong exit code is an error."""
-    return {command for path in DOCUMENTS for command in ON_SITE.findall(path.read_text(encoding="utf-8"))}
+    """The commands whose output the site shows: building it runs them, and a wrong exit code is an
+    error.
+    """
+    return {
+        command
+        for path in DOCUMENTS
+        for command in ON_SITE.findall(path.read_text(encoding="utf-8"))
+    }
 
 
 def to_run() -> dict[str, list[str]]:
-    """The blocks of README, and what those of ``docs/`` have besides: neither the site runs it nor a block before."""
+    """The blocks of README, and what those of ``docs/`` have besides: neither the site runs it nor
+    a block before.
+    """
     elsewhere, found = on_site(), {}
     for name, block in documented().items():
-        new = block if name.startswith("README") else [command for command in block if command not in elsewhere]
+        new = (
+            block
+            if name.startswith("README")
+            else [command for command in block if command not in elsewhere]
+        )
         elsewhere |= set(block)
         if new:
             found[name] = new
@@ -201,7 +233,9 @@ def to_run() -> dict[str, list[str]]:
 
 
 def programs() -> dict[str, str]:
-    """The Python of each document that no cell of the site is, by the name and the place of the block."""
+    """The Python of each document that no cell of the site is, by the name and the place of the
+    block.
+    """
     return {
         f"{path.relative_to(ROOT)}: {number}": found[1]
         for path in DOCUMENTS

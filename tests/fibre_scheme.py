@@ -1,12 +1,15 @@
-"""The fibre schemes by exact linear algebra, independently of Macaulay2 and of the checker: a third method for tests.
+"""The fibre schemes by exact linear algebra, independently of Macaulay2 and of the checker: a third
+method for tests.
 
-As in ``m2scripts/fibres.m2``: on the chart A_11 = V_11 = 1, where the whole projective fibre lies, the unknowns are
-z = (1, z_2, …, z_d), the first row of V. The coordinates c_{1,i,{1,q}} and c_{k,1,{1,q}} then give
+As in ``m2scripts/fibres.m2``: on the chart A_11 = V_11 = 1, where the whole projective fibre lies,
+the unknowns are z = (1, z_2, …, z_d), the first row of V. The coordinates c_{1,i,{1,q}} and
+c_{k,1,{1,q}} then give
 
     A_qi = C_{1,i,{1,q}} − A_1i z_q,    V_kq = C_{k,1,{1,q}} − V_k1 A_q1    (C: the coordinate c, doubled for p = q),
 
-and all other coordinates are quadrics in z. Columns i > r of A and rows k > s of V vanish on the whole fibre, since
-l_i v_1 = 0 and l_1 v_k = 0 with l_1, v_1 ≠ 0. So rk A ≤ r ≤ α holds there by itself and no minors are needed.
+and all other coordinates are quadrics in z. Columns i > r of A and rows k > s of V vanish on the
+whole fibre, since l_i v_1 = 0 and l_1 v_k = 0 with l_1, v_1 ≠ 0. So rk A ≤ r ≤ α holds there by
+itself and no minors are needed.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ def fibre_scheme(orbit: Orbit, model: SingleLayerAttention) -> Fibre | None:
 
 
 def fibre_equations(orbit: Orbit, model: SingleLayerAttention) -> Iterator[list[int]]:
-    """Quadrics in z_2, …, z_d, as lists of coefficients in the order of :func:`quadratic_monomials`."""
+    """Quadrics in z_2, …, z_d, as lists of coefficients in the order of
+    :func:`quadratic_monomials`.
+    """
     d = model.d
     coordinates = function(*map(sparse, representative(orbit, model)))
 
@@ -43,8 +48,13 @@ def fibre_equations(orbit: Orbit, model: SingleLayerAttention) -> Iterator[list[
         return [constant * (j == 0) - slope * int(x) for j, x in enumerate(form)]
 
     z = [[int(j == q) for j in range(d)] for q in range(d)]
-    A = [[affine(c(0, i, 0, q), c(0, i, 0, 0) // 2, z[q]) for i in range(orbit.r)] for q in range(d)]
-    V = [[affine(c(k, 0, 0, q), c(k, 0, 0, 0) // 2, A[q][0]) for q in range(d)] for k in range(orbit.s)]
+    A = [
+        [affine(c(0, i, 0, q), c(0, i, 0, 0) // 2, z[q]) for i in range(orbit.r)] for q in range(d)
+    ]
+    V = [
+        [affine(c(k, 0, 0, q), c(k, 0, 0, 0) // 2, A[q][0]) for q in range(d)]
+        for k in range(orbit.s)
+    ]
     for k, i, p, q in product(range(orbit.s), range(orbit.r), range(d), range(d)):
         if p <= q:
             first, second = _product(V[k][p], A[q][i]), _product(V[k][q], A[p][i])
@@ -62,19 +72,23 @@ def quadratic_monomials(unknowns: int) -> list[tuple[int, int]]:
 def _product(first: Vector, second: Vector) -> list[int | Fraction]:
     """The product of two affine forms Σ a_p z_p with z_0 = 1."""
     return [
-        first[p] * second[q] + (first[q] * second[p] if p != q else 0) for p, q in quadratic_monomials(len(first) - 1)
+        first[p] * second[q] + (first[q] * second[p] if p != q else 0)
+        for p, q in quadratic_monomials(len(first) - 1)
     ]
 
 
 def scheme(equations: Sequence[Vector], unknowns: int) -> Fibre | None:
-    """Length and number of points of the scheme of some quadrics, if linear algebra in degree ≤ 3 decides them.
+    """Length and number of points of the scheme of some quadrics, if linear algebra in degree ≤ 3
+    decides them.
 
-    Linear forms among the equations eliminate unknowns. Once all monomials of degree 2 are expressed by those of degree
-    ≤ 1, the two ways to multiply by z_p z_q give further linear forms; when there are none, the multiplications
-    commute, and 1 and the unknowns are a basis of the coordinate ring.
+    Linear forms among the equations eliminate unknowns. Once all monomials of degree 2 are
+    expressed by those of degree ≤ 1, the two ways to multiply by z_p z_q give further linear forms;
+    when there are none, the multiplications commute, and 1 and the unknowns are a basis of the
+    coordinate ring.
 
-    Source: Mourrain, *A new criterion for normal form algorithms*, AAECC 1999 (commuting multiplications); Cox,
-    Little, O'Shea, *Using Algebraic Geometry*, Theorem 2.5.2 (the rank of the trace form is the number of points).
+    Source: Mourrain, *A new criterion for normal form algorithms*, AAECC 1999 (commuting
+    multiplications); Cox, Little, O'Shea, *Using Algebraic Geometry*, Theorem 2.5.2 (the rank of
+    the trace form is the number of points).
     """
     while True:
         pivots, rows = pivot_columns([_integral(row) for row in equations])
@@ -82,7 +96,9 @@ def scheme(equations: Sequence[Vector], unknowns: int) -> Fibre | None:
         if quadrics + unknowns in pivots:
             return Fibre(0, 0)
         at = dict(zip(pivots, rows, strict=True))
-        linear = {pivot - quadrics + 1: row[quadrics:] for pivot, row in at.items() if pivot >= quadrics}
+        linear = {
+            pivot - quadrics + 1: row[quadrics:] for pivot, row in at.items() if pivot >= quadrics
+        }
         if linear:
             equations, unknowns = _eliminated(rows, linear, unknowns)
             continue
@@ -91,11 +107,16 @@ def scheme(equations: Sequence[Vector], unknowns: int) -> Fibre | None:
         tables = _multiplications(rows, unknowns)
         further = _commutators(tables)
         if not further:
-            return Fibre(unknowns + 1, rank([_integral([_trace(_times(M, N)) for N in tables]) for M in tables]))
+            return Fibre(
+                unknowns + 1,
+                rank([_integral([_trace(_times(M, N)) for N in tables]) for M in tables]),
+            )
         equations = rows + [[Fraction(0)] * quadrics + form[1:] + form[:1] for form in further]
 
 
-def _eliminated(rows: Matrix, linear: dict[int, list[Fraction]], unknowns: int) -> tuple[list[Vector], int]:
+def _eliminated(
+    rows: Matrix, linear: dict[int, list[Fraction]], unknowns: int
+) -> tuple[list[Vector], int]:
     """The equations after z_p = −(the rest of the linear form) for each p in ``linear``."""
     kept = [0, *(q for q in range(1, unknowns + 1) if q not in linear)]
 
@@ -118,7 +139,9 @@ def _eliminated(rows: Matrix, linear: dict[int, list[Fraction]], unknowns: int) 
 
 
 def _multiplications(rows: Matrix, unknowns: int) -> list[Matrix]:
-    """Multiplication by 1, z_1, … on the basis 1, z_1, …; row b of each holds the image of the element b."""
+    """Multiplication by 1, z_1, … on the basis 1, z_1, …; row b of each holds the image of the
+    element b.
+    """
     normal = {
         pair: [-row[-1], *(-x for x in row[len(rows) : -1])]
         for pair, row in zip(quadratic_monomials(unknowns), rows, strict=False)
@@ -130,7 +153,9 @@ def _multiplications(rows: Matrix, unknowns: int) -> list[Matrix]:
 
 
 def _commutators(tables: list[Matrix]) -> Matrix:
-    """The affine forms b z_p z_q − b z_q z_p that are not zero as written; they lie in the ideal."""
+    """The affine forms b z_p z_q − b z_q z_p that are not zero as written; they lie in the
+    ideal.
+    """
     forms = (
         [x - y for x, y in zip(first, second, strict=True)]
         for M, N in combinations(tables, 2)
@@ -142,7 +167,11 @@ def _commutators(tables: list[Matrix]) -> Matrix:
 def _times(M: Matrix, N: Matrix) -> Matrix:
     columns = list(zip(*N, strict=True))
     return [
-        [sum((x * y for x, y in zip(row, column, strict=True) if x), Fraction(0)) for column in columns] for row in M
+        [
+            sum((x * y for x, y in zip(row, column, strict=True) if x), Fraction(0))
+            for column in columns
+        ]
+        for row in M
     ]
 
 

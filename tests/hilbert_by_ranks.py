@@ -1,4 +1,6 @@
-"""The Hilbert function of the closure of an image by ranks modulo a random prime, with a bound for the probability."""
+"""The Hilbert function of the closure of an image by ranks modulo a random prime, with a bound for
+the probability.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,18 @@ from math import log2
 from random import Random
 
 from m2bridge.algebra.numbers import is_prime
-from m2bridge.implicitization.elimination import ModularElimination, in_independent_coordinates, linear_part
-from m2bridge.implicitization.graded_pieces import Degree, GradedPiece, MonomialSpace, PackedGrading, complete_degrees
+from m2bridge.implicitization.elimination import (
+    ModularElimination,
+    in_independent_coordinates,
+    linear_part,
+)
+from m2bridge.implicitization.graded_pieces import (
+    Degree,
+    GradedPiece,
+    MonomialSpace,
+    PackedGrading,
+    complete_degrees,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 
 LOWEST_PRIME = 1 << 30
@@ -19,25 +31,29 @@ PRIMES_IN_RANGE = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class HilbertFunction:
-    """Dimensions of the coordinate ring of an image, computed at random points modulo a random prime.
+    """Dimensions of the coordinate ring of an image, computed at random points modulo a random
+    prime.
 
     Parameters
     ----------
     values : tuple of int
-        H(0), …, H(N). If no accident happened they are exact; after an accident they could be too small.
+        H(0), …, H(N). If no accident happened they are exact; after an accident they could be too
+        small.
     requested_degree : int
         Larger than N if the time ended first.
     failure_probability : float
-        Bound for the probability of an accident, for points and prime chosen uniformly. For a multidegree with M
-        monomials of degree n, the matrix of their values has rank r ≤ M; some r×r minor, chosen before points and
-        prime, is not zero. It has degree ≤ r·n·D in the parameters, D the degree of the images, so it vanishes at
-        random points with probability ≤ M·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random
-        prime with probability ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor
-        vanishes, every rank is right: the first points give as many independent rows as there are points, up to r.
-        Where monomials are expanded on a slice, no points are drawn, and the same bound holds: some r×r minor of the
-        coefficients is not zero, an integer with a smaller bound. The slice is dense unless a minor of the Jacobian
-        matrix of the images, of degree ≤ D for each of its rows, vanishes at one more point; that is counted like a
-        multidegree of degree 1.
+        Bound for the probability of an accident, for points and prime chosen uniformly. For a
+        multidegree with M monomials of degree n, the matrix of their values has rank r ≤ M; some
+        r×r minor, chosen before points and prime, is not zero. It has degree ≤ r·n·D in the
+        parameters, D the degree of the images, so it vanishes at random points with probability ≤
+        M·n·D/p (Schwartz, Zippel); all its coefficients are divisible by a random prime with
+        probability ≤ log(bound of the coefficients)/log(2^30)/number of primes. Where no such minor
+        vanishes, every rank is right: the first points give as many independent rows as there are
+        points, up to r. Where monomials are expanded on a slice, no points are drawn, and the same
+        bound holds: some r×r minor of the coefficients is not zero, an integer with a smaller
+        bound. The slice is dense unless a minor of the Jacobian matrix of the images, of degree ≤ D
+        for each of its rows, vanishes at one more point; that is counted like a multidegree of
+        degree 1.
     """
 
     values: tuple[int, ...]
@@ -45,8 +61,11 @@ class HilbertFunction:
     failure_probability: float
 
 
-def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | None = None) -> HilbertFunction:
-    """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them with proof.
+def hilbert_function(
+    source: MultigradedMap, max_degree: int, *, seed: int | None = None
+) -> HilbertFunction:
+    """Values of the Hilbert function of the closure of the image; :func:`implicitize` gives them
+    with proof.
 
     Within a limit of :mod:`m2bridge.limits`, those of the degrees that were completed.
 
@@ -55,22 +74,30 @@ def hilbert_function(source: MultigradedMap, max_degree: int, *, seed: int | Non
     source : MultigradedMap
     max_degree : int
     seed : int, optional
-        For repeatable points; the bound for the probability holds without a seed, for random numbers of the system.
+        For repeatable points; the bound for the probability holds without a seed, for random
+        numbers of the system.
     """
     random = Random(seed)
     independent = in_independent_coordinates(source, linear_part(source))
     grading = PackedGrading.of(independent, max_degree)
     elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
 
-    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int) -> GradedPiece:
+    def compute(
+        multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int
+    ) -> GradedPiece:
         space = MonomialSpace.of(multidegree, degree, grading, lower)
         pivots = elimination.echelon(space.candidates)[1]
         return GradedPiece(grading.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
 
     completed = complete_degrees(grading, max_degree, compute)
-    sizes = [(n, len(piece.monomials)) for n, degree in completed.items() for piece in degree.pieces.values()]
+    sizes = [
+        (n, len(piece.monomials))
+        for n, degree in completed.items()
+        for piece in degree.pieces.values()
+    ]
     values = tuple(
-        sum(piece.rank * piece.orbit_size for piece in degree.pieces.values()) for degree in completed.values()
+        sum(piece.rank * piece.orbit_size for piece in degree.pieces.values())
+        for degree in completed.values()
     )
     return HilbertFunction(values, max_degree, _failure_probability(independent, sizes))
 

@@ -1,4 +1,6 @@
-"""Limits that are reached when something has happened, however long that takes; clocks, and engines that remember."""
+"""Limits that are reached when something has happened, however long that takes; clocks, and engines
+that remember.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ BY_LINEAR_ALGEBRA = ("dimension", "products", "smooth_manifold")
 HOUR = 3600.0
 """A limit that is not reached by itself."""
 
-# After so many answers the script never ends. It emits them by this function, as mbEmit itself is protected.
+# After so many answers the script never ends. It emits them by this function, as mbEmit itself is
+# protected.
 _STUCK = """answersLeft = {answers}
 emitAnswer = (name, value) -> (
     mbEmit(name, value);
@@ -43,7 +46,9 @@ def by_linear_algebra() -> set[str]:
 
 @contextmanager
 def limit_when(event: Callable[[], object]) -> Iterator[None]:
-    """In the block, a wait for Macaulay2 that has a limit reaches it when the event has come, and not before."""
+    """In the block, a wait for Macaulay2 that has a limit reaches it when the event has come, and
+    not before.
+    """
     wait = Process.read_until
 
     def waiting(process: Process, pattern: bytes, timeout: float | None) -> tuple[str, str]:
@@ -86,13 +91,19 @@ class Stuck:
         return self._session.run(replace(script, body=body), timeout=timeout)
 
     def is_stuck(self) -> bool:
-        return self._running and bool(_files(self._session)) and len(answers_so_far(self._session)) >= self._answers
+        return (
+            self._running
+            and bool(_files(self._session))
+            and len(answers_so_far(self._session)) >= self._answers
+        )
 
 
 def answers_so_far(session: Macaulay2) -> list[str]:
     """The answers that the run of this session has given; none between runs."""
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in _files(session)]
-    return [line for text in texts for line in text.splitlines(keepends=True) if line.endswith("\n")]
+    return [
+        line for text in texts for line in text.splitlines(keepends=True) if line.endswith("\n")
+    ]
 
 
 def _files(session: Macaulay2) -> list[Path]:
@@ -100,11 +111,14 @@ def _files(session: Macaulay2) -> list[Path]:
     return [] if scratch is None else list(scratch.path.glob("*.jsonl"))
 
 
-# Engines for tests: one Macaulay2 that is asked each question once, and transcripts that stand for one.
+# Engines for tests: one Macaulay2 that is asked each question once, and transcripts that stand for
+# one.
 
 
 class Remembering:
-    """An engine that gives the same answer to the same program, as Macaulay2 does, without asking again."""
+    """An engine that gives the same answer to the same program, as Macaulay2 does, without asking
+    again.
+    """
 
     def __init__(self, session: Macaulay2) -> None:
         self._session = session
@@ -138,9 +152,13 @@ class RecordedEngine:
         """The stored transcript of this very script."""
         path = _path(self._folder, script)
         if not path.exists():
-            raise EngineNotFoundError(f"no transcript of the script '{script.name}' with digest {script.digest[:12]}")
+            raise EngineNotFoundError(
+                f"no transcript of the script '{script.name}' with digest {script.digest[:12]}"
+            )
         stored = json.loads(path.read_text(encoding="utf-8"))
-        return Transcript(tuple(stored["records"]), stored["output"], stored["seconds"], stored["version"])
+        return Transcript(
+            tuple(stored["records"]), stored["output"], stored["seconds"], stored["version"]
+        )
 
 
 class RecordingEngine:

@@ -1,4 +1,6 @@
-"""Cheap stand-ins for ``certify_all``; in a module of their own, so that worker processes can import them."""
+"""Cheap stand-ins for ``certify_all``; in a module of their own, so that worker processes can
+import them.
+"""
 
 import hashlib
 import os
@@ -58,7 +60,9 @@ def sleeps(
 def hangs(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
-    """Never end in one case, in C code, where no handler of a signal gets its turn; say which worker."""
+    """Never end in one case, in C code, where no handler of a signal gets its turn; say which
+    worker.
+    """
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if model.d == 2:
         mark = Path(os.environ[LOG]).with_suffix(".hanging")

@@ -1,4 +1,6 @@
-"""Random rings of every kind of docs/values.md, and random elements of any ring, as Macaulay2 gives them back."""
+"""Random rings of every kind of docs/values.md, and random elements of any ring, as Macaulay2 gives
+them back.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,13 @@ from m2bridge.workspace.values import (
     RingFraction,
 )
 
-VARIABLES = [("x",), ("x", "y"), ("x_1", "x_2", "x_3"), ("alpha", "res", "c_1_2"), ("p_0_0", "p_0_1", "e", "i")]
+VARIABLES = [
+    ("x",),
+    ("x", "y"),
+    ("x_1", "x_2", "x_3"),
+    ("alpha", "res", "c_1_2"),
+    ("p_0_0", "p_0_1", "e", "i"),
+]
 
 prime_fields = st.sampled_from([2, 3, 101, 32003, 2**31 - 1]).map(CoefficientField)
 fields = st.just(QQ) | prime_fields
@@ -36,7 +44,12 @@ fractions = st.builds(Fraction, integers, st.integers(1, 30))
 
 def reals(precision: int) -> st.SearchStrategy[Real]:
     """Real numbers that are none of the special ones."""
-    return st.builds(Real, st.integers(1 - 2**precision, 2**precision - 1), st.integers(-80, 80), st.just(precision))
+    return st.builds(
+        Real,
+        st.integers(1 - 2**precision, 2**precision - 1),
+        st.integers(-80, 80),
+        st.just(precision),
+    )
 
 
 def complex_numbers(precision: int) -> st.SearchStrategy[ComplexNumber]:
@@ -48,16 +61,26 @@ plain_rings = st.builds(PolynomialRing, fields, st.sampled_from(VARIABLES))
 
 def split(count: int) -> st.SearchStrategy[list[int]]:
     """Sizes of blocks of so many variables."""
-    cuts = st.lists(st.integers(1, count - 1), max_size=2, unique=True) if count > 1 else st.just([])
-    return cuts.map(lambda found: [b - a for a, b in zip([0, *sorted(found)], [*sorted(found), count], strict=True)])
+    cuts = (
+        st.lists(st.integers(1, count - 1), max_size=2, unique=True) if count > 1 else st.just([])
+    )
+    return cuts.map(
+        lambda found: [
+            b - a for a, b in zip([0, *sorted(found)], [*sorted(found), count], strict=True)
+        ]
+    )
 
 
 @st.composite
 def orders(draw: st.DrawFn, count: int) -> tuple[tuple[str, Any], ...]:
-    """Monomial orders, blocks of different kinds, with weights before them; GLex is made of both."""
+    """Monomial orders, blocks of different kinds, with weights before them; GLex is made of
+    both.
+    """
     parts: list[tuple[str, Any]] = []
     if draw(st.booleans()):
-        parts.append(("Weights", tuple(draw(st.lists(st.integers(0, 5), min_size=count, max_size=count)))))
+        parts.append(
+            ("Weights", tuple(draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))))
+        )
     if draw(st.integers(0, 4)) == 0:
         return ("Weights", (1,) * count), ("Lex", count)
     for size in draw(split(count)):
@@ -87,7 +110,10 @@ def exterior_algebras(draw: st.DrawFn) -> Algebra:
 
 
 weyl_algebras = st.builds(
-    Algebra, fields, st.just(("x", "y", "dx", "dy")), weyl=st.sampled_from([((0, 2),), ((0, 2), (1, 3))])
+    Algebra,
+    fields,
+    st.just(("x", "y", "dx", "dy")),
+    weyl=st.sampled_from([((0, 2),), ((0, 2), (1, 3))]),
 )
 laurent_rings = st.builds(
     lambda field, names: Algebra(field, names, order=(("GroupLex", len(names)),), inverses=True),
@@ -134,23 +160,33 @@ CONWAY = [(2, (1, 1, 1)), (2, (1, 1, 0, 1)), (3, (2, 2, 1)), (5, (2, 4, 1))]
 
 @st.composite
 def galois_fields(draw: st.DrawFn) -> GaloisField:
-    """With the root of a Conway polynomial as primitive element; Macaulay2 may choose another for other polynomials."""
+    """With the root of a Conway polynomial as primitive element; Macaulay2 may choose another for
+    other polynomials.
+    """
     p, coefficients = draw(st.sampled_from(CONWAY))
     below = PolynomialRing(CoefficientField(p), (draw(st.sampled_from(["a", "b"])),))
     domain = below.sympy_ring.domain
-    relation = below.sympy_ring.from_dict({(n,): domain(c) for n, c in enumerate(coefficients) if c})
+    relation = below.sympy_ring.from_dict(
+        {(n,): domain(c) for n, c in enumerate(coefficients) if c}
+    )
     quotient = QuotientRing(below, (relation,))
     return GaloisField(quotient, RingElement(quotient, (((1,), domain(1)),)))
 
 
-number_fields = simple_extensions().map(lambda quotient: Algebra(quotient, (), rank=0, joined=False))
+number_fields = simple_extensions().map(
+    lambda quotient: Algebra(quotient, (), rank=0, joined=False)
+)
 """As ``toField`` makes them."""
 fraction_fields = (
     (plain_rings | algebras(st.sampled_from([QQ, IntegerRing(), CoefficientField(32003)])))
     .filter(lambda ring: getattr(ring, "field", QQ).characteristic < 2**29)  # Macaulay2's own limit
     .map(FractionField)
 )
-grounds_and_inexact = grounds | st.builds(RealField, st.integers(2, 300)) | st.builds(ComplexField, st.integers(2, 300))
+grounds_and_inexact = (
+    grounds
+    | st.builds(RealField, st.integers(2, 300))
+    | st.builds(ComplexField, st.integers(2, 300))
+)
 RINGS: dict[str, st.SearchStrategy[Any]] = {
     "ground rings": grounds_and_inexact,
     "plain polynomial rings": plain_rings,
@@ -169,7 +205,10 @@ RINGS: dict[str, st.SearchStrategy[Any]] = {
     "number fields": number_fields,
 }
 commutative = st.one_of(
-    *(RINGS[name] for name in ("plain polynomial rings", "degrees and orders", "towers", "quotients"))
+    *(
+        RINGS[name]
+        for name in ("plain polynomial rings", "degrees and orders", "towers", "quotients")
+    )
 )
 
 
@@ -216,11 +255,16 @@ def _fractions(draw: st.DrawFn, ring: FractionField) -> RingFraction:
 @st.composite
 def _polynomials(draw: st.DrawFn, ring: Any) -> Any:
     over = ring.sympy_ring if isinstance(ring, PolynomialRing | Algebra) else None
-    terms = draw(st.dictionaries(st.tuples(*_exponents(ring)), nonzero(_coefficients(ring)), max_size=4))
+    terms = draw(
+        st.dictionaries(st.tuples(*_exponents(ring)), nonzero(_coefficients(ring)), max_size=4)
+    )
     if over is None:
         return RingElement(ring, tuple(terms.items()))
     return over.from_dict(
-        {m: over.domain(c.numerator, c.denominator) if isinstance(c, Fraction) else c for m, c in terms.items()}
+        {
+            m: over.domain(c.numerator, c.denominator) if isinstance(c, Fraction) else c
+            for m, c in terms.items()
+        }
     )
 
 
@@ -229,11 +273,16 @@ def _exponents(ring: Any) -> list[st.SearchStrategy[int]]:
     if isinstance(ring, GaloisField):
         return [st.integers(0, ring.minimal_polynomial.degree() - 1)]
     if isinstance(ring, QuotientRing):
-        heights = {g: r.degree(g) for g, r in zip(ring.ambient.sympy_ring.gens, ring.relations, strict=False)}
+        heights = {
+            g: r.degree(g)
+            for g, r in zip(ring.ambient.sympy_ring.gens, ring.relations, strict=False)
+        }
         return [st.integers(0, heights.get(g, 6) - 1) for g in ring.ambient.sympy_ring.gens]
     skew = ring.skew if isinstance(ring, Algebra) else ()
     lowest = -4 if isinstance(ring, Algebra) and ring.inverses else 0
-    return [st.integers(lowest, 1 if place in skew else 8) for place in range(len(ring_variables(ring)))]
+    return [
+        st.integers(lowest, 1 if place in skew else 8) for place in range(len(ring_variables(ring)))
+    ]
 
 
 def _coefficients(ring: Any) -> Any:

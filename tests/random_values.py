@@ -56,16 +56,22 @@ def lists(some: st.SearchStrategy[Any], count: int) -> st.SearchStrategy[tuple[A
 
 def free_modules(ring: Any, least: int = 0) -> st.SearchStrategy[Module]:
     degree = lists(st.integers(-3, 3), degree_length(ring))
-    return st.lists(degree, min_size=least, max_size=3).map(lambda degrees: Module(ring, tuple(degrees)))
+    return st.lists(degree, min_size=least, max_size=3).map(
+        lambda degrees: Module(ring, tuple(degrees))
+    )
 
 
 @st.composite
-def matrices(draw: st.DrawFn, target: Module, source: Module | None = None, degree: Any = None) -> Matrix:
+def matrices(
+    draw: st.DrawFn, target: Module, source: Module | None = None, degree: Any = None
+) -> Matrix:
     """Between free modules, homogeneous or not."""
     source = source or draw(free_modules(target.ring))
     rows = tuple(draw(lists(elements(target.ring), len(source.degrees))) for _ in target.degrees)
     zero = (0,) * degree_length(target.ring)
-    return Matrix(target, source, rows, draw(degree) if degree is not None and rows and rows[0] else zero)
+    return Matrix(
+        target, source, rows, draw(degree) if degree is not None and rows and rows[0] else zero
+    )
 
 
 @st.composite
@@ -89,7 +95,10 @@ def modules(draw: st.DrawFn, rings: st.SearchStrategy[Any] = modest) -> Module:
     """Free modules, images, cokernels and subquotients."""
     ring = draw(rings)
     basis = draw(free_modules(ring, least=1))
-    parts = [draw(matrices(basis, draw(free_modules(ring, 1)))) if draw(st.booleans()) else None for _ in range(2)]
+    parts = [
+        draw(matrices(basis, draw(free_modules(ring, 1)))) if draw(st.booleans()) else None
+        for _ in range(2)
+    ]
     generators, relations = parts
     if relations is not None and not any(x for row in relations.entries for x in row):
         relations = None  # as Macaulay2 has it
@@ -99,7 +108,9 @@ def modules(draw: st.DrawFn, rings: st.SearchStrategy[Any] = modest) -> Module:
 @st.composite
 def maps_of_modules(draw: st.DrawFn) -> Matrix:
     """From a free module to any module; of rings in which a Gröbner basis takes no time."""
-    target = draw(modules(st.builds(PolynomialRing, fields, st.just(("x",))) | st.just(IntegerRing())))
+    target = draw(
+        modules(st.builds(PolynomialRing, fields, st.just(("x",))) | st.just(IntegerRing()))
+    )
     ring, generators = target.ring, target.generators
     count = len(target.degrees) if generators is None else generators.shape[1]
     source = draw(free_modules(ring, 1))
@@ -126,7 +137,9 @@ def monomial_ideals(draw: st.DrawFn) -> MonomialIdeal:
     """By powers of different variables, so that no generator is too many."""
     ring = draw(plain_rings)
     powers = draw(st.lists(st.integers(1, 5), min_size=1, max_size=len(ring.variables)))
-    return MonomialIdeal(ring, tuple(x**n for x, n in zip(ring.sympy_ring.gens, powers, strict=False)))
+    return MonomialIdeal(
+        ring, tuple(x**n for x, n in zip(ring.sympy_ring.gens, powers, strict=False))
+    )
 
 
 @st.composite
@@ -189,7 +202,9 @@ def maps_of_complexes(draw: st.DrawFn) -> ComplexMap:
         for below, above in pairwise(parts)
     )
     target = Complex(ring, source.low + degree, tuple(parts), differentials)
-    maps = (draw(matrices(below, above)) for above, below in zip(source.modules, parts, strict=True))
+    maps = (
+        draw(matrices(below, above)) for above, below in zip(source.modules, parts, strict=True)
+    )
     return ComplexMap(source, target, degree, tuple(maps))
 
 
@@ -218,31 +233,51 @@ def groebner_bases(draw: st.DrawFn) -> GroebnerBasis:
 
 
 def _table(entries: dict[Any, int]) -> BettiTable:
-    return BettiTable(tuple(sorted(((i, degree, sum(degree)), n) for (i, degree), n in entries.items())))
+    return BettiTable(
+        tuple(sorted(((i, degree, sum(degree)), n) for (i, degree), n in entries.items()))
+    )
 
 
-betti_tables = st.dictionaries(st.tuples(st.integers(-2, 4), lists(st.integers(-3, 5), 2)), st.integers(1, 99)).map(
-    _table
-)
+betti_tables = st.dictionaries(
+    st.tuples(st.integers(-2, 4), lists(st.integers(-3, 5), 2)), st.integers(1, 99)
+).map(_table)
 hilbert_polynomials = st.dictionaries(st.integers(0, 5), st.integers(-9, 9).filter(bool)).map(
     lambda found: HilbertPolynomial(tuple(sorted(found.items())))
 )
 factorizations = st.one_of(
-    st.lists(st.tuples(st.sampled_from([2, 3, 5, 10**30 + 57]), st.integers(1, 9)), min_size=1, max_size=3),
-    plain_rings.flatmap(lambda ring: st.lists(st.tuples(nonzero(ring), st.integers(1, 9)), min_size=1, max_size=3)),
-).map(lambda factors: Factorization(tuple(factors))) | st.integers(1, 9).map(lambda n: Factorization(((-1, 1), (7, n))))
+    st.lists(
+        st.tuples(st.sampled_from([2, 3, 5, 10**30 + 57]), st.integers(1, 9)),
+        min_size=1,
+        max_size=3,
+    ),
+    plain_rings.flatmap(
+        lambda ring: st.lists(st.tuples(nonzero(ring), st.integers(1, 9)), min_size=1, max_size=3)
+    ),
+).map(lambda factors: Factorization(tuple(factors))) | st.integers(1, 9).map(
+    lambda n: Factorization(((-1, 1), (7, n)))
+)
 
 
 def facts_of_ring(ring: Any) -> Any:
-    """What Macaulay2 has to say of it: variables, characteristic, whether it is commutative, degrees."""
+    """What Macaulay2 has to say of it: variables, characteristic, whether it is commutative,
+    degrees.
+    """
     if isinstance(ring, RealField | ComplexField):
         return None
     names = ring_variables(ring.ring if isinstance(ring, FractionField) else ring)
     length = degree_length(ring)
     over = ring
     while not isinstance(over, PolynomialRing | Algebra | IntegerRing | CoefficientField):
-        over = over.quotient if isinstance(over, GaloisField) else getattr(over, "ambient", None) or over.ring
-    below = () if not length or not getattr(over, "joined", True) else (0,) * (length - getattr(over, "rank", 1))
+        over = (
+            over.quotient
+            if isinstance(over, GaloisField)
+            else getattr(over, "ambient", None) or over.ring
+        )
+    below = (
+        ()
+        if not length or not getattr(over, "joined", True)
+        else (0,) * (length - getattr(over, "rank", 1))
+    )
     own = over.degrees if isinstance(over, Algebra) else ((1,),) * len(names)
     degrees = [list(degree + below) for degree in own] if length else [[] for _ in names]
     noncommutative = isinstance(over, Algebra) and (over.skew or over.weyl)
@@ -258,9 +293,17 @@ def facts_of_matrix(matrix: Matrix) -> Any:
 def facts_of_module(module: Module) -> Any:
     """Degrees, and what it is made of."""
     degrees = list(map(list, module.degrees))
-    columns = [0 if part is None else part.shape[1] for part in (module.generators, module.relations)]
+    columns = [
+        0 if part is None else part.shape[1] for part in (module.generators, module.relations)
+    ]
     generators = len(degrees) if module.generators is None else columns[0]
-    return degrees, generators, columns[1], module.generators is not None, module.relations is not None
+    return (
+        degrees,
+        generators,
+        columns[1],
+        module.generators is not None,
+        module.relations is not None,
+    )
 
 
 VALUES: dict[str, st.SearchStrategy[Any]] = {

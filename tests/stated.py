@@ -1,4 +1,6 @@
-"""What docs/statements.md has a row for: every statement of every family, and every observable for all sizes."""
+"""What docs/statements.md has a row for: every statement of every family, and every observable for
+all sizes.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +17,43 @@ from m2bridge.results.sheet import name_with_part
 
 Row = tuple[str, str, str]
 
-FAMILIES = {"attention": "One layer", "deep-attention": "Deep networks", "polynomial-network": "Polynomial networks"}
-ALL_SIZES = {"attention": "One layer, all sizes at once", "deep-attention": "Deep networks, all sizes at once"}
+FAMILIES = {
+    "attention": "One layer",
+    "deep-attention": "Deep networks",
+    "polynomial-network": "Polynomial networks",
+}
+ALL_SIZES = {
+    "attention": "One layer, all sizes at once",
+    "deep-attention": "Deep networks, all sizes at once",
+}
 
 
 def by_case(name: str) -> Iterator[Row]:
     """Name, words, and what is computed."""
     for statement in family(name).statements():
-        yield name_with_part(statement.key, statement.part), statement.text, _listed(statement.computed)
+        yield (
+            name_with_part(statement.key, statement.part),
+            statement.text,
+            _listed(statement.computed),
+        )
     if name == "attention":
-        yield from ((key, words.text, words.observable) for key, words in SINGLE.comparisons.items())
+        yield from (
+            (key, words.text, words.observable) for key, words in SINGLE.comparisons.items()
+        )
 
 
 def for_all_sizes(name: str) -> Iterator[Row]:
     """What is observed, the statements about it, and what is computed."""
     if name == "attention":
-        about = {name_with_part(*key): prediction.observable for key, prediction in one_layer.PREDICTIONS.items()}
+        about = {
+            name_with_part(*key): prediction.observable
+            for key, prediction in one_layer.PREDICTIONS.items()
+        }
         computed = ONE_LAYER.computed
     else:
-        about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {NORMAL_FORM: "normal_form"}
+        about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {
+            NORMAL_FORM: "normal_form"
+        }
         computed = WORDS.computed
     for observable, parts in computed.items():
         names = ", ".join(statement for statement, seen in about.items() if seen == observable)
@@ -41,4 +61,9 @@ def for_all_sizes(name: str) -> Iterator[Row]:
 
 
 def _listed(parts: tuple[str, ...]) -> str:
-    return "; ".join(parts).replace("{orbits}", "every orbit").replace("{ideals}", "all").replace(": {patterns}", "")
+    return (
+        "; ".join(parts)
+        .replace("{orbits}", "every orbit")
+        .replace("{ideals}", "all")
+        .replace(": {patterns}", "")
+    )

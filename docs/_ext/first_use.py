@@ -31,13 +31,21 @@ def terms(app: Sphinx) -> dict[str, re.Pattern[str]]:
 def link(app: Sphinx, document: nodes.document) -> None:
     """Link the first use of each term on a page of text."""
     page = app.env.docname
-    if page == "glossary" or page.startswith("reference/") or page in app.config.pages_without_terms:
+    if (
+        page == "glossary"
+        or page.startswith("reference/")
+        or page in app.config.pages_without_terms
+    ):
         return
     left = terms(app)
     for text in list(document.findall(nodes.Text)):
         if not left or any(isinstance(node, OUTSIDE) for node in ancestors(text)):
             continue
-        found = [(match.start(), name, match) for name, term in left.items() if (match := term.search(str(text)))]
+        found = [
+            (match.start(), name, match)
+            for name, term in left.items()
+            if (match := term.search(str(text)))
+        ]
         pieces: list[nodes.Node] = []
         end = 0
         for start, name, match in sorted(found, key=lambda item: item[0]):
@@ -58,7 +66,14 @@ def reference(page: str, name: str, text: str) -> addnodes.pending_xref:
     """Return a link to a term."""
     words = nodes.inline("", text, classes=["xref", "std", "std-term"])
     return addnodes.pending_xref(
-        "", words, refdomain="std", reftype="term", reftarget=name, refexplicit=True, refdoc=page, refwarn=True
+        "",
+        words,
+        refdomain="std",
+        reftype="term",
+        reftarget=name,
+        refexplicit=True,
+        refdoc=page,
+        refwarn=True,
     )
 
 

@@ -14,7 +14,9 @@ def escaped(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
 
 
 def without_emphasis(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
-    """Let stars stand for themselves; the rest of an option's description is markup of the extension."""
+    """Let stars stand for themselves; the rest of an option's description is markup of the
+    extension.
+    """
     lines[:] = [line.replace("*", r"\*") for line in lines]
 
 

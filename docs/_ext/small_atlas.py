@@ -14,7 +14,9 @@ COMMAND = ("m2bridge", "atlas", "--d", "1..3", "--d-out", "1..2", "--docs", "../
 def make(app: Sphinx, exception: Exception | None) -> None:
     """Write it beside the pages, which it refers to."""
     if exception is None and app.builder.format == "html":
-        subprocess.run([*COMMAND, str(Path(app.outdir) / FOLDER)], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*COMMAND, str(Path(app.outdir) / FOLDER)], check=True, stdout=subprocess.DEVNULL
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -7,17 +7,23 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree, dim S_n of a space of this dimension; at least one variable."""
+    """The number of monomials of a degree, dim S_n of a space of this dimension; at least one
+    variable.
+    """
     return comb(variables + degree - 1, degree)
 
 
 def matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n − r)²."""
+    """The dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n −
+    r)².
+    """
     return determinantal_dimension(size, size, rank)
 
 
 def symmetric_matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r + 1)/2."""
+    """The dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r
+    + 1)/2.
+    """
     return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
 
 
@@ -27,14 +33,18 @@ def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
 
 
 def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The same for a rank that is at most ``rows`` and ``columns``; for integers, or for polynomials."""
+    """The same for a rank that is at most ``rows`` and ``columns``; for integers, or for
+    polynomials.
+    """
     return rank * (rows + columns - rank)
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """The degree of the variety of rows × columns matrices of rank at most ``rank`` in projective space.
+    """The degree of the variety of rows × columns matrices of rank at most ``rank`` in projective
+    space.
 
-    Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the smaller size).
+    Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the
+    smaller size).
     """
     small, large = sorted((rows, columns))
     if rank >= small:
@@ -46,7 +56,8 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
 def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:
     """Polynomials of degree n on the matrices of rank at most ``rank``.
 
-    The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank`` parts.
+    The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank``
+    parts.
 
     Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """

@@ -17,7 +17,8 @@ class CoefficientField:
     Parameters
     ----------
     characteristic : int
-        0, or a prime p with 2 ≤ p ≤ 2^31 − 1 (the range that Macaulay2's ``ZZ/p`` handles in Gröbner bases).
+        0, or a prime p with 2 ≤ p ≤ 2^31 − 1 (the range that Macaulay2's ``ZZ/p`` handles in
+        Gröbner bases).
 
     Raises
     ------
@@ -39,9 +40,13 @@ class CoefficientField:
         from m2bridge.algebra.numbers import LARGE_PRIME, is_prime  # imports FLINT
 
         if not is_prime(p):
-            raise InvalidCaseError("field", f"GF({p}) is not a prime field: {p} is not a prime number")
+            raise InvalidCaseError(
+                "field", f"GF({p}) is not a prime field: {p} is not a prime number"
+            )
         if p > LARGE_PRIME:
-            raise InvalidCaseError("field", f"GF({p}) is too large: Macaulay2 needs p ≤ {LARGE_PRIME}")
+            raise InvalidCaseError(
+                "field", f"GF({p}) is too large: Macaulay2 needs p ≤ {LARGE_PRIME}"
+            )
 
     @classmethod
     def parse(cls, text: str) -> CoefficientField:
@@ -51,7 +56,8 @@ class CoefficientField:
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]{1,12})\s*\)\s*", text)
         if match is None or int(match[1]) == 0:
             raise InvalidCaseError(
-                "field", f"'{text:.60}' is not a coefficient field: write QQ or GF(p) with a prime p"
+                "field",
+                f"'{text:.60}' is not a coefficient field: write QQ or GF(p) with a prime p",
             )
         return cls(int(match[1]))
 
@@ -68,7 +74,9 @@ class CoefficientField:
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """The domain, made once: SymPy's finite fields are equal, but have hashes of their own, as their elements have."""
+    """The domain, made once: SymPy's finite fields are equal, but have hashes of their own, as
+    their elements have.
+    """
     from sympy import GF, QQ  # slow to import
 
     return GF(characteristic, symmetric=True) if characteristic else QQ

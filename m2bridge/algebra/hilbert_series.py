@@ -19,7 +19,8 @@ n = Symbol("n")
 
 @dataclass(frozen=True, slots=True)
 class HilbertSeries:
-    """The Hilbert series h(T) / (1 − T)^dimension of a standard graded quotient of a polynomial ring.
+    """The Hilbert series h(T) / (1 − T)^dimension of a standard graded quotient of a polynomial
+    ring.
 
     Parameters
     ----------
@@ -46,9 +47,13 @@ class HilbertSeries:
 
     @classmethod
     def from_values(cls, values: Sequence[int], variables: int) -> HilbertSeries:
-        """The series Σ values[n] T^n, which is a polynomial of degree below ``len(values)`` over (1 − T)^variables."""
+        """The series Σ values[n] T^n, which is a polynomial of degree below ``len(values)`` over (1
+        − T)^variables.
+        """
         signs = [(-1) ** i * comb(variables, i) for i in range(len(values))]
-        numerator = {n: sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(len(values))}
+        numerator = {
+            n: sum(signs[i] * values[n - i] for i in range(n + 1)) for n in range(len(values))
+        }
         return cls.from_numerator(numerator, variables)
 
     def to_json(self) -> dict[str, Any]:
@@ -62,11 +67,14 @@ class HilbertSeries:
 
     @property
     def hilbert_coefficients(self) -> tuple[int, ...]:
-        """The e_i with which the Hilbert polynomial is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), D the dimension.
+        """The e_i with which the Hilbert polynomial is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), D
+        the dimension.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.9.
         """
-        return tuple(sum(h * comb(j, i) for j, h in enumerate(self.numerator)) for i in range(self.dimension))
+        return tuple(
+            sum(h * comb(j, i) for j, h in enumerate(self.numerator)) for i in range(self.dimension)
+        )
 
     @property
     def polynomial(self) -> Expr:
@@ -74,7 +82,8 @@ class HilbertSeries:
         total, binomial = Poly(0, n, domain=QQ), Poly(1, n, domain=QQ)
         for k, e in enumerate(reversed(self.hilbert_coefficients)):
             total += (-1) ** (self.dimension - 1 - k) * e * binomial
-            binomial *= Poly([QQ(1, k + 1), 1], n, domain=QQ)  # C(n + k + 1, k + 1) from C(n + k, k)
+            # C(n + k + 1, k + 1) from C(n + k, k)
+            binomial *= Poly([QQ(1, k + 1), 1], n, domain=QQ)
         return total.as_expr()
 
     def value(self, degree: int) -> int:
@@ -87,4 +96,7 @@ class HilbertSeries:
     @property
     def expression(self) -> Expr:
         """The series as a SymPy expression in T."""
-        return sum((h * T**i for i, h in enumerate(self.numerator)), Integer(0)) / (1 - T) ** self.dimension
+        return (
+            sum((h * T**i for i, h in enumerate(self.numerator)), Integer(0))
+            / (1 - T) ** self.dimension
+        )

@@ -1,7 +1,9 @@
-"""Exact linear algebra over ZZ, QQ and GF(p), by FLINT: ranks, echelon forms, quotients by sparse vectors.
+"""Exact linear algebra over ZZ, QQ and GF(p), by FLINT: ranks, echelon forms, quotients by sparse
+vectors.
 
-Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT cannot look at the
-clock: what it is given is priced before, and what takes long over QQ is done modulo one prime after the other.
+Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT
+cannot look at the clock: what it is given is priced before, and what takes long over QQ is done
+modulo one prime after the other.
 """
 
 from __future__ import annotations
@@ -24,14 +26,20 @@ Column = TypeVar("Column", bound=Hashable)
 
 _PRIME_BITS = 61
 LONG_PRIME = 2**62 - 57
-"""Ranks over QQ are found modulo primes from this one down to 2^61, which take hardly longer than smaller ones."""
+"""Ranks over QQ are found modulo primes from this one down to 2^61, which take hardly longer than
+smaller ones.
+"""
 
 _PRIMES_OF_AN_ECHELON = 4
-"""An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are small."""
+"""An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are
+small.
+"""
 
 
 def elimination_price(rows: int, columns: int) -> float:
-    """Seconds, more or less, that FLINT takes to eliminate in a matrix modulo a prime, and Python to fill it."""
+    """Seconds, more or less, that FLINT takes to eliminate in a matrix modulo a prime, and Python
+    to fill it.
+    """
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
@@ -53,9 +61,9 @@ def rank(rows: Sequence[Row]) -> int:
 def rank_of(matrix: Any) -> int:
     """The rank over QQ of a ``flint.fmpz_mat``.
 
-    The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest one modulo the
-    primes tried: each of them divides all (r + 1)-minors, so these are zero when the product of the primes exceeds
-    Hadamard's bound for them.
+    The rank modulo a prime is at most the rank over QQ. Where it is not full, let r be the largest
+    one modulo the primes tried: each of them divides all (r + 1)-minors, so these are zero when the
+    product of the primes exceeds Hadamard's bound for them.
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     largest = -1
@@ -71,24 +79,34 @@ def rank_of(matrix: Any) -> int:
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """An upper bound for the bits of all minors of this size, each at most the product of the norms of its rows."""
+    """An upper bound for the bits of all minors of this size, each at most the product of the norms
+    of its rows.
+    """
     listed = matrix.tolist()
     return min(_norm_bits(listed, size), _norm_bits(zip(*listed, strict=True), size)) // 2 + 1
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of the product of the squared norms of this many of the vectors."""
-    bits = [int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)]
+    """An upper bound for the bits of the product of the squared norms of this many of the
+    vectors.
+    """
+    bits = [
+        int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)
+    ]
     return sum(sorted(bits, reverse=True)[:number])
 
 
 def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
     """The rank over QQ of an integer matrix whose rows are given by their nonzero entries.
 
-    Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common columns, before
-    FLINT sees it.
+    Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
+    columns, before FLINT sees it.
     """
-    kept = {frozenset(row.items()) for row in ({c: v for c, v in row.items() if v} for row in watched(rows)) if row}
+    kept = {
+        frozenset(row.items())
+        for row in ({c: v for c, v in row.items() if v} for row in watched(rows))
+        if row
+    }
     listed = list(kept)
     blocks = connected([[column for column, _ in row] for row in listed])
     return sum(_block_rank([listed[i] for i in block]) for block in watched(blocks))
@@ -134,9 +152,13 @@ def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
 
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
-    """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has ``height`` nonzero rows."""
+    """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has
+    ``height`` nonzero rows.
+    """
     columns = iter(range(echelon.ncols()))  # each row goes on where the one above has its pivot
-    return tuple(next(column for column in columns if echelon[row, column]) for row in range(height))
+    return tuple(
+        next(column for column in columns if echelon[row, column]) for row in range(height)
+    )
 
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
@@ -154,8 +176,8 @@ def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[
     pivots : list of int
         Pivot columns, from left to right.
     echelon : list of rows of Fraction
-        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that column. Residues are
-        from 0 to prime − 1.
+        The nonzero rows; row ``i`` has 1 in column ``pivots[i]``, the only nonzero entry of that
+        column. Residues are from 0 to prime − 1.
     """
     if prime:
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
@@ -165,7 +187,9 @@ def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots, scale = leading_columns(matrix, height), int(denominator)
     nonzero = matrix.tolist()[: len(pivots)]
-    return list(pivots), [[Fraction(int(entry), scale) for entry in row] for row in watched(nonzero)]
+    return list(pivots), [
+        [Fraction(int(entry), scale) for entry in row] for row in watched(nonzero)
+    ]
 
 
 Vector = tuple[int, ...]
@@ -199,9 +223,10 @@ DENSE = 4
 class Quotient:
     """Rows that are independent, and the basis vectors that they lead, in terms of the others.
 
-    Rows are eliminated in rounds. In each, rows with different leading places are independent without any computation;
-    they express their leading places in the remaining ones, and by this the other rows become rows of the next round.
-    After some rounds the remaining rows are dense and few, and FLINT eliminates in them.
+    Rows are eliminated in rounds. In each, rows with different leading places are independent
+    without any computation; they express their leading places in the remaining ones, and by this
+    the other rows become rows of the next round. After some rounds the remaining rows are dense and
+    few, and FLINT eliminates in them.
 
     Parameters
     ----------
@@ -227,7 +252,9 @@ class Quotient:
             forms, rows = result._sparse_round(rows)
             rounds.append(forms)
         for forms in reversed(rounds):
-            result.forms |= {place: combination(form, result.forms, prime) for place, form in forms.items()}
+            result.forms |= {
+                place: combination(form, result.forms, prime) for place, form in forms.items()
+            }
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
@@ -237,7 +264,12 @@ class Quotient:
     def _sparse_round(self, rows: Rows) -> tuple[dict[Any, SparseVector], Rows]:
         # Places that occur in few rows lead: expressing them in others changes few rows.
         counts = Counter(place for row, _ in rows for place in row)
-        rank = {place: i for i, (place, _) in enumerate(sorted(counts.items(), key=lambda item: (item[1], item[0])))}
+        rank = {
+            place: i
+            for i, (place, _) in enumerate(
+                sorted(counts.items(), key=lambda item: (item[1], item[0]))
+            )
+        }
         leaders: dict[Any, SparseVector] = {}
         rest = []
         for row, index in watched(sorted(rows, key=lambda item: len(item[0]))):
@@ -251,7 +283,9 @@ class Quotient:
         for place in watched(sorted(leaders, key=rank.__getitem__, reverse=True)):
             others = dict(leaders[place])
             factor = -pow(others.pop(place), -1, self.prime)
-            forms[place] = combination({k: c * factor for k, c in others.items()}, forms, self.prime)
+            forms[place] = combination(
+                {k: c * factor for k, c in others.items()}, forms, self.prime
+            )
         return forms, [(combination(row, forms, self.prime), index) for row, index in watched(rest)]
 
     def _dense_round(self, rows: Rows) -> dict[Any, SparseVector]:
@@ -268,7 +302,9 @@ class Quotient:
         }
 
 
-def combination(vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int) -> SparseVector:
+def combination(
+    vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int
+) -> SparseVector:
     """Replace basis vectors by their expressions in others."""
     total: SparseVector = {}
     for place, coefficient in vector.items():

@@ -1,4 +1,6 @@
-"""Modules, matrices, complexes, Betti tables and Hilbert polynomials; ideals of any ring, maps and vectors."""
+"""Modules, matrices, complexes, Betti tables and Hilbert polynomials; ideals of any ring, maps and
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ MOST = 300
 
 
 class AsText:
-    """A value whose ``repr`` is its text, as that of SymPy's expressions: rings, their elements, ideals."""
+    """A value whose ``repr`` is its text, as that of SymPy's expressions: rings, their elements,
+    ideals.
+    """
 
     __slots__ = ()
 
@@ -79,7 +83,9 @@ class BettiTable:
     entries: tuple[tuple[Place, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j of the table: generators of weight i + j in homological degree i."""
+        """The number in column i and row j of the table: generators of weight i + j in homological
+        degree i.
+        """
         return self.rows.get((place[0], place[1]), 0)
 
     @property
@@ -110,7 +116,9 @@ class BettiTable:
         lines = [["", *map(str, columns)], ["total:", *(str(totals.get(i, 0)) for i in columns)]]
         lines += [[f"{j}:", *(str(table.get((i, j), ".")) for i in columns)] for j in heights]
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        return "\n".join(" ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
+        return "\n".join(
+            " ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -155,7 +163,8 @@ Degree = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneralIdeal(AsText):
-    """An ideal of a ring that is not a plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
+    """An ideal of a ring that is not a plain polynomial ring; of those it is
+    :class:`m2bridge.Ideal`.
 
     Examples
     --------
@@ -169,7 +178,10 @@ class GeneralIdeal(AsText):
     _function = "ideal"
 
     def __str__(self) -> str:
-        return f"{self._function}({', '.join(map(entry_text, self.generators))}) of {ring_text(self.ring)}"
+        return (
+            f"{self._function}({', '.join(map(entry_text, self.generators))}) of"
+            f" {ring_text(self.ring)}"
+        )
 
 
 class MonomialIdeal(GeneralIdeal):
@@ -371,7 +383,10 @@ class RingMap(Named):
     images: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{ring_text(self.source)} → {ring_text(self.target)}, ({', '.join(map(entry_text, self.images))})"
+        return (
+            f"{ring_text(self.source)} → {ring_text(self.target)},"
+            f" ({', '.join(map(entry_text, self.images))})"
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -412,7 +427,9 @@ class Complex(Named):
         if any(module.kind != "free" for module in self.modules):
             raise ConversionError("a Betti table is for complexes of free modules")
         placed = enumerate(self.modules, self.low)
-        counts = Counter((i, degree, sum(degree)) for i, module in placed for degree in module.degrees)
+        counts = Counter(
+            (i, degree, sum(degree)) for i, module in placed for degree in module.degrees
+        )
         return BettiTable(tuple(sorted(counts.items())))
 
     def __str__(self) -> str:
@@ -457,7 +474,9 @@ class ComplexMap(Named):
 
 
 def to_expression(value: Any) -> Any:
-    """Return a number or an element of a ring as an expression of SymPy; ConversionError if there is none."""
+    """Return a number or an element of a ring as an expression of SymPy; ConversionError if there
+    is none.
+    """
     try:
         return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
     except SympifyError as reason:
@@ -466,4 +485,8 @@ def to_expression(value: Any) -> Any:
 
 def ring_text(ring: Any) -> str:
     """Return the text of a ring."""
-    return f"{ring.field}[{', '.join(ring.variables)}]" if isinstance(ring, PolynomialRing) else str(ring)
+    return (
+        f"{ring.field}[{', '.join(ring.variables)}]"
+        if isinstance(ring, PolynomialRing)
+        else str(ring)
+    )

@@ -1,4 +1,6 @@
-"""Polynomial maps between affine spaces: linear relations among their coordinates, and Jacobian matrices at points."""
+"""Polynomial maps between affine spaces: linear relations among their coordinates, and Jacobian
+matrices at points.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,22 @@ from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import Row, connected, pivot_columns, rank, rank_mod, sparse_rank
+from m2bridge.algebra.linear_algebra import (
+    Row,
+    connected,
+    pivot_columns,
+    rank,
+    rank_mod,
+    sparse_rank,
+)
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree, variable_name
+from m2bridge.algebra.ring import (
+    GeneratingSet,
+    PolynomialRing,
+    is_homogeneous,
+    total_degree,
+    variable_name,
+)
 from m2bridge.algebra.sparse_polynomial import gradients
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import watched
@@ -27,7 +42,8 @@ from m2bridge.limits import watched
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMap:
-    """A polynomial map from a subvariety of affine space to affine space, defined over the integers or rationals.
+    """A polynomial map from a subvariety of affine space to affine space, defined over the integers
+    or rationals.
 
     Parameters
     ----------
@@ -38,11 +54,12 @@ class PolynomialMap:
     images : tuple of PolyElement
         One element of the source ring for each coordinate.
     relations : tuple of PolyElement
-        Equations of the source variety; empty when all parameter values are allowed. They define a set of points: where
-        they do not generate a radical ideal, its radical takes their place. The source variety has to be irreducible
-        for the closure of the image to be so.
+        Equations of the source variety; empty when all parameter values are allowed. They define a
+        set of points: where they do not generate a radical ideal, its radical takes their place.
+        The source variety has to be irreducible for the closure of the image to be so.
     prime : bool
-        Whether the relations are known to generate a prime ideal over every field, so that this need not be computed.
+        Whether the relations are known to generate a prime ideal over every field, so that this
+        need not be computed.
 
     Raises
     ------
@@ -66,9 +83,13 @@ class PolynomialMap:
 
     def __post_init__(self) -> None:
         if len(self.coordinates) != len(self.images):
-            raise ConversionError(f"{len(self.coordinates)} coordinates but {len(self.images)} images")
+            raise ConversionError(
+                f"{len(self.coordinates)} coordinates but {len(self.images)} images"
+            )
         if self.source.field != QQ:
-            raise ConversionError("a polynomial map is defined over QQ; choose another field for the computation")
+            raise ConversionError(
+                "a polynomial map is defined over QQ; choose another field for the computation"
+            )
         PolynomialRing(QQ, self.source.variables + self.coordinates)
 
     @classmethod
@@ -91,7 +112,8 @@ class PolynomialMap:
         Raises
         ------
         ConversionError
-            If a name is not one, or something is not an exact polynomial in the parameters; text is never evaluated.
+            If a name is not one, or something is not an exact polynomial in the parameters; text is
+            never evaluated.
 
         Examples
         --------
@@ -102,9 +124,13 @@ class PolynomialMap:
         ('x', 'y', 'z', 'w')
         """
         if isinstance(parameters, str) or not isinstance(parameters, Iterable):
-            raise ConversionError(f"parameters: a list is needed, such as [s, t], not {parameters!r:.60}")
+            raise ConversionError(
+                f"parameters: a list is needed, such as [s, t], not {parameters!r:.60}"
+            )
         if not isinstance(images, Mapping):
-            raise ConversionError(f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}')
+            raise ConversionError(
+                f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}'
+            )
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
         return cls(
             source,
@@ -115,7 +141,9 @@ class PolynomialMap:
         )
 
     @classmethod
-    def from_terms(cls, parameters: Sequence[str], images: Mapping[str, Mapping[Any, Any]]) -> PolynomialMap:
+    def from_terms(
+        cls, parameters: Sequence[str], images: Mapping[str, Mapping[Any, Any]]
+    ) -> PolynomialMap:
         """Build a map from the exponents and rational coefficients of the terms of each image."""
         source = PolynomialRing(QQ, tuple(parameters))
         terms = ({e: source.number(c) for e, c in image.items()} for image in images.values())
@@ -127,22 +155,25 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images if all images and relations are homogeneous and no image is constant."""
+        """Total degrees of the images if all images and relations are homogeneous and no image is
+        constant.
+        """
         if not all(is_homogeneous(polynomial) for polynomial in self.images + self.relations):
             return None
         degrees = tuple(total_degree(image) for image in self.images)
         return degrees if min(degrees, default=1) > 0 else None
 
     def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
-        """The values of the coordinates at a rational point of the source (in the order of ``source.variables``).
+        """The values of the coordinates at a rational point of the source (in the order of
+        ``source.variables``).
 
         Values that are integers are of type ``int``, others fractions.
 
         Raises
         ------
         ConversionError
-            If a number is not exact, there are more or fewer of them than variables, or the point does not satisfy the
-            relations.
+            If a number is not exact, there are more or fewer of them than variables, or the point
+            does not satisfy the relations.
 
         Examples
         --------
@@ -152,8 +183,14 @@ class PolynomialMap:
         (Fraction(1, 4), 2)
         """
         if len(point) != len(self.source.variables):
-            raise ConversionError(f"{len(point)} numbers for the {len(self.source.variables)} variables of the source")
-        if inexact := [entry for entry in point if not isinstance(entry, int) and not hasattr(entry, "numerator")]:
+            raise ConversionError(
+                f"{len(point)} numbers for the {len(self.source.variables)} variables of the source"
+            )
+        if inexact := [
+            entry
+            for entry in point
+            if not isinstance(entry, int) and not hasattr(entry, "numerator")
+        ]:
             raise ConversionError(f"{inexact[0]!r:.60} is not exact: give integers or fractions")
         exact = list(map(self.source.number, point))
         if any(evaluate(relation, exact) for relation in self.relations):
@@ -163,27 +200,39 @@ class PolynomialMap:
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to some of the coordinates."""
-        coordinates, images = (tuple(items[i] for i in indices) for items in (self.coordinates, self.images))
+        coordinates, images = (
+            tuple(items[i] for i in indices) for items in (self.coordinates, self.images)
+        )
         return replace(self, coordinates=coordinates, images=images)
 
     @property
     def maybe_reducible(self) -> bool:
-        """Whether the source may be reducible, empty, or defined by an ideal that is not radical."""
+        """Whether the source may be reducible, empty, or defined by an ideal that is not
+        radical.
+        """
         return bool(self.relations) and not self.prime
 
     def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map has no reduction modulo the characteristic of this field."""
+        """Raise InvalidCaseError if the map has no reduction modulo the characteristic of this
+        field.
+        """
         p = field.characteristic
         if not p:
             return
-        parts = [f"the coordinate {name}" for name in self.coordinates] + ["a relation" for _ in self.relations]
+        parts = [f"the coordinate {name}" for name in self.coordinates] + [
+            "a relation" for _ in self.relations
+        ]
         for part, polynomial in zip(parts, self.images + self.relations, strict=True):
             if any(int(coefficient.denominator) % p == 0 for coefficient in polynomial.values()):
-                raise InvalidCaseError("field", f"{part} has no meaning over {field}: {p} divides a denominator")
+                raise InvalidCaseError(
+                    "field", f"{part} has no meaning over {field}: {p} divides a denominator"
+                )
 
 
 def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
-    """Value of a polynomial at a point with exact entries, as an element of the polynomial's domain."""
+    """Value of a polynomial at a point with exact entries, as an element of the polynomial's
+    domain.
+    """
     domain = polynomial.ring.domain
     values = (
         c * domain(prod(x**e for x, e in zip(point, monomial, strict=True) if e))
@@ -193,7 +242,9 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The polynomial with its variables replaced by elements of another ring over the same field."""
+    """The polynomial with its variables replaced by elements of another ring over the same
+    field.
+    """
     ring = images[0].ring
 
     @cache
@@ -217,7 +268,9 @@ def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[P
 
 
 def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> GeneratingSet:
-    """The relations of the source over a field; raises InvalidCaseError if the map has no reduction there."""
+    """The relations of the source over a field; raises InvalidCaseError if the map has no reduction
+    there.
+    """
     parametrization.check_field(field)
     source = PolynomialRing(field, parametrization.source.variables)
     relations = (relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
@@ -240,33 +293,45 @@ class LinearReduction:
     Parameters
     ----------
     reduced : PolynomialMap
-        The map followed by the projection to ``basis``; its coordinates are linearly independent functions.
+        The map followed by the projection to ``basis``; its coordinates are linearly independent
+        functions.
     basis : tuple of int
         Positions of the independent coordinates among all coordinates.
     dependencies : tuple of (int, mapping from int to Fraction)
-        For each other coordinate its position, and the coefficients of its expression in the basis, by position.
+        For each other coordinate its position, and the coefficients of its expression in the basis,
+        by position.
     """
 
     reduced: PolynomialMap
     basis: tuple[int, ...]
     dependencies: tuple[tuple[int, Mapping[int, Fraction]], ...]
 
-    def linear_forms(self, original: PolynomialMap, *, field: CoefficientField) -> tuple[PolyElement, ...]:
-        """The linear generators of the ideal: each dependent coordinate minus its expression in the basis."""
+    def linear_forms(
+        self, original: PolynomialMap, *, field: CoefficientField
+    ) -> tuple[PolyElement, ...]:
+        """The linear generators of the ideal: each dependent coordinate minus its expression in the
+        basis.
+        """
         target = original.target(field=field)
         gens = target.sympy_ring.gens
         return tuple(
-            gens[position] - sum(target.number(c) * gens[index] for index, c in coefficients.items())
+            gens[position]
+            - sum(target.number(c) * gens[index] for index, c in coefficients.items())
             for position, coefficients in self.dependencies
         )
 
 
 def reduce_linearly(
-    parametrization: PolynomialMap, *, field: CoefficientField = QQ, preference: Callable[[int], int] | None = None
+    parametrization: PolynomialMap,
+    *,
+    field: CoefficientField = QQ,
+    preference: Callable[[int], int] | None = None,
 ) -> LinearReduction:
-    """Pick linearly independent coordinates, the earliest possible, and express the others in them, over a field.
+    """Pick linearly independent coordinates, the earliest possible, and express the others in them,
+    over a field.
 
-    Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not so over QQ.
+    Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not
+    so over QQ.
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
@@ -279,14 +344,17 @@ def reduce_linearly(
             column = zip(pivots, (row[place] for row in echelon), strict=True)
             dependencies[block[place]] = {block[pivot]: entry for pivot, entry in column if entry}
     basis.sort()
-    return LinearReduction(parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items())))
+    return LinearReduction(
+        parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items()))
+    )
 
 
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
-    """Rewrite a map in other linear coordinates of the space that its image spans, with fewer terms.
+    """Rewrite a map in other linear coordinates of the space that its image spans, with fewer
+    terms.
 
-    Its coordinates are those of an echelon form: each has a monomial that no other one has. The closures of the images
-    correspond under a linear isomorphism; elimination is faster here.
+    Its coordinates are those of an echelon form: each has a monomial that no other one has. The
+    closures of the images correspond under a linear isomorphism; elimination is faster here.
 
     Parameters
     ----------
@@ -297,35 +365,48 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     for block in watched(connected(parametrization.images)):
         chosen = [parametrization.images[j] for j in block]
         monomials = sorted({monomial for image in chosen for monomial in image}, reverse=True)
-        rows = [without_denominators([image.get(monomial, 0) for monomial in monomials]) for image in chosen]
+        rows = [
+            without_denominators([image.get(monomial, 0) for monomial in monomials])
+            for image in chosen
+        ]
         for j, row in zip(block, pivot_columns(rows)[1], strict=True):
-            images[j] = chosen[0].ring.from_dict(dict(zip(monomials, without_denominators(row), strict=True)))
+            images[j] = chosen[0].ring.from_dict(
+                dict(zip(monomials, without_denominators(row), strict=True))
+            )
     return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     """Whether the coordinates of two maps with the same parameters span the same polynomials.
 
-    The closures of the two images then correspond under a linear isomorphism of the spaces that they span.
+    The closures of the two images then correspond under a linear isomorphism of the spaces that
+    they span.
     """
     families = first.images, second.images, first.images + second.images
     return len({sparse_rank(map(integer_coefficients, images)) for images in families}) == 1
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The coefficients of polynomials, a row for each monomial and a column for each image, without denominators."""
+    """The coefficients of polynomials, a row for each monomial and a column for each image, without
+    denominators.
+    """
     monomials = sorted({monomial for image in images for monomial in image})
-    return [without_denominators(image.get(monomial, 0) for image in images) for monomial in watched(monomials)]
+    return [
+        without_denominators(image.get(monomial, 0) for image in images)
+        for monomial in watched(monomials)
+    ]
 
 
 def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) -> list[list[int]]:
-    """Jacobian matrix at an integer point, each row multiplied by the denominators of its polynomial's coefficients.
+    """Jacobian matrix at an integer point, each row multiplied by the denominators of its
+    polynomial's coefficients.
 
     Parameters
     ----------
     polynomials : sequence of PolyElement over QQ or GF(p)
     point : sequence of int
-        One value for each variable of the polynomials' ring; elements of an extension of GF(p) serve as well.
+        One value for each variable of the polynomials' ring; elements of an extension of GF(p)
+        serve as well.
     prime : int, optional
         Give the entries modulo this number, which is much faster where exponents are large.
 
@@ -333,19 +414,24 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
     -------
     list of rows of int, one for each polynomial; the rank is that of the Jacobian matrix.
 
-    Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative Algebra*, Theorem
-    16.19.
+    Source of the criterion: Hartshorne, *Algebraic Geometry*, section I.5; Eisenbud, *Commutative
+    Algebra*, Theorem 16.19.
     """
     terms = map(integer_coefficients, polynomials)
-    rows = [[gradient.get(i, 0) for i in range(len(point))] for gradient in gradients(terms, point, prime)]
+    rows = [
+        [gradient.get(i, 0) for i in range(len(point))]
+        for gradient in gradients(terms, point, prime)
+    ]
     return [[entry % prime for entry in row] for row in rows] if prime else rows
 
 
-def tangent_dimension(generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ) -> int:
+def tangent_dimension(
+    generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ
+) -> int:
     """The dimension of the tangent space at a point of the variety that these polynomials define.
 
-    With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some of them, an upper
-    bound for it.
+    With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some
+    of them, an upper bound for it.
     """
     return len(point) - _jacobian_rank(generators, point, field)
 
@@ -356,20 +442,26 @@ def _jacobian_rank(polynomials: Sequence[PolyElement], point: Row, field: Coeffi
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
-    """A point with entries uniform in [1, bound], the same for the same seed; the source must have no relations."""
+    """A point with entries uniform in [1, bound], the same for the same seed; the source must have
+    no relations.
+    """
     chance = Random(seed)
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
 
 
-def differential_rank(parametrization: PolynomialMap, point: Row, *, field: CoefficientField = QQ) -> int:
-    """The rank of the differential of the parametrization at a point: a lower bound for the dimension of the image.
+def differential_rank(
+    parametrization: PolynomialMap, point: Row, *, field: CoefficientField = QQ
+) -> int:
+    """The rank of the differential of the parametrization at a point: a lower bound for the
+    dimension of the image.
 
-    The rank at a point is at most the generic rank. This is the dimension of the closure of the image in
-    characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p). The rank modulo any prime
-    is a lower bound for the rank over QQ.
+    The rank at a point is at most the generic rank. This is the dimension of the closure of the
+    image in characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p).
+    The rank modulo any prime is a lower bound for the rank over QQ.
 
-    Hypothesis: no relations. The source is then an affine space, which is smooth; at singular points of a source the
-    differential on the Zariski tangent space can have larger rank than the dimension of the image.
+    Hypothesis: no relations. The source is then an affine space, which is smooth; at singular
+    points of a source the differential on the Zariski tangent space can have larger rank than the
+    dimension of the image.
 
     Raises
     ------
@@ -377,7 +469,9 @@ def differential_rank(parametrization: PolynomialMap, point: Row, *, field: Coef
         If the parameters satisfy relations.
     """
     if parametrization.relations:
-        raise MethodUnavailableError("the rank of the differential bounds the dimension where parameters are free")
+        raise MethodUnavailableError(
+            "the rank of the differential bounds the dimension where parameters are free"
+        )
     return _jacobian_rank(parametrization.images, point, field)
 
 
@@ -386,7 +480,9 @@ MANY = 1000
 ATTEMPTS = 3
 MOST_ENTRIES = 1 << 22
 SPARE_ROWS = 32
-"""Over an extension, this many entries over GF(p), or this many rows more than enough, are computed."""
+"""Over an extension, this many entries over GF(p), or this many rows more than enough, are
+computed.
+"""
 
 _SEED = 20240817
 
@@ -394,8 +490,8 @@ _SEED = 20240817
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> tuple[int, str]:
     """The largest rank found at some random points, and the field of the point where it was found.
 
-    A lower bound for the dimension of the closure of the image; equal to the generic rank unless all the points are
-    unlucky.
+    A lower bound for the dimension of the closure of the image; equal to the generic rank unless
+    all the points are unlucky.
 
     Parameters
     ----------
@@ -409,7 +505,10 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     best = -1, ""
     for degree, seed in product(degrees, range(_SEED, _SEED + ATTEMPTS)):
         if degree == 1:
-            value, place = differential_rank(free, random_point(free, p or MANY, seed), field=field), str(field)
+            value, place = (
+                differential_rank(free, random_point(free, p or MANY, seed), field=field),
+                str(field),
+            )
         else:
             value, place = _extension_rank(free, p, degree, seed, enough), f"GF({p}^{degree})"
         best = (value, place) if value >= best[0] else best
@@ -426,8 +525,8 @@ def extension_degree(p: int) -> int:
 def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:
     """The rank at a random point of GF(p^k); the rank of some rows is a lower bound, too.
 
-    GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix, whose row i is its product
-    with z^i. The matrix of these blocks has k times the rank.
+    GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix, whose
+    row i is its product with z^i. The matrix of these blocks has k times the rank.
     """
     chance = Random(seed)
     field = flint.fq_default_ctx(p, degree)

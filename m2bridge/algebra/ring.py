@@ -1,7 +1,8 @@
 """Polynomial rings and generators of their ideals, with polynomials of SymPy as elements.
 
-SymPy's rings as they are cannot be pickled or copied: SymPy 1.14 changes a dictionary while it goes through it
-(``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint 0.9 says nothing of ``nmod``.
+SymPy's rings as they are cannot be pickled or copied: SymPy 1.14 changes a dictionary while it goes
+through it (``PolyRing.__getstate__``) and has a local function in its finite fields; python-flint
+0.9 says nothing of ``nmod``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from m2bridge.limits import watched
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
-    """A polynomial, by SymPy's name; SymPy writes those over GF(p) with residues from 0 to p − 1, as FLINT has them."""
+    """A polynomial, by SymPy's name; SymPy writes those over GF(p) with residues from 0 to p − 1,
+    as FLINT has them.
+    """
 
     def str(self, *style: Any) -> str:
         """SymPy's text."""
@@ -39,11 +42,15 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
         if not domain.is_FiniteField:
             return str(super().str(*style))
         integers = self.ring.clone(domain=ZZ)
-        return str(integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style))
+        return str(
+            integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style)
+        )
 
 
 class PolyRing(rings.PolyRing):  # type: ignore[misc]
-    """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part of the hash."""
+    """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part
+    of the hash.
+    """
 
     @property
     def dtype(self) -> Callable[[Any], PolyElement]:
@@ -57,7 +64,9 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
 def entry_text(element: Any) -> str:
     """The text of an element of any ring in a list; residues are those of least absolute value."""
-    modulus = element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
+    modulus = (
+        element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
+    )
     if not isinstance(modulus, int):
         return str(element)
     residue = int(element) % modulus
@@ -96,8 +105,8 @@ class PolynomialRing:
     Raises
     ------
     ConversionError
-        If a name occurs twice, or two names differ only in how Unicode writes the same letters (in their normal form
-        NFKC), so that people cannot tell them apart.
+        If a name occurs twice, or two names differ only in how Unicode writes the same letters (in
+        their normal form NFKC), so that people cannot tell them apart.
 
     Examples
     --------
@@ -113,12 +122,18 @@ class PolynomialRing:
     def __post_init__(self) -> None:
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
-            raise ConversionError(f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice")
+            raise ConversionError(
+                f"a polynomial ring needs distinct variables; '{repeated[0]}' occurs twice"
+            )
         if not "".join(self.variables).isascii():
             _check_letters(self.variables)
 
     def __str__(self) -> str:
-        shown = self.variables if len(self.variables) <= 12 else (*self.variables[:6], "…", self.variables[-1])
+        shown = (
+            self.variables
+            if len(self.variables) <= 12
+            else (*self.variables[:6], "…", self.variables[-1])
+        )
         return f"{self.field}[{', '.join(shown)}]"
 
     __repr__ = __str__
@@ -139,25 +154,32 @@ class PolynomialRing:
         divisor = self.field.domain(int(value.denominator))
         if not divisor:
             p = self.field.characteristic
-            raise ConversionError(f"a coefficient with a denominator divisible by {p} has no meaning over {self.field}")
+            raise ConversionError(
+                f"a coefficient with a denominator divisible by {p} has no meaning over"
+                f" {self.field}"
+            )
         return self.field.domain(int(value.numerator)) / divisor
 
-    def polynomial(self, expression: Expr | Rational | Poly | rings.PolyElement | int) -> rings.PolyElement:
-        """Read a SymPy expression, or a polynomial of SymPy in another form, as an element of this ring.
+    def polynomial(
+        self, expression: Expr | Rational | Poly | rings.PolyElement | int
+    ) -> rings.PolyElement:
+        """Read a SymPy expression, or a polynomial of SymPy in another form, as an element of this
+        ring.
 
         Raises
         ------
         ConversionError
-            If it is not a polynomial in the variables with coefficients in the field, or not an expression at all:
-            text is refused, because SymPy would run it as a program, and so are floating-point numbers, because they
-            are not exact.
+            If it is not a polynomial in the variables with coefficients in the field, or not an
+            expression at all: text is refused, because SymPy would run it as a program, and so are
+            floating-point numbers, because they are not exact.
         """
         expression = _checked(expression)
         try:
             return self.sympy_ring.from_expr(expression)
         except (ValueError, BasePolynomialError) as reason:
             raise ConversionError(
-                f"'{expression}' is not a polynomial over {self.field} in {first_names(self.variables)}"
+                f"'{expression}' is not a polynomial over {self.field} in"
+                f" {first_names(self.variables)}"
             ) from reason
 
 
@@ -167,17 +189,23 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether text that people write can name a variable: letters, digits and _, beginning with a letter."""
+    """Whether text that people write can name a variable: letters, digits and _, beginning with a
+    letter.
+    """
     return text.isidentifier() and not text.startswith("_") and len(text) <= LONGEST_NAME
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Check that all names look different; Å, for instance, is written with one character or with two."""
+    """Check that all names look different; Å, for instance, is written with one character or with
+    two.
+    """
     names_by_form: dict[str, str] = {}
     for name in names:
         other = names_by_form.setdefault(normal_form(name), name)
         if other != name:
-            raise ConversionError(f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode")
+            raise ConversionError(
+                f"the names {other!a:.80} and {name!a:.80} are the same letters to Unicode"
+            )
 
 
 def variable_name(variable: object) -> str:
@@ -196,7 +224,9 @@ def normal_form(name: str) -> str:
 
 
 def _checked(expression: Any) -> Any:
-    """An exact expression; that of a polynomial which SymPy holds as ``Poly`` or as an element of one of its rings."""
+    """An exact expression; that of a polynomial which SymPy holds as ``Poly`` or as an element of
+    one of its rings.
+    """
     if isinstance(expression, Poly | rings.PolyElement):
         domain = expression.domain if isinstance(expression, Poly) else expression.ring.domain
         if domain.is_FiniteField:
@@ -205,26 +235,31 @@ def _checked(expression: Any) -> Any:
         expression = expression.as_expr()
     if isinstance(expression, str):
         raise ConversionError(
-            f"{expression!r} is text, which SymPy would run as a program: give an expression, or read the text with "
-            "m2bridge.convert.polynomials.read_polynomial"
+            f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
+            " read the text with m2bridge.convert.polynomials.read_polynomial"
         )
     if isinstance(expression, float) or (isinstance(expression, Expr) and expression.has(Float)):
         raise ConversionError(f"'{expression}' is not exact: write fractions as sympy.Rational")
     if isinstance(expression, bool) or not isinstance(expression, Expr | Rational):
-        raise ConversionError(f"a {type(expression).__name__} is not a polynomial: give a SymPy expression")
+        raise ConversionError(
+            f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
+        )
     return expression
 
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
     if len(ring.variables) > MOST_VARIABLES:
-        raise ConversionError(f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}")
+        raise ConversionError(
+            f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}"
+        )
     return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratingSet:
-    """Generators of an ideal of a polynomial ring; the ideal itself, with its methods, is :class:`m2bridge.Ideal`.
+    """Generators of an ideal of a polynomial ring; the ideal itself, with its methods, is
+    :class:`m2bridge.Ideal`.
 
     Parameters
     ----------
@@ -267,7 +302,9 @@ class GeneratingSet:
             return NotImplemented
         check_one_ring(self, other)
         _check_size(len(self.generators) * len(other.generators))
-        return self._generated_by(f * g for f, g in watched(product(self.generators, other.generators)))
+        return self._generated_by(
+            f * g for f, g in watched(product(self.generators, other.generators))
+        )
 
     def __pow__(self, exponent: int) -> Self:
         """A power of the ideal; the unit ideal for the exponent 0.
@@ -299,13 +336,17 @@ def check_one_ring(*ideals: GeneratingSet) -> None:
 def check_ideal(value: object) -> GeneratingSet:
     """Return an ideal; raise ConversionError if it is none."""
     if not isinstance(value, GeneratingSet):
-        raise ConversionError(f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal")
+        raise ConversionError(
+            f"a {type(value).__name__} is not an ideal: make one by m2bridge.ideal"
+        )
     return value
 
 
 def _check_size(count: int) -> None:
     if count > MOST_PRODUCTS:
-        raise TooLargeError(f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer")
+        raise TooLargeError(
+            f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer"
+        )
 
 
 def total_degree(polynomial: rings.PolyElement) -> int:

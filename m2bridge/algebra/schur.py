@@ -1,7 +1,8 @@
-"""Schur functors: partitions, their products, dimensions, and representations from the multiplicities of weights.
+"""Schur functors: partitions, their products, dimensions, and representations from the
+multiplicities of weights.
 
-A partition is a weakly decreasing tuple of positive integers; S_λ of a space is not zero exactly if the space has at
-least as many dimensions as λ has parts.
+A partition is a weakly decreasing tuple of positive integers; S_λ of a space is not zero exactly if
+the space has at least as many dimensions as λ has parts.
 """
 
 from collections import Counter
@@ -50,7 +51,9 @@ def dimension(shape: Partition, size: int) -> int:
     """
     legs = columns(shape)
     cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
-    return prod(size + j - i for i, j in cells) // prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
+    return prod(size + j - i for i, j in cells) // prod(
+        shape[i] - j + legs[j] - i - 1 for i, j in cells
+    )
 
 
 def strips_added(shape: Partition, size: int, rows: int) -> Iterator[Partition]:
@@ -65,19 +68,26 @@ def strips_removed(shape: Partition, size: int) -> Iterator[Partition]:
 
 
 def _between(lower: Partition, upper: Partition, total: int, rows: int) -> Iterator[Partition]:
-    """Sequences between two of the same length with this sum: without zeros at the end, at most ``rows`` entries."""
+    """Sequences between two of the same length with this sum: without zeros at the end, at most
+    ``rows`` entries.
+    """
     if not lower or not rows:
         if total == 0 and not any(lower):
             yield ()
         return
-    for first in range(max(lower[0], total - sum(upper[1:])), min(upper[0], total - sum(lower[1:])) + 1):
+    for first in range(
+        max(lower[0], total - sum(upper[1:])), min(upper[0], total - sum(lower[1:])) + 1
+    ):
         for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
             yield (first, *rest) if first else ()
 
 
 @lru_cache(maxsize=100_000)
-def littlewood_richardson(first: Partition, second: Partition, rows: int) -> Mapping[Partition, int]:
-    """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts, by the determinant of Jacobi and Trudi.
+def littlewood_richardson(
+    first: Partition, second: Partition, rows: int
+) -> Mapping[Partition, int]:
+    """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts, by the determinant
+    of Jacobi and Trudi.
 
     Examples
     --------
@@ -114,7 +124,8 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: Partition, weight: tuple[int, ...]) -> int:
-    """Kostka's number: semistandard tableaux in which each entry occurs as often as the weight says.
+    """Kostka's number: semistandard tableaux in which each entry occurs as often as the weight
+    says.
 
     Examples
     --------
@@ -130,9 +141,11 @@ Shapes = tuple[Partition, ...]
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
-    """The multiplicities of the products of Schur functors in a representation of a product of general linear groups.
+    """The multiplicities of the products of Schur functors in a representation of a product of
+    general linear groups.
 
-    The highest of the weights is that of one of them; its weights, which tableaux count, are taken away, and so on.
+    The highest of the weights is that of one of them; its weights, which tableaux count, are taken
+    away, and so on.
 
     Parameters
     ----------
@@ -153,12 +166,17 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     """
     found: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
-        dominant = product(*(list(partitions(n, size)) for n, size in zip(degrees, sizes, strict=True)))
-        left = {shapes: counts.get(shapes, 0) for shapes in dominant}  # those that are higher stand before
+        dominant = product(
+            *(list(partitions(n, size)) for n, size in zip(degrees, sizes, strict=True))
+        )
+        # those that are higher stand before
+        left = {shapes: counts.get(shapes, 0) for shapes in dominant}
         for shapes in filter(left.__getitem__, left):
             number = found[shapes] = left[shapes]
             if number < 0:
-                raise ContradictionError(f"the multiplicity of {shapes} would be {number}: these are no weights")
+                raise ContradictionError(
+                    f"the multiplicity of {shapes} would be {number}: these are no weights"
+                )
             for lower in left:
                 left[lower] -= number * prod(map(tableaux, shapes, lower))
     return found
@@ -206,10 +224,14 @@ class Representation:
 
     def _product(self, factor: str, times: str, blank: str) -> str:
         factors = map(factor.format, map(_digits, self.shapes), self.spaces)
-        return (f"{self.multiplicity}{blank}" if self.multiplicity > 1 else "") + times.join(factors)
+        return (f"{self.multiplicity}{blank}" if self.multiplicity > 1 else "") + times.join(
+            factors
+        )
 
     def type_json(self) -> dict[str, Any]:
-        """Return degree, partitions as lists by the name of the space, and multiplicity, which hold for all sizes."""
+        """Return degree, partitions as lists by the name of the space, and multiplicity, which hold
+        for all sizes.
+        """
         shapes = {space: list(shape) for space, shape in zip(self.spaces, self.shapes, strict=True)}
         return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
 

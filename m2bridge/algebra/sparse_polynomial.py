@@ -1,7 +1,9 @@
-"""Polynomials with integer coefficients as plain Python values: two encodings, and what is computed from them.
+"""Polynomials with integer coefficients as plain Python values: two encodings, and what is computed
+from them.
 
-``IntegerPolynomial`` maps the exponents of each monomial to its coefficient, as SymPy and FLINT do. ``Terms`` lists
-monomials by their variables, which is short where there are many variables and low degrees.
+``IntegerPolynomial`` maps the exponents of each monomial to its coefficient, as SymPy and FLINT do.
+``Terms`` lists monomials by their variables, which is short where there are many variables and low
+degrees.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,7 +43,9 @@ def monomial_of(exponents: Exponents) -> Monomial:
     return tuple(j for j, exponent in enumerate(exponents) for _ in range(exponent))
 
 
-def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: int = 0) -> Iterator[dict[int, Any]]:
+def gradients(
+    polynomials: Iterable[Polynomial], point: Sequence[Any], prime: int = 0
+) -> Iterator[dict[int, Any]]:
     """The partial derivatives of polynomials at a point, by variable; missing ones are zero.
 
     Parameters
@@ -64,7 +68,9 @@ def gradients(polynomials: Iterable[Polynomial], point: Sequence[Any], prime: in
             for i, exponent in factors if len(zeros) < 2 else ():
                 if not zeros or i == zeros[0]:
                     others = [power(j, e) for j, e in factors if j != i]
-                    gradient[i] = gradient.get(i, 0) + prod(others, start=c * exponent * power(i, exponent - 1))
+                    gradient[i] = gradient.get(i, 0) + prod(
+                        others, start=c * exponent * power(i, exponent - 1)
+                    )
         yield gradient
 
 
@@ -110,15 +116,18 @@ class WeightedAlgebra:
         Raises
         ------
         ContradictionError
-            If it is infinite. Otherwise the relations are a complete intersection, whose last part that is not zero has
-            the weight of all relations less that of all variables; parts are looked at beyond it, as many as the
-            largest variable weighs, since none follows where these are zero.
+            If it is infinite. Otherwise the relations are a complete intersection, whose last part
+            that is not zero has the weight of all relations less that of all variables; parts are
+            looked at beyond it, as many as the largest variable weighs, since none follows where
+            these are zero.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
         parts = _Parts(self, [[0]], [[0]], {0: {0: 1}})
         dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
         if any(dimensions[last:]):
-            raise ContradictionError(f"an algebra that has to be finite is not: weights {self.weights}")
+            raise ContradictionError(
+                f"an algebra that has to be finite is not: weights {self.weights}"
+            )
         return 1 + sum(dimensions)
 
 
@@ -128,13 +137,14 @@ _DIGIT = 32
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of an algebra up to some weight: their standard monomials, and normal forms of monomials.
+    """The parts of an algebra up to some weight: their standard monomials, and normal forms of
+    monomials.
 
-    The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of weight w and
-    x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard monomials b only the products
-    x_i b are unknown; those are standard that are independent modulo the relations. Whatever products lead to one
-    monomial are compared with the first that does, which is the same. A monomial is the number with its exponents as
-    digits.
+    The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
+    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard
+    monomials b only the products x_i b are unknown; those are standard that are independent modulo
+    the relations. Whatever products lead to one monomial are compared with the first that does,
+    which is the same. A monomial is the number with its exponents as digits.
     """
 
     algebra: WeightedAlgebra
@@ -145,8 +155,12 @@ class _Parts:
     def next(self) -> int:
         """The dimension of the next part."""
         weight = len(self.standard)
-        products = list(dict.fromkeys(b + (1 << i * _DIGIT) for b, i in self._below(self.standard, weight)))
-        forms = Quotient.of([(row, (weight, i)) for i, row in enumerate(self._rows(weight))], LARGE_PRIME).forms
+        products = list(
+            dict.fromkeys(b + (1 << i * _DIGIT) for b, i in self._below(self.standard, weight))
+        )
+        forms = Quotient.of(
+            [(row, (weight, i)) for i, row in enumerate(self._rows(weight))], LARGE_PRIME
+        ).forms
         self.products.append(products)
         self.standard.append([monomial for monomial in products if monomial not in forms])
         self.normal |= {monomial: forms.get(monomial, {monomial: 1}) for monomial in products}
@@ -154,7 +168,12 @@ class _Parts:
 
     def _below(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
         """The monomials that a variable carries to this weight, with the number of the variable."""
-        return ((b, i) for i, w in enumerate(self.algebra.weights) if w <= weight for b in parts[weight - w])
+        return (
+            (b, i)
+            for i, w in enumerate(self.algebra.weights)
+            if w <= weight
+            for b in parts[weight - w]
+        )
 
     def _rows(self, weight: int) -> Iterator[SparseVector]:
         known: dict[int, SparseVector] = {}
@@ -165,8 +184,13 @@ class _Parts:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
         for w, relation in self.algebra.relations:
             if w == weight:
-                terms = {sum(e << i * _DIGIT for i, e in enumerate(exps)): c for exps, c in relation.items()}
-                yield combination(terms, {monomial: self._products(monomial) for monomial in terms}, LARGE_PRIME)
+                terms = {
+                    sum(e << i * _DIGIT for i, e in enumerate(exps)): c
+                    for exps, c in relation.items()
+                }
+                yield combination(
+                    terms, {monomial: self._products(monomial) for monomial in terms}, LARGE_PRIME
+                )
 
     def _shifted(self, monomial: int, i: int) -> SparseVector:
         """x_i times the normal form of a monomial."""

@@ -1,4 +1,6 @@
-"""The cases of a batch: grids of any family on the command line, files of cases, and the order of a run."""
+"""The cases of a batch: grids of any family on the command line, files of cases, and the order of a
+run.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ MOST_BYTES = 10_000_000
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
-    """All cases with these numbers, as they are written on the command line: ``1..4``, ``1..3,2,1``.
+    """All cases with these numbers, as they are written on the command line: ``1..4``,
+    ``1..3,2,1``.
 
     Parameters
     ----------
@@ -36,11 +39,14 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     Raises
     ------
     InvalidCaseError
-        If an option is missing or wrong, a case does not exist, or there are too many, or none that is not left out.
+        If an option is missing or wrong, a case does not exist, or there are too many, or none that
+        is not left out.
     """
     ranges = read_options(chosen.options, texts, _values)
     if (size := _size(ranges)) > MOST:
-        raise InvalidCaseError(next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch")
+        raise InvalidCaseError(
+            next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch"
+        )
     return _cases(chosen, ranges, every)
 
 
@@ -50,13 +56,20 @@ def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
 
 def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
     """All combinations, but those that the family leaves out."""
-    grids = (chosen.grid(**dict(zip(ranges, values, strict=True))) for values in product(*ranges.values()))
+    grids = (
+        chosen.grid(**dict(zip(ranges, values, strict=True)))
+        for values in product(*ranges.values())
+    )
     models = list(islice(chain.from_iterable(grids), MOST + 1))
     if len(models) > MOST:
-        raise InvalidCaseError(next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch")
+        raise InvalidCaseError(
+            next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch"
+        )
     cases = [case for case in models if every or not chosen.excluded_from_grids(case)]
     if not cases:
-        raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a takes the others too")
+        raise InvalidCaseError(
+            "a", f"no case with {chosen.grid_note}; --all-a takes the others too"
+        )
     return cases
 
 
@@ -68,11 +81,11 @@ def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
 def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Case]:
     """The cases of a file.
 
-    TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the command line; a value
-    is a number, a list of numbers, or a range such as ``"1..4"``; lists of widths and their ranges are text:
-    ``"1..3,2,1"``; an option without a value is ``true``, ``false`` or a list of these. A table may name
-    a ``family`` of its own.
-    CSV: the same names as header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
+    TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the
+    command line; a value is a number, a list of numbers, or a range such as ``"1..4"``; lists of
+    widths and their ranges are text: ``"1..3,2,1"``; an option without a value is ``true``,
+    ``false`` or a list of these. A table may name a ``family`` of its own. CSV: the same names as
+    header, one case or grid in each row (a list of numbers is quoted: ``"1,3"``).
 
     Parameters
     ----------
@@ -85,8 +98,8 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     Raises
     ------
     InvalidCaseError
-        If the file cannot be read or has no cases, or an entry has an unknown or missing name, a bad value, or no case
-        but such as are left out.
+        If the file cannot be read or has no cases, or an entry has an unknown or missing name, a
+        bad value, or no case but such as are left out.
     """
     grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _named(f"'{path}' cannot be read"):
@@ -97,7 +110,9 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
             ranges = read_options(own.options, _texts(own, entry), _values)
             size += _size(ranges)
             if size > MOST:
-                raise InvalidCaseError("cases", f"more than {MOST}; at most so many go into one batch")
+                raise InvalidCaseError(
+                    "cases", f"more than {MOST}; at most so many go into one batch"
+                )
         grids.append((where, own, ranges))
     for where, own, ranges in grids:
         with _named(where):
@@ -124,7 +139,11 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
             items = value if isinstance(value, list) else [value]
             kinds = {bool, str} if option.flag else {int, str}
             if not items or not {type(item) for item in items} <= kinds:
-                usual = "true, false or a list of these" if option.flag else "a number, a list of numbers or a range"
+                usual = (
+                    "true, false or a list of these"
+                    if option.flag
+                    else "a number, a list of numbers or a range"
+                )
                 raise InvalidCaseError(option.name, f"is not {usual}")
             text = ",".join(map(str, items))
             texts[option.name] = text.lower() if option.flag else text
@@ -137,7 +156,9 @@ def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def _rank(case: Case) -> tuple[Any, ...]:
-    numbers = tuple(tuple(value) if isinstance(value, list) else (value,) for value in case.to_json().values())
+    numbers = tuple(
+        tuple(value) if isinstance(value, list) else (value,) for value in case.to_json().values()
+    )
     return case.family, family(case.family).effort(case), numbers
 
 
@@ -155,7 +176,11 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
 def _toml(text: str) -> list[tuple[str, Mapping[str, Any]]]:
     data = read_toml(text)
     tables = data.get("case")
-    if data.keys() != {"case"} or not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+    if (
+        data.keys() != {"case"}
+        or not isinstance(tables, list)
+        or not all(isinstance(t, dict) for t in tables)
+    ):
         raise ConversionError("a file of cases consists of tables [[case]] and nothing else")
     return [(f"case {number}", table) for number, table in enumerate(tables, 1)]
 
@@ -168,8 +193,15 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise ConversionError("the first line must name the columns, each once")
         for row in filter(lambda row: any(map(str.strip, row)), rows):
             if len(row) != len(header):
-                raise ConversionError(f"line {rows.line_num}: {len(row)} cells under {len(header)} names")
-            yield f"line {rows.line_num}", {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()}
+                raise ConversionError(
+                    f"line {rows.line_num}: {len(row)} cells under {len(header)} names"
+                )
+            yield (
+                f"line {rows.line_num}",
+                {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()},
+            )
     except csv.Error as reason:
         place = f"line {rows.line_num}"
-        raise ConversionError(f"{place}: not CSV ({reason}); is a quotation mark not closed?") from None
+        raise ConversionError(
+            f"{place}: not CSV ({reason}); is a quotation mark not closed?"
+        ) from None

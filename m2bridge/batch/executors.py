@@ -1,4 +1,6 @@
-"""The performance of tasks: in this process, by a pool of worker processes, or by a Dask cluster."""
+"""The performance of tasks: in this process, by a pool of worker processes, or by a Dask
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -84,12 +86,16 @@ class Settings(Batch[Task, Report]):
         macaulay2 = "unknown" if status == 0 else locate(self.program).version
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
             if mine:
-                self.store.put_outcomes(self.store.left(task), error, self.timeout, self.memory, macaulay2)
+                self.store.put_outcomes(
+                    self.store.left(task), error, self.timeout, self.memory, macaulay2
+                )
             return Report(task, counted(self.store.answers(task)), 0.0, held=not mine)
 
 
 def is_large(engine: int | None) -> bool:
-    """Whether this process and its Macaulay2, named by the number of its process, hold too much physical memory."""
+    """Whether this process and its Macaulay2, named by the number of its process, hold too much
+    physical memory.
+    """
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
         with suppress(psutil.Error):  # it may have ended
@@ -106,7 +112,9 @@ def once_more(perform: Callable[[], Result]) -> Result:
 
 
 class Certifier(Performer[Task, Report]):
-    """Answers tasks one after the other with one Macaulay2, which it starts at once if it is needed."""
+    """Answers tasks one after the other with one Macaulay2, which it starts at once if it is
+    needed.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -130,10 +138,15 @@ class Certifier(Performer[Task, Report]):
         """
         store = self._settings.store
         self._performed += 1
-        with limited(self._settings.timeout) as running, store.writing(), case_lock(store.folder, task.name) as mine:
+        with (
+            limited(self._settings.timeout) as running,
+            store.writing(),
+            case_lock(store.folder, task.name) as mine,
+        ):
             if not mine:
                 return Report(task, Counter(), running.seconds, held=True)
-            for questions in store.left(task).groups:  # another batch, or a worker that died, may have come here before
+            # another batch, or a worker that died, may have come here before
+            for questions in store.left(task).groups:
                 self._answer(Task(task.case, questions))
             return Report(task, counted(store.answers(task)), running.seconds)
 
@@ -153,7 +166,9 @@ class Certifier(Performer[Task, Report]):
     def _certified(self, task: Task) -> list[Certificate]:
         with alarm(clock(), GRACE):
             limit = self._settings.timeout
-            return self._settings.certify(task.case, task.questions, engine=self._engine, timeout=limit)
+            return self._settings.certify(
+                task.case, task.questions, engine=self._engine, timeout=limit
+            )
 
     def __exit__(self, *reason: Any) -> None:
         """End Macaulay2."""
@@ -168,12 +183,14 @@ class Serial(Certifier):
         super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[Report]:
-        """Perform tasks, of each of which ``started`` is told; the reports, in the order in which they arrive.
+        """Perform tasks, of each of which ``started`` is told; the reports, in the order in which
+        they arrive.
 
         Raises
         ------
         BatchError
-            If results cannot be stored or workers do not start; tasks that are under way are given up.
+            If results cannot be stored or workers do not start; tasks that are under way are given
+            up.
         """
         for task in tasks:
             started(task)
@@ -181,7 +198,9 @@ class Serial(Certifier):
 
 
 _AHEAD = 4
-"""Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough to be light."""
+"""Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough
+to be light.
+"""
 
 _LEAST_FILES = 64
 """Open files that a local cluster needs."""
@@ -211,13 +230,16 @@ class Dask(Generic[Item, Result]):
         If this process may not have as many open files as a local cluster takes.
     """
 
-    def __init__(self, batch: Batch[Item, Result], scheduler: str | None = None, workers: int | None = None) -> None:
+    def __init__(
+        self, batch: Batch[Item, Result], scheduler: str | None = None, workers: int | None = None
+    ) -> None:
         try:
             from dask import config
             from distributed import Client, LocalCluster
         except ImportError:
             raise errors.MethodUnavailableError(
-                "the executor dask needs the package distributed: in the clone of m2bridge, pip install '.[cluster]'"
+                "the executor dask needs the package distributed: in the clone of m2bridge, pip"
+                " install '.[cluster]'"
             ) from None
         self._batch, self._pickled = batch, pickle.dumps(batch)
         with ExitStack() as stack:
@@ -229,8 +251,13 @@ class Dask(Generic[Item, Result]):
                 stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
                 with interrupts_held():
                     # What its log would say of workers that die, the outcomes say.
-                    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
-                    cluster = LocalCluster(n_workers=workers or cores(), threads_per_worker=1, **quiet)
+                    quiet: dict[str, Any] = {
+                        "dashboard_address": None,
+                        "silence_logs": logging.CRITICAL,
+                    }
+                    cluster = LocalCluster(
+                        n_workers=workers or cores(), threads_per_worker=1, **quiet
+                    )
                 address = stack.enter_context(cluster)
             try:
                 self._client = stack.enter_context(Client(address, timeout=10))
@@ -242,7 +269,9 @@ class Dask(Generic[Item, Result]):
         batch.make_folder()
 
     def run(self, items: Iterable[Item], started: Callable[[Item], None]) -> Iterator[Result]:
-        """Perform items; the results in the order in which they arrive. An item starts when it is submitted."""
+        """Perform items; the results in the order in which they arrive. An item starts when it is
+        submitted.
+        """
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -286,7 +315,8 @@ def perform(item: Item, batch: bytes) -> Any:
     """Perform an item in a Dask worker, with the performer of this thread."""
     key = threading.get_ident(), batch
     if key not in _performers:
-        _performers[key] = pickle.loads(batch).performer().__enter__()  # what whoever submitted the item has written
+        # what whoever submitted the item has written
+        _performers[key] = pickle.loads(batch).performer().__enter__()
     return _performers[key].perform(item)
 
 

@@ -1,4 +1,6 @@
-"""One function, or one piece of Macaulay2 code, for many items: by the processes of a batch or by Dask, resumable."""
+"""One function, or one piece of Macaulay2 code, for many items: by the processes of a batch or by
+Dask, resumable.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,16 @@ from typing import Any, ClassVar, Literal, Self
 from m2bridge.batch.executors import GRACE, Dask, is_large, once_more
 from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
 from m2bridge.batch.pool import Batch, Performer, Pool
-from m2bridge.batch.store import NO_ROOM, SUFFIX, Kind, Report, case_lock, kind_of, reason_of, versions
+from m2bridge.batch.store import (
+    NO_ROOM,
+    SUFFIX,
+    Kind,
+    Report,
+    case_lock,
+    kind_of,
+    reason_of,
+    versions,
+)
 from m2bridge.certificates.schema import write_aside
 from m2bridge.convert.documents import read_bytes, read_json, read_text
 from m2bridge.engine import locate
@@ -46,11 +57,12 @@ class Outcome:
     name : str
         That of the item.
     kind : str
-        ``computed``, or why there is no value: ``timed-out``, ``out-of-memory``, ``failed`` (an error, see ``reason``),
-        ``died`` (the worker, or Macaulay2, ended twice while at this item), ``refused`` (the item is none that there
-        are methods for) or ``not-applicable``.
+        ``computed``, or why there is no value: ``timed-out``, ``out-of-memory``, ``failed`` (an
+        error, see ``reason``), ``died`` (the worker, or Macaulay2, ended twice while at this item),
+        ``refused`` (the item is none that there are methods for) or ``not-applicable``.
     value : object
-        What the function returned, or the value of the last statement of the code as a Python object.
+        What the function returned, or the value of the last statement of the code as a Python
+        object.
     text : str
         That value as Macaulay2 writes it; empty for functions.
     output : str
@@ -166,14 +178,25 @@ class Work(Batch[Job, Report]):
                 data = read_json(read_text(path, MOST_BYTES))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
                 again = outcome.kind in self.retry and path.stat().st_mtime < self.since
-                if data["digest"] == job.digest and (outcome.kind == "computed") == (suffix == ".json") and not again:
+                if (
+                    data["digest"] == job.digest
+                    and (outcome.kind == "computed") == (suffix == ".json")
+                    and not again
+                ):
                     return outcome
-            except (OSError, ConversionError, KeyError, TypeError):  # none, or half of one, or another file
+            except (
+                OSError,
+                ConversionError,
+                KeyError,
+                TypeError,
+            ):  # none, or half of one, or another file
                 continue
         return None
 
     def store(self, job: Job, outcome: Outcome) -> Outcome:
-        """Write the outcome to the folder, if there is one; the outcome as it is read from there."""
+        """Write the outcome to the folder, if there is one; the outcome as it is read from
+        there.
+        """
         if self.folder is None:
             return outcome
         try:
@@ -182,7 +205,11 @@ class Work(Batch[Job, Report]):
             why = f"the value is kept in a folder as JSON, and it is none: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
         about = {"digest": job.digest, "timeout": self.timeout, "memory": self.memory}
-        data = asdict(outcome) | about | {"versions": versions(locate(self.program).version if self.code else "")}
+        data = (
+            asdict(outcome)
+            | about
+            | {"versions": versions(locate(self.program).version if self.code else "")}
+        )
         ours, other = (".json", SUFFIX) if outcome.kind == "computed" else (SUFFIX, ".json")
         write_aside(json.dumps(data, ensure_ascii=False) + "\n", self.folder / f"{job.name}{ours}")
         (self.folder / f"{job.name}{other}").unlink(missing_ok=True)
@@ -211,11 +238,22 @@ class Work(Batch[Job, Report]):
         return Performance(self)
 
     def lost(self, job: Job, status: int | None) -> Report:
-        """The report on an item at which workers ended with this status, or which was not done in time."""
-        reason = f"the worker {exit_text(status)} at this item, twice" if status else "workers ended at this item"
-        kind: Kind = "out-of-memory" if status == -signal.SIGABRT and self.memory is not None else "died"
+        """The report on an item at which workers ended with this status, or which was not done in
+        time.
+        """
+        reason = (
+            f"the worker {exit_text(status)} at this item, twice"
+            if status
+            else "workers ended at this item"
+        )
+        kind: Kind = (
+            "out-of-memory" if status == -signal.SIGABRT and self.memory is not None else "died"
+        )
         if status is None and self.timeout is not None:
-            kind, reason = "timed-out", f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
+            kind, reason = (
+                "timed-out",
+                f"the item did not finish within {limit_of(self.timeout)}; {clock().more}",
+            )
         return self.report(job, Outcome(job.name, kind, reason=reason))
 
 
@@ -224,7 +262,8 @@ class Performance(Performer[Job, Report]):
 
     def __init__(self, work: Work) -> None:
         self._work = work
-        self._function = pickle.loads(work.function) if work.function else None  # the parent wrote it
+        # the parent wrote it
+        self._function = pickle.loads(work.function) if work.function else None
         program = cache(partial(locate, work.program))
         self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
 
@@ -252,9 +291,15 @@ class Performance(Performer[Job, Report]):
         except Exception as error:  # whatever it is, it becomes the outcome of this item
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            details = "" if isinstance(error, M2BridgeError) else "".join(traceback.format_exception(error))
+            details = (
+                ""
+                if isinstance(error, M2BridgeError)
+                else "".join(traceback.format_exception(error))
+            )
             seconds = round(time.monotonic() - begin, 6)
-            return Outcome(job.name, kind_of(error), reason=reason_of(error), details=details, seconds=seconds)
+            return Outcome(
+                job.name, kind_of(error), reason=reason_of(error), details=details, seconds=seconds
+            )
 
     def _start(self) -> None:
         """Let Macaulay2 run, if it is needed: no item pays for its start."""
@@ -273,7 +318,11 @@ class Performance(Performer[Job, Report]):
         if self._function is not None:
             return Outcome(job.name, "computed", self._function(item))
         inputs = item if isinstance(item, Mapping) else {"item": item}
-        beside = f"path = prepend({quoted(self._work.beside + '/')}, path);\n" if self._work.beside else ""
+        beside = (
+            f"path = prepend({quoted(self._work.beside + '/')}, path);\n"
+            if self._work.beside
+            else ""
+        )
         packages = "".join(f"needsPackage {quoted(package)};\n" for package in self._work.packages)
         prelude = beside + packages + bindings_of(inputs)
         shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
@@ -289,13 +338,22 @@ class Performance(Performer[Job, Report]):
 
 
 def run_jobs(
-    work: Work, jobs: Sequence[Job], workers: int | None, executor: str, scheduler: str | None, progress: Progress
+    work: Work,
+    jobs: Sequence[Job],
+    workers: int | None,
+    executor: str,
+    scheduler: str | None,
+    progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
     """The outcomes of jobs, in their order, and the whole in numbers."""
     done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
     left = tuple(job for job in jobs if job.number not in done)
     plan = Plan(tuple(jobs), left, Counter(outcome.kind for outcome in done.values()))
-    begin_workers = partial(Dask, work, scheduler, workers) if executor == "dask" else partial(Pool, work, workers)
+    begin_workers = (
+        partial(Dask, work, scheduler, workers)
+        if executor == "dask"
+        else partial(Pool, work, workers)
+    )
 
     def keep(report: Report) -> None:
         done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
@@ -317,20 +375,23 @@ def run_many(
     retry: Iterable[Kind] = (),
     progress: bool = False,
 ) -> list[Outcome]:
-    """Perform Macaulay2 code, or a function, for each item, in processes; the outcomes, in the order of the items.
+    """Perform Macaulay2 code, or a function, for each item, in processes; the outcomes, in the
+    order of the items.
 
-    Whatever an item does to the process that is at it, it gets an outcome, and the others get theirs. When this
-    returns or raises, at Ctrl-C too, all processes have ended.
+    Whatever an item does to the process that is at it, it gets an outcome, and the others get
+    theirs. When this returns or raises, at Ctrl-C too, all processes have ended.
 
     Parameters
     ----------
     work : str or callable
-        Macaulay2 code, in which each item is bound to the symbol ``item``, or an item that is a mapping to the names
-        that it has. Symbols are forgotten after each item; other state of Macaulay2, such as methods that the code
-        installs, stays for the next items of the worker. Or a function of the item, any that ``cloudpickle`` takes;
-        methods of ideals that it calls without an engine share one Macaulay2 for each worker.
+        Macaulay2 code, in which each item is bound to the symbol ``item``, or an item that is a
+        mapping to the names that it has. Symbols are forgotten after each item; other state of
+        Macaulay2, such as methods that the code installs, stays for the next items of the worker.
+        Or a function of the item, any that ``cloudpickle`` takes; methods of ideals that it calls
+        without an engine share one Macaulay2 for each worker.
     items : iterable
-        Values that Macaulay2 takes (ideals, numbers, polynomials, …), or anything that the function takes.
+        Values that Macaulay2 takes (ideals, numbers, polynomials, …), or anything that the function
+        takes.
     workers : int, optional
         Processes; one for each core that this process may use, when left out.
     timeout : float, optional
@@ -338,11 +399,12 @@ def run_many(
     memory : int, optional
         Bytes of address space, of each worker and of each Macaulay2.
     executor : {"processes", "dask"}
-        A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there ``memory`` holds for
-        the Macaulay2 of code only, and ``timeout`` in Python only where it looks at the clock (:mod:`m2bridge.limits`).
+        A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
+        ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
+        looks at the clock (:mod:`m2bridge.limits`).
     folder : path, optional
-        Where each outcome is kept in a file of JSON; what is there for the same item and work is not done once more.
-        Then a function has to return what JSON holds.
+        Where each outcome is kept in a file of JSON; what is there for the same item and work is
+        not done once more. Then a function has to return what JSON holds.
     retry : iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool
@@ -373,12 +435,16 @@ def run_many(
     if workers is not None and workers < 1:
         raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
     if not (isinstance(work, str) or callable(work)):
-        raise InvalidCaseError("work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}")
+        raise InvalidCaseError(
+            "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
+        )
     code, function = (work, b"") if isinstance(work, str) else ("", cloudpickle.dumps(work))
     kept = None if folder is None else Path(folder).absolute()
     todo = Work(code, function, timeout=timeout, memory=memory, folder=kept, retry=frozenset(retry))
     Limits(memory=memory)  # raises an error for what is no limit
-    outcomes, _ = run_jobs(todo, _jobs(items, code or _source(work)), workers, executor, scheduler, shown(not progress))
+    outcomes, _ = run_jobs(
+        todo, _jobs(items, code or _source(work)), workers, executor, scheduler, shown(not progress)
+    )
     return [_decoded(outcome) for outcome in outcomes] if code else outcomes
 
 
@@ -391,7 +457,9 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
         try:
             data = cloudpickle.dumps(item)
         except Exception as reason:
-            raise InvalidCaseError("items", f"item {number} cannot be sent to a worker: {reason_of(reason)}") from None
+            raise InvalidCaseError(
+                "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
+            ) from None
         jobs.append(Job(number, f"item-{number:05d}", data, _digest(source, _identity(item, data))))
     return jobs
 
@@ -429,9 +497,13 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """The bytes by which the folder tells items apart: the JSON, where there is one, else the pickled item."""
+    """The bytes by which the folder tells items apart: the JSON, where there is one, else the
+    pickled item.
+    """
     try:
-        return json.dumps(item.to_json() if hasattr(item, "to_json") else item, sort_keys=True).encode()
+        return json.dumps(
+            item.to_json() if hasattr(item, "to_json") else item, sort_keys=True
+        ).encode()
     except (TypeError, ValueError):
         return data
 

@@ -29,9 +29,11 @@ class Plan:
     left : tuple of Task
         Those of which some question is not answered, with these questions only, in the same order.
     answers : Counter
-        How often each verdict and each kind of outcome is in the folder, for the questions of this batch.
+        How often each verdict and each kind of outcome is in the folder, for the questions of this
+        batch.
     unusable : tuple of str
-        Files under the names of certificates that are not done: half of one, or that of another case or question.
+        Files under the names of certificates that are not done: half of one, or that of another
+        case or question.
 
     Examples
     --------
@@ -58,7 +60,8 @@ class Plan:
     def to_text(self) -> str:
         """A line in words."""
         questions = sum(len(task.questions) for task in self.tasks)
-        answers = sum(task.answer_count for task in self.tasks)  # a question about a theorem has one for each part
+        # a question about a theorem has one for each part
+        answers = sum(task.answer_count for task in self.tasks)
         asked = plural(questions, "question")
         if answers != questions:
             asked += f" with {plural(answers, 'answer')}"
@@ -141,7 +144,9 @@ class Live(Progress):
         self._running: dict[Any, float] = {}
         self._effort_done, self._effort = 0, sum(task.effort for task in plan.left)
         console = Console(stderr=True)
-        display = Display(get_renderable=self._table, console=console, refresh_per_second=4, transient=True)
+        display = Display(
+            get_renderable=self._table, console=console, refresh_per_second=4, transient=True
+        )
         with super().of(plan), display:
             yield
 
@@ -162,13 +167,25 @@ class Live(Progress):
 
         now = time.monotonic()
         elapsed = now - self._begin
-        running = [f"{task.name} ({duration(now - since)})" for task, since in list(self._running.items())]
-        left = elapsed * (self._effort - self._effort_done) / self._effort_done if self._effort_done else None
+        running = [
+            f"{task.name} ({duration(now - since)})" for task, since in list(self._running.items())
+        ]
+        left = (
+            elapsed * (self._effort - self._effort_done) / self._effort_done
+            if self._effort_done
+            else None
+        )
         table = Table.grid(padding=(0, 2))
-        table.add_row("cases", ProgressBar(self._number, self._done, width=40), f"{self._done} of {self._number}")
+        table.add_row(
+            "cases",
+            ProgressBar(self._number, self._done, width=40),
+            f"{self._done} of {self._number}",
+        )
         table.add_row("answers", _counted(self._answers))
         table.add_row("running", "\n".join(running[:8]) + ("\n…" if len(running) > 8 else ""))
-        table.add_row("elapsed", duration(elapsed), "" if left is None else f"about {duration(left)} left")
+        table.add_row(
+            "elapsed", duration(elapsed), "" if left is None else f"about {duration(left)} left"
+        )
         return table
 
 
@@ -198,7 +215,8 @@ class Summary:
     done_before : int
         How many of them were done when it began.
     answers : Counter
-        How often each verdict and each kind of outcome is in the folder, for the questions of this batch.
+        How often each verdict and each kind of outcome is in the folder, for the questions of this
+        batch.
     seconds : float
     """
 
@@ -219,7 +237,10 @@ class Summary:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return asdict(self) | {"answers": dict(sorted(self.answers.items())), "seconds": round(self.seconds, 3)}
+        return asdict(self) | {
+            "answers": dict(sorted(self.answers.items())),
+            "seconds": round(self.seconds, 3),
+        }
 
     def to_text(self) -> str:
         """A line in words."""
@@ -230,7 +251,10 @@ class Summary:
 
 
 def run(
-    plan: Plan, start: Callable[[], Any], progress: Progress, keep: Callable[[Report], object] = lambda report: None
+    plan: Plan,
+    start: Callable[[], Any],
+    progress: Progress,
+    keep: Callable[[Report], object] = lambda report: None,
 ) -> Summary:
     """Perform what a plan says is left.
 
@@ -240,7 +264,8 @@ def run(
     ----------
     plan : Plan
     start : callable
-        Starts the executor; not called when nothing is left. All its workers have ended when ``run`` returns or raises.
+        Starts the executor; not called when nothing is left. All its workers have ended when
+        ``run`` returns or raises.
     progress : Progress
     keep : callable
         Is told of each report.

@@ -63,7 +63,8 @@ class Performer(Generic[Item, Result]):
 
 
 class Batch(Generic[Item, Result]):
-    """Work on many items: its limits, what performs it, and the result for an item that is lost. It crosses processes.
+    """Work on many items: its limits, what performs it, and the result for an item that is lost. It
+    crosses processes.
 
     Attributes
     ----------
@@ -74,7 +75,8 @@ class Batch(Generic[Item, Result]):
     module : str
         What workers import before the first one begins.
     patience : float
-        Seconds after the limit of an item, when its worker is killed: it sits in code that cannot be interrupted.
+        Seconds after the limit of an item, when its worker is killed: it sits in code that cannot
+        be interrupted.
     farewell : float
         Seconds that workers have at the end of a pool to end what they are at in an orderly way.
     """
@@ -146,7 +148,8 @@ class Worker(Generic[Item, Result]):
         prepare()
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
-        with interrupts_held(*ENDING), _without_script():  # half a start makes the fork server complain
+        # half a start makes the fork server complain
+        with interrupts_held(*ENDING), _without_script():
             try:
                 self.process.start()
             except (EOFError, OSError) as reason:
@@ -170,13 +173,17 @@ class Worker(Generic[Item, Result]):
             return None
 
     def dismiss(self) -> None:
-        """Let it end, by itself if it is idle, else in an orderly way in the middle of what it is at."""
+        """Let it end, by itself if it is idle, else in an orderly way in the middle of what it is
+        at.
+        """
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait so many seconds for its end, which then comes by force; its exit status, negative for a signal."""
+        """Wait so many seconds for its end, which then comes by force; its exit status, negative
+        for a signal.
+        """
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -187,9 +194,9 @@ class Worker(Generic[Item, Result]):
 class Pool(Generic[Item, Result]):
     """A pool of worker processes; a context manager, at whose end all of them have ended.
 
-    A worker is replaced when it has died, and when it is exhausted. The item at which a worker died is performed once
-    more by another one: the items before it may have left too little memory, and whoever killed the worker may have
-    meant another. The second death counts.
+    A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
+    is performed once more by another one: the items before it may have left too little memory, and
+    whoever killed the worker may have meant another. The second death counts.
 
     Parameters
     ----------
@@ -210,7 +217,8 @@ class Pool(Generic[Item, Result]):
     def run(self, items: Iterable[Item], started: Callable[[Item], object]) -> Iterator[Result]:
         """Perform items, as :meth:`results`; the results in the order in which they arrive.
 
-        The last few begin in reverse: if long ones come last, the longest begins first, and workers end together.
+        The last few begin in reverse: if long ones come last, the longest begins first, and workers
+        end together.
         """
         listed = list(items)
         early = max(len(listed) - _LAST * self._number, 0)
@@ -218,7 +226,9 @@ class Pool(Generic[Item, Result]):
         return (result for _, result in self.results([[item] for item in arranged], started))
 
     def results(
-        self, groups: Iterable[Iterable[Item]], started: Callable[[Item], object] = lambda item: None
+        self,
+        groups: Iterable[Iterable[Item]],
+        started: Callable[[Item], object] = lambda item: None,
     ) -> Iterator[tuple[Item, Result]]:
         """Perform items; each with its result, in the order in which they arrive.
 
@@ -257,16 +267,24 @@ class Pool(Generic[Item, Result]):
 
     def _speaking(self) -> list[Worker[Item, Result]]:
         """Workers with something to hear, after a moment at most."""
-        lines = {w.connection: w for w in self._workers if w.items or (self._waiting and not w.ready)}
+        lines = {
+            w.connection: w for w in self._workers if w.items or (self._waiting and not w.ready)
+        }
         moment = min([1.0, *(self._left(worker) for worker in self._workers if worker.at_work)])
         return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]  # type: ignore[index]
 
     def _left(self, worker: Worker[Item, Result]) -> float:
         """The seconds until a worker is late."""
         timeout = self._batch.timeout
-        return float("inf") if timeout is None else worker.since + timeout + self._batch.patience - time.monotonic()
+        return (
+            float("inf")
+            if timeout is None
+            else worker.since + timeout + self._batch.patience - time.monotonic()
+        )
 
-    def _hear(self, worker: Worker[Item, Result], started: Callable[[Item], object]) -> Iterator[tuple[Item, Result]]:
+    def _hear(
+        self, worker: Worker[Item, Result], started: Callable[[Item], object]
+    ) -> Iterator[tuple[Item, Result]]:
         message = worker.receive()
         if isinstance(message, M2BridgeError):
             raise message
@@ -296,7 +314,9 @@ class Pool(Generic[Item, Result]):
         if not worker.proved:
             self._false_starts += 1
             if self._false_starts >= _FALSE_STARTS:
-                raise BatchError(f"worker processes end before they begin; the last one {exit_text(status)}")
+                raise BatchError(
+                    f"worker processes end before they begin; the last one {exit_text(status)}"
+                )
         item = worker.items.popleft() if worker.at_work else None
         self._put_back(worker)
         if item is None:  # none of its items is to blame
@@ -326,9 +346,11 @@ class Pool(Generic[Item, Result]):
 
 @contextmanager
 def interrupts_held(*more: signal.Signals) -> Iterator[None]:
-    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads that it starts.
+    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads
+    that it starts.
 
-    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends them.
+    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends
+    them.
     """
     resource_tracker.ensure_running()  # started in the block it would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
@@ -340,7 +362,9 @@ def interrupts_held(*more: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Let workers not run the script of this process once more, which may start workers in its turn."""
+    """Let workers not run the script of this process once more, which may start workers in its
+    turn.
+    """
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -357,7 +381,8 @@ def prepare(*modules: str) -> None:
     Raises
     ------
     BatchError
-        If this process may not have as many open files as that takes, or there is no folder for its socket.
+        If this process may not have as many open files as that takes, or there is no folder for its
+        socket.
     """
     check_files(LEAST_FILES)
     if modules:
@@ -367,14 +392,18 @@ def prepare(*modules: str) -> None:
         try:
             forkserver.ensure_running()
         except OSError as reason:
-            raise BatchError(f"the server of worker processes cannot be started: {reason}") from None
+            raise BatchError(
+                f"the server of worker processes cannot be started: {reason}"
+            ) from None
 
 
 @cache
 def _choose_folder() -> None:
-    """Let multiprocessing put its sockets where their names are short enough, and where they are swept.
+    """Let multiprocessing put its sockets where their names are short enough, and where they are
+    swept.
 
-    By itself it takes the folder for temporary files, whose name may be long, and leaves one there if it is killed.
+    By itself it takes the folder for temporary files, whose name may be long, and leaves one there
+    if it is killed.
     """
     for place in short_folders():
         with suppress(EngineError):
@@ -386,7 +415,8 @@ def _choose_folder() -> None:
 
 
 def check_files(least: int) -> None:
-    """Refuse to start processes where the system allows too few open files, before that fails halfway.
+    """Refuse to start processes where the system allows too few open files, before that fails
+    halfway.
 
     Raises
     ------
@@ -395,11 +425,15 @@ def check_files(least: int) -> None:
     """
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if allowed != resource.RLIM_INFINITY and allowed < least:
-        raise BatchError(f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)")
+        raise BatchError(
+            f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)"
+        )
 
 
 def serve(line: Connection, batch: Batch[Item, Result]) -> None:
-    """The life of a worker: groups of items come, results go, one for each item, until the line is closed."""
+    """The life of a worker: groups of items come, results go, one for each item, until the line is
+    closed.
+    """
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
     limits.start()  # a pool is a command's
@@ -422,9 +456,11 @@ def serve(line: Connection, batch: Batch[Item, Result]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End when the parent has ended, at once and whatever this process is at: its end of a pipe closes then.
+    """End when the parent has ended, at once and whatever this process is at: its end of a pipe
+    closes then.
 
-    The parent never writes to this pipe again, so that the signal, which nobody handles, comes for nothing else.
+    The parent never writes to this pipe again, so that the signal, which nobody handles, comes for
+    nothing else.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -1,4 +1,6 @@
-"""The tasks of a batch, and the folder of results; only one process at a time works on a case, of whichever batch."""
+"""The tasks of a batch, and the folder of results; only one process at a time works on a case, of
+whichever batch.
+"""
 
 import errno
 import json
@@ -39,8 +41,9 @@ class Unanswered:
         As of :class:`~m2bridge.certificates.schema.Certificate`.
     question : str
     kind : {"timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"}
-        ``died``: Macaulay2 or the worker ended twice while at this case. ``refused``: the case is too large for the
-        methods that there are. ``not-applicable``: the question is not about this case, and nothing is missing.
+        ``died``: Macaulay2 or the worker ended twice while at this case. ``refused``: the case is
+        too large for the methods that there are. ``not-applicable``: the question is not about this
+        case, and nothing is missing.
     reason : str
         One line for a person.
     details : str
@@ -78,15 +81,23 @@ def kind_of(error: BaseException) -> Kind:
         return "out-of-memory"
     if isinstance(error, errors.NotApplicableError):
         return "not-applicable"
-    if isinstance(error, errors.InvalidCaseError | errors.MethodUnavailableError | errors.TooLargeError):
+    if isinstance(
+        error, errors.InvalidCaseError | errors.MethodUnavailableError | errors.TooLargeError
+    ):
         return "refused"
     return "died" if isinstance(error, errors.EngineDiedError) else "failed"
 
 
 def reason_of(error: BaseException) -> str:
-    """The first line of an exception's message, with its type where the message does not say enough."""
+    """The first line of an exception's message, with its type where the message does not say
+    enough.
+    """
     line = (str(error).splitlines() or [""])[0]
-    return line if isinstance(error, errors.M2BridgeError) and line else f"{type(error).__name__}: {line}"
+    return (
+        line
+        if isinstance(error, errors.M2BridgeError) and line
+        else f"{type(error).__name__}: {line}"
+    )
 
 
 def versions(macaulay2: str) -> dict[str, str]:
@@ -95,7 +106,9 @@ def versions(macaulay2: str) -> dict[str, str]:
 
 
 LONGEST_NAME = 200
-"""Bytes of the name of a case: with the question and what a store adds a name of a file has at most 255."""
+"""Bytes of the name of a case: with the question and what a store adds a name of a file has at most
+255.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,9 @@ class Task:
     @property
     def needs_engine(self) -> bool:
         """Whether some question needs Macaulay2."""
-        return any(question_of(self.case.family, key).needs_engine(self.case) for key in self.questions)
+        return any(
+            question_of(self.case.family, key).needs_engine(self.case) for key in self.questions
+        )
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -178,14 +193,15 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     ----------
     cases : iterable of Model
     check : str
-        A list of questions separated by commas, by their keys or by the names that reports print, in which ``all``
-        stands for every question that is usual for a case, and ``reachable`` for every question of which an answer is
-        expected within minutes.
+        A list of questions separated by commas, by their keys or by the names that reports print,
+        in which ``all`` stands for every question that is usual for a case, and ``reachable`` for
+        every question of which an answer is expected within minutes.
 
     Raises
     ------
     InvalidCaseError
-        If a question is unknown, there are none about the cases, or the name of a case is too long for a file.
+        If a question is unknown, there are none about the cases, or the name of a case is too long
+        for a file.
     """
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(case, words) for case in cases)
@@ -200,8 +216,8 @@ def _task(case: Case, words: Sequence[str]) -> Task:
         named_by = family(case.family).options
         raise errors.InvalidCaseError(
             named_by[0].name if named_by else "family",
-            f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most {LONGEST_NAME}:"
-            " 'dimension' and 'cross-check' have no such limit",
+            f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most"
+            f" {LONGEST_NAME}: 'dimension' and 'cross-check' have no such limit",
         )
     return task
 
@@ -230,16 +246,20 @@ FOLDER = ".claims"
 def case_lock(results: Path, name: str) -> Iterator[bool]:
     """Lock a case for the time of the block; whether it was free.
 
-    The lock is one that the kernel holds for this process, not the file on which it is put: it ends with the
-    process, however that ends, so that none is ever stale. On file systems without locks every case is free;
-    then two batches may do the same work, and the later certificate replaces the earlier one.
+    The lock is one that the kernel holds for this process, not the file on which it is put: it ends
+    with the process, however that ends, so that none is ever stale. On file systems without locks
+    every case is free; then two batches may do the same work, and the later certificate replaces
+    the earlier one.
     """
     path = results / FOLDER / name
     path.parent.mkdir(exist_ok=True)  # whoever deleted the folder of results does not want it again
     with open(path, "ab") as file:
         mine = False
-        with suppress(FileNotFoundError):  # its last owner may have removed it meanwhile, and others find another
-            mine = locked(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+        # its last owner may have removed it meanwhile, and others find another
+        with suppress(FileNotFoundError):
+            mine = locked(file.fileno()) and os.path.samestat(
+                os.fstat(file.fileno()), os.stat(path)
+            )
         try:
             yield mine
         finally:
@@ -257,7 +277,14 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Reasons for which nothing at all can be stored, whatever its name."""
 
 _ABANDONED = 3600.0
-_NOTHING = (FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, errors.M2BridgeError)
+_NOTHING = (
+    FileNotFoundError,
+    ValueError,
+    KeyError,
+    TypeError,
+    RecursionError,
+    errors.M2BridgeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,8 +308,11 @@ class Store:
         """The files that are there."""
         return frozenset(os.listdir(self.folder)) if self.folder.is_dir() else frozenset()
 
-    def answers(self, task: Task, names: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
-        """Read what is done of a task: for each question the verdicts of its certificate, or the kind of its outcome.
+    def answers(
+        self, task: Task, names: Collection[str] | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """Read what is done of a task: for each question the verdicts of its certificate, or the
+        kind of its outcome.
 
         Parameters
         ----------
@@ -304,19 +334,28 @@ class Store:
         return answers
 
     def check(self, tasks: Iterable[Task]) -> None:
-        """Raise BatchError if there is not a file for each question of tasks that were performed."""
+        """Raise BatchError if there is not a file for each question of tasks that were
+        performed.
+        """
         names = self.names()
-        files = [(file_name(t.name, q), outcome_name(t.name, q)) for t in tasks for q in t.questions]
-        if missing := [name for name, outcome in files if name not in names and outcome not in names]:
+        files = [
+            (file_name(t.name, q), outcome_name(t.name, q)) for t in tasks for q in t.questions
+        ]
+        if missing := [
+            name for name, outcome in files if name not in names and outcome not in names
+        ]:
             raise errors.BatchError(
-                f"{len(missing)} of {len(files)} results are not in '{self.folder}', such as '{missing[0]}': it was "
-                "deleted, or files in it were, while they were computed; the same command computes what is missing"
+                f"{len(missing)} of {len(files)} results are not in '{self.folder}', such as"
+                f" '{missing[0]}': it was deleted, or files in it were, while they were computed;"
+                " the same command computes what is missing"
             )
 
     def left(self, task: Task) -> Task:
         """The questions of a task that are not answered."""
         done = self.answers(task)
-        return Task(task.case, tuple(question for question in task.questions if question not in done))
+        return Task(
+            task.case, tuple(question for question in task.questions if question not in done)
+        )
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -325,12 +364,14 @@ class Store:
             yield
         except OSError as reason:
             raise errors.BatchError(
-                f"'{self.folder}' cannot be written: {reason.strerror or reason}; what is there is whole, and the same "
-                "command goes on from it"
+                f"'{self.folder}' cannot be written: {reason.strerror or reason}; what is there is"
+                " whole, and the same command goes on from it"
             ) from None
 
     def make(self) -> None:
-        """Make the folder, if it is not there; nobody makes it anew when it is deleted during a batch."""
+        """Make the folder, if it is not there; nobody makes it anew when it is deleted during a
+        batch.
+        """
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -340,30 +381,54 @@ class Store:
         (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
 
     def put_outcomes(
-        self, task: Task, error: Exception, timeout: float | None, memory: int | None, macaulay2: str
+        self,
+        task: Task,
+        error: Exception,
+        timeout: float | None,
+        memory: int | None,
+        macaulay2: str,
     ) -> None:
         """Store an outcome for each question of a task."""
         kind = kind_of(error)
         details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
         about = task.case.family, task.case.to_json(), task.name
         for question in task.questions:
-            parts = (*about, question, kind, reason_of(error), details, timeout, memory, versions(macaulay2))
+            parts = (
+                *about,
+                question,
+                kind,
+                reason_of(error),
+                details,
+                timeout,
+                memory,
+                versions(macaulay2),
+            )
             self.put_outcome(Unanswered(*parts))
 
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
         if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
-            write_aside(outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question))
+            write_aside(
+                outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question)
+            )
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove what batches that were killed left: half-written files, and outcomes overtaken by certificates."""
+        """Remove what batches that were killed left: half-written files, and outcomes overtaken by
+        certificates.
+        """
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
-            overtaken = name.endswith(SUFFIX) and certificate in present and _verdicts(self.folder / certificate)
+            overtaken = (
+                name.endswith(SUFFIX)
+                and certificate in present
+                and _verdicts(self.folder / certificate)
+            )
             half = name.startswith(".") and name.endswith(".partial")
             with suppress(FileNotFoundError):
-                if overtaken or (half and time.time() - (self.folder / name).stat().st_mtime > _ABANDONED):
+                if overtaken or (
+                    half and time.time() - (self.folder / name).stat().st_mtime > _ABANDONED
+                ):
                     (self.folder / name).unlink()
 
 
@@ -380,7 +445,9 @@ def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
     """The verdicts in a certificate; ``None`` if there is no whole certificate of this name."""
     try:
         answer = _content(path, ".json", about)["answer"]
-        return tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
+        return (
+            tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
+        )
     except _NOTHING:
         return None
 
@@ -396,6 +463,9 @@ def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
     """The content of a file, if it is about the case and question that it is named after."""
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
-    if path.name != name.removesuffix(".json") + suffix or about not in (None, (data["family"], data["case"])):
+    if path.name != name.removesuffix(".json") + suffix or about not in (
+        None,
+        (data["family"], data["case"]),
+    ):
         raise errors.CertificateError(f"the content is that of {name}")
     return data

@@ -57,21 +57,32 @@ class Verification(Batch[Path, VerifyResult]):
         check_timeout(self.timeout)
         if self.memory < LEAST_MEMORY:
             least = LEAST_MEMORY // 2**20
-            raise InvalidCaseError("memory", f"what checks certificates needs {least}M of address space at least")
+            raise InvalidCaseError(
+                "memory", f"what checks certificates needs {least}M of address space at least"
+            )
 
     def performer(self) -> Checker:
         """Return what checks files in a worker."""
-        return Checker(self.check or imported(self.module).verify_path)  # the parent need not wait for it
+        # the parent need not wait for it
+        return Checker(self.check or imported(self.module).verify_path)
 
     def lost(self, path: Path, status: int | None) -> VerifyResult:
-        """The finding about a file at which processes ended with this status, or which was not done in time."""
+        """The finding about a file at which processes ended with this status, or which was not done
+        in time.
+        """
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().option} gives it more"
             return VerifyResult("too-expensive", str(path), "time", found=late)
-        if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):  # GMP raises the second one for its own limits
-            large = f"not decided within {self.memory / 2**30:.3g} GiB of memory; --memory gives it more"
+        # GMP raises the second one for its own limits
+        if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):
+            large = (
+                f"not decided within {self.memory / 2**30:.3g} GiB of memory; --memory gives it"
+                " more"
+            )
             return VerifyResult("too-expensive", str(path), "memory", found=large)
-        return VerifyResult("failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice")
+        return VerifyResult(
+            "failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice"
+        )
 
 
 class Checker(Performer[Path, VerifyResult]):
@@ -87,7 +98,9 @@ class Checker(Performer[Path, VerifyResult]):
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except OSError as reason:
-            return VerifyResult("failed", str(path), "reading", found=str(reason.strerror or reason))
+            return VerifyResult(
+                "failed", str(path), "reading", found=str(reason.strerror or reason)
+            )
         except Exception as reason:  # whatever it is, it becomes the finding about this file, and others get theirs
             return VerifyResult("failed", str(path), "m2bridge itself", found=reason_of(reason))
 
@@ -105,7 +118,8 @@ def verify_files(
 ) -> list[VerifyResult]:
     """The findings of :func:`m2bridge.crosscheck.verified.verify_path` about files, in their order.
 
-    Whatever a file does to the process that checks it, it gets a finding, and the others get theirs.
+    Whatever a file does to the process that checks it, it gets a finding, and the others get
+    theirs.
 
     Parameters
     ----------
@@ -127,7 +141,8 @@ def verify_files(
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:
-    """Files of the same functions together, by their names, as verification remembers its last cases; large ones first.
+    """Files of the same functions together, by their names, as verification remembers its last
+    cases; large ones first.
 
     A file under another name is verified all the same, at the cost of some time.
     """

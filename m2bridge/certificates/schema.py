@@ -42,9 +42,11 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The answer to one question about one case, and what it takes to check it: numbers, polynomials, no sentences.
+    """The answer to one question about one case, and what it takes to check it: numbers,
+    polynomials, no sentences.
 
-    Sentences in it are only those of statements and lemmas, word for word as in the wording of the family.
+    Sentences in it are only those of statements and lemmas, word for word as in the wording of the
+    family.
 
     Parameters
     ----------
@@ -57,11 +59,13 @@ class Certificate:
     name : str
         The case in one word, such as ``d3-dout2-a2-t2``, unique among all families.
     question : str
-        Key of a statement (``3.2``, ``degree``, ``singular-locus``, …), ``closure`` or ``equations``.
+        Key of a statement (``3.2``, ``degree``, ``singular-locus``, …), ``closure`` or
+        ``equations``.
     answer : dict
         The verdicts, or the invariants of the closure.
     evidence : dict
-        What the answer rests on: facts about every orbit, bounds of a rank, or the generators of the ideal.
+        What the answer rests on: facts about every orbit, bounds of a rank, or the generators of
+        the ideal.
     trusted : list of str
         Lemmas and computations that the answer takes on trust.
     field : str
@@ -71,11 +75,12 @@ class Certificate:
     libraries : dict of str to str
         SHA-256 of the shared Macaulay2 scripts that the program uses.
     reported : dict
-        What nobody can check: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that wrote it), ``sympy``,
-        ``python-flint``, ``python``; ``seconds``, the wall time of the computation, at least 0; ``peak_memory``, the
-        largest resident memory of Macaulay2 during the computation, in bytes, where the system tells it (else
-        ``None``), with what its garbage collector holds from earlier computations of the same process. Where the
-        system cannot begin to measure anew (only Linux can), since the start of the process.
+        What nobody can check: ``versions`` of ``macaulay2``, ``m2bridge`` (the release that wrote
+        it), ``sympy``, ``python-flint``, ``python``; ``seconds``, the wall time of the computation,
+        at least 0; ``peak_memory``, the largest resident memory of Macaulay2 during the
+        computation, in bytes, where the system tells it (else ``None``), with what its garbage
+        collector holds from earlier computations of the same process. Where the system cannot begin
+        to measure anew (only Linux can), since the start of the process.
     digest : str
         SHA-256 of the canonical JSON of all the rest.
     """
@@ -108,7 +113,9 @@ class Certificate:
         """SHA-256 of the canonical JSON of everything but the digest."""
         content = self._fields()
         del content["digest"]
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def sealed(self) -> Self:
@@ -120,7 +127,9 @@ class Certificate:
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """The fields without copies of what is nested, for reading only: copying takes most of the time."""
+        """The fields without copies of what is nested, for reading only: copying takes most of the
+        time.
+        """
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -130,8 +139,9 @@ class Certificate:
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of another type, or the schema does not exist. Whether there is such a
-            family, case or question is for the checker of the family to say.
+            If a field is missing, unknown, or of another type, or the schema does not exist.
+            Whether there is such a family, case or question is for the checker of the family to
+            say.
         OtherReleaseError
             If it says that another release wrote it, in another schema.
         """
@@ -139,7 +149,8 @@ class Certificate:
             raise CertificateError("not a JSON object")
         if (schema := data.get("schema")) != SCHEMA:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
-            release = _release(data.get("reported")) or _release(data)  # schema 1 has its versions beside the rest
+            # schema 1 has its versions beside the rest
+            release = _release(data.get("reported")) or _release(data)
             if release and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {with_release(release)}")
             raise CertificateError(message)
@@ -147,12 +158,19 @@ class Certificate:
         if wrong := sorted(names ^ data.keys()):
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
         if badly := [name for name, form in _FORM.items() if not _has_form(data[name], form)]:
-            raise CertificateError(f"the field '{badly[0]}' does not have the form of schema {SCHEMA}")
+            raise CertificateError(
+                f"the field '{badly[0]}' does not have the form of schema {SCHEMA}"
+            )
         return cls(**data)
 
     def to_text(self) -> str:
         """The content of a certificate's file; equal certificates have equal files."""
-        return json.dumps(self._fields(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return (
+            json.dumps(
+                self._fields(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
+            )
+            + "\n"
+        )
 
     __str__ = to_text
 
@@ -164,7 +182,10 @@ def file_name(name: str, question: str) -> str:
 
 def with_release(release: str) -> str:
     """The way to verify a certificate of another release."""
-    return f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release} and pip install ."
+    return (
+        f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release}"
+        " and pip install ."
+    )
 
 
 def _release(reported: Any) -> str:
@@ -185,7 +206,9 @@ def _duration(value: Any) -> bool:
 def _case(value: Any) -> bool:
     """Names with numbers, lists of numbers, words, yes or no."""
     named = isinstance(value, dict) and all(map(_name, value)) and len(value) <= _MOST_NUMBERS
-    return named and all(_number(v) or isinstance(v, bool) or _name(v) or _numbers(v) for v in value.values())
+    return named and all(
+        _number(v) or isinstance(v, bool) or _name(v) or _numbers(v) for v in value.values()
+    )
 
 
 def _number(value: Any) -> bool:
@@ -204,8 +227,14 @@ def _reported(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != {"versions", "seconds", "peak_memory"}:
         return False
     versions, memory = value["versions"], value["peak_memory"]
-    named = _named_texts(versions) and versions.keys() == _PROGRAMS and all(map(_WORD.fullmatch, versions.values()))
-    measured = _duration(value["seconds"]) and (memory is None or (type(memory) is int and memory >= 0))
+    named = (
+        _named_texts(versions)
+        and versions.keys() == _PROGRAMS
+        and all(map(_WORD.fullmatch, versions.values()))
+    )
+    measured = _duration(value["seconds"]) and (
+        memory is None or (type(memory) is int and memory >= 0)
+    )
     return named and bool(_release(value)) and measured
 
 
@@ -243,7 +272,9 @@ MOST_BYTES = 32 * 2**20
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate under its name; an older file of that name is replaced at once or not at all."""
+    """Write a certificate under its name; an older file of that name is replaced at once or not at
+    all.
+    """
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
@@ -269,7 +300,8 @@ def write_aside(text: str, target: Path) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a regular file; nothing else is opened, and never more than :data:`MOST_BYTES` are read.
+    """The text of a regular file; nothing else is opened, and never more than :data:`MOST_BYTES`
+    are read.
 
     Raises
     ------
@@ -282,14 +314,17 @@ def text_of(path: Path) -> str:
     """
     if not path.is_file():
         raise CertificateError("not a file")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)  # what is there now may be something else
+    # what is there now may be something else
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise CertificateError("not a file")
         content = file.read(MOST_BYTES + 1) if status.st_size <= MOST_BYTES else b""
     if max(status.st_size, len(content)) > MOST_BYTES:
-        raise TooExpensiveError("size", f"more than {MOST_BYTES // 2**20} MiB, and no more is read of a file")
+        raise TooExpensiveError(
+            "size", f"more than {MOST_BYTES // 2**20} MiB, and no more is read of a file"
+        )
     return content.decode("utf-8")
 
 

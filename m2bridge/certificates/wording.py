@@ -1,4 +1,6 @@
-"""The words of statements as data: what makes certificates and what checks them read both, and share nothing else."""
+"""The words of statements as data: what makes certificates and what checks them read both, and
+share nothing else.
+"""
 
 import tomllib
 from dataclasses import asdict, dataclass
@@ -38,7 +40,8 @@ class Wording:
     ----------
     statements : tuple of Words
     computed, trusted : dict of str to tuple of str
-        For each observable what is computed for a verdict on it, and the lemmas on which the verdict rests.
+        For each observable what is computed for a verdict on it, and the lemmas on which the
+        verdict rests.
     hypotheses : dict of str to str
         By name why a statement does not apply.
     lemmas : dict of str to str
@@ -72,23 +75,35 @@ class Wording:
         return {(words.key, words.part): words for words in self.statements}[key, part]
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """All that is said of this statement and of verdicts on it, by the names of a statement's fields."""
+        """All that is said of this statement and of verdicts on it, by the names of a statement's
+        fields.
+        """
         words = self.words(key, part)
-        return asdict(words) | {"computed": self.computed[words.observable], "trusted": self.trusted[words.observable]}
+        return asdict(words) | {
+            "computed": self.computed[words.observable],
+            "trusted": self.trusted[words.observable],
+        }
 
 
 @cache
 def wording(path: Path) -> Wording:
     """The words in the file ``words.toml`` of a family."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    lemmas, computations, observables = data["lemmas"], data.get("computations", {}), data["observables"]
+    lemmas, computations, observables = (
+        data["lemmas"],
+        data.get("computations", {}),
+        data["observables"],
+    )
     return Wording(
         tuple(Words(**words) for words in data.get("statements", ())),
         {
             name: tuple(computations.get(part, part) for part in entry.get("computed", ()))
             for name, entry in observables.items()
         },
-        {name: tuple(lemmas[lemma] for lemma in entry["trusted"]) for name, entry in observables.items()},
+        {
+            name: tuple(lemmas[lemma] for lemma in entry["trusted"])
+            for name, entry in observables.items()
+        },
         comparisons={words["key"]: Words(**words) for words in data.get("comparisons", ())},
         lemmas=lemmas,
         **{name: data.get(name, {}) for name in ("hypotheses", "closure", "phrases", "remarks")},

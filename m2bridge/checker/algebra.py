@@ -12,14 +12,18 @@ import flint
 from m2bridge.errors import CertificateError, TooExpensiveError
 
 PRIME = 2**61 - 1
-LIMITS = (5_000, 200_000, 100_000)  # elements of a basis, terms of a polynomial, bits of a coefficient
+# elements of a basis, terms of a polynomial, bits of a coefficient
+LIMITS = (5_000, 200_000, 100_000)
 MOST_EXPONENTS = 5 * 10**7  # terms, times the number of coordinates
 Exponents = tuple[int, ...]
-Series = tuple[list[int], int]  # h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: dimension n, degree h(1)
+# h and n with Σ h_i T^i / (1 − T)^n, h(1) ≠ 0: dimension n, degree h(1)
+Series = tuple[list[int], int]
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
-    """The rank over QQ of rows given by their nonzero entries: the sum over blocks without common columns."""
+    """The rank over QQ of rows given by their nonzero entries: the sum over blocks without common
+    columns.
+    """
     leader: dict[Hashable, Hashable] = {}
 
     def find(column: Hashable) -> Hashable:
@@ -27,7 +31,11 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
             leader[column] = column = leader[above]
         return column
 
-    listed = [tuple(row) for row in {frozenset((c, x) for c, x in row.items() if x) for row in rows} if row]
+    listed = [
+        tuple(row)
+        for row in {frozenset((c, x) for c, x in row.items() if x) for row in rows}
+        if row
+    ]
     for row in listed:
         for column, _ in row:
             leader[find(column)] = find(row[0][0])
@@ -36,12 +44,19 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
         blocks.setdefault(find(row[0][0]), []).append(dict(row))
     columns = [{column for row in block for column in row} for block in blocks.values()]
     pairs = zip(blocks.values(), columns, strict=True)
-    return sum(int(flint.fmpz_mat([[row.get(c, 0) for c in some] for row in block]).rank()) for block, some in pairs)
+    return sum(
+        int(flint.fmpz_mat([[row.get(c, 0) for c in some] for row in block]).rank())
+        for block, some in pairs
+    )
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
     """A lower bound for the rank over QQ."""
-    return int(flint.nmod_mat(len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME).rank())
+    return int(
+        flint.nmod_mat(
+            len(rows), len(rows[0]), [x % PRIME for row in rows for x in row], PRIME
+        ).rank()
+    )
 
 
 def ring(variables: int, order: str = "degrevlex") -> Any:
@@ -50,16 +65,22 @@ def ring(variables: int, order: str = "degrevlex") -> Any:
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """Nonzero polynomials, up to factors, from exactly their texts (terms graded reverse lexicographic)."""
+    """Nonzero polynomials, up to factors, from exactly their texts (terms graded reverse
+    lexicographic).
+    """
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
     if (terms := sum(text.count(" ") // 2 + 1 for text in texts)) * len(names) > MOST_EXPONENTS:
-        raise TooExpensiveError("length of the generators", f"{terms} terms in {len(names)} coordinates")
+        raise TooExpensiveError(
+            "length of the generators", f"{terms} terms in {len(names)} coordinates"
+        )
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     polynomials = []
     for text in texts:
         try:
-            polynomial = flint.fmpq_mpoly(text.replace("**", "^") if _TEXT.fullmatch(text) else "0", context)
+            polynomial = flint.fmpq_mpoly(
+                text.replace("**", "^") if _TEXT.fullmatch(text) else "0", context
+            )
         except ValueError:  # another name
             polynomial = context.constant(0)
         if not polynomial or str(polynomial).replace("^", "**") != text:
@@ -71,20 +92,28 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
 
 _PRODUCT = r"(?:\d+(?:/[1-9]\d*)?|[a-z]\w*(?:\*\*\d{1,4})?)(?:\*[a-z]\w*(?:\*\*\d{1,4})?)*"
 _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
-"""The texts that FLINT may read: brackets could be expanded, and a division by zero ends the process."""
+"""The texts that FLINT may read: brackets could be expanded, and a division by zero ends the
+process.
+"""
 
 
 def groebner_basis(polynomials: Iterable[Any], context: Any) -> Any:
     """A Gröbner basis over QQ; TooExpensiveError if it becomes larger than :data:`LIMITS`."""
-    basis, done = flint.fmpz_mpoly_vec([g for g in polynomials if g], context).buchberger_naive(LIMITS)
+    basis, done = flint.fmpz_mpoly_vec([g for g in polynomials if g], context).buchberger_naive(
+        LIMITS
+    )
     if not done:
-        raise TooExpensiveError("evidence", "not decided: a Gröbner basis over QQ becomes too large")
+        raise TooExpensiveError(
+            "evidence", "not decided: a Gröbner basis over QQ becomes too large"
+        )
     return basis
 
 
 def is_in(polynomial: Any, basis: Any) -> bool:
     """Whether a polynomial is in the ideal with this Gröbner basis."""
-    return not (polynomial and polynomial.reduction_primitive_part(basis) if len(basis) else polynomial)
+    return not (
+        polynomial and polynomial.reduction_primitive_part(basis) if len(basis) else polynomial
+    )
 
 
 def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
@@ -105,7 +134,9 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
 
 
 def _numerator(monomials: list[Exponents]) -> Any:
-    """The numerator over (1 − T)^variables; for a variable x, S/M is made of S/(M + x) and the shifted S/(M : x)."""
+    """The numerator over (1 − T)^variables; for a variable x, S/M is made of S/(M + x) and the
+    shifted S/(M : x).
+    """
     total, T = flint.fmpz_poly([1]), flint.fmpz_poly([0, 1])
     counts = Counter(i for monomial in monomials for i, e in enumerate(monomial) if e)
     x = max(counts, key=counts.__getitem__, default=0)

@@ -1,4 +1,6 @@
-"""Commands about Macaulay2 (any code, programs of computations, which one is used), and how to cite."""
+"""Commands about Macaulay2 (any code, programs of computations, which one is used), and how to
+cite.
+"""
 
 import json
 import os
@@ -29,23 +31,43 @@ MOST_BYTES = 100_000_000
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
 @shared.file_argument(allow_dash=True)
-@click.option("--packages", default="", metavar="A,B,…", help="Packages to load besides those that M2 loads by itself.")
-@click.option("--each", metavar="GLOB", help="Run it for each of these files, such as 'ideals/*.toml', in processes.")
-@click.option("--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results.")
-@click.option("--executor", type=click.Choice(["processes", "dask"]), help="With --each: processes when left out.")
+@click.option(
+    "--packages",
+    default="",
+    metavar="A,B,…",
+    help="Packages to load besides those that M2 loads by itself.",
+)
+@click.option(
+    "--each",
+    metavar="GLOB",
+    help="Run it for each of these files, such as 'ideals/*.toml', in processes.",
+)
+@click.option(
+    "--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results."
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["processes", "dask"]),
+    help="With --each: processes when left out.",
+)
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
 @shared.timeout_option
 @shared.batch_options
-@click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."
+)
 def run_command(file: Path, packages: str, as_json: bool, each: str | None, **options: Any) -> int:
-    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its last statement.
+    """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its
+    last statement.
 
-    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon. With --json it is in
-    m2bridge's wire format besides, exact and with its rings. An error in the code says file, line and column.
+    The value is written as Macaulay2 writes it; nothing if the statement ends with a semicolon.
+    With --json it is in m2bridge's wire format besides, exact and with its rings. An error in the
+    code says file, line and column.
 
-    With --each the code runs once for each file, in which 'item' is the ideal of a file in TOML, JSON or .mrdi, and the
-    text of any other file. Limits are for each of them. The folder has a result or an outcome for each, and the same
-    command goes on from what is there. Exit code 3 if some have no result.
+    With --each the code runs once for each file, in which 'item' is the ideal of a file in TOML,
+    JSON or .mrdi, and the text of any other file. Limits are for each of them. The folder has a
+    result or an outcome for each, and the same command goes on from what is there. Exit code 3 if
+    some have no result.
     """
     name = "standard input" if str(file) == "-" else str(file)
     if each is not None:
@@ -70,10 +92,17 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
                 if not as_json:
                     _print(error.output)
                 if isinstance(error, ScriptError) and error.line is not None:
-                    error.message = f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
+                    error.message = (
+                        f"{name}:{error.line}:{error.column}: {error.error}\n{error.excerpt}"
+                    )
                 raise
     if as_json:
-        data = {"value": shown.value, "text": shown.text, "output": shown.output, "seconds": round(shown.seconds, 6)}
+        data = {
+            "value": shown.value,
+            "text": shown.text,
+            "output": shown.output,
+            "seconds": round(shown.seconds, 6),
+        }
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
         _print(shown.output)
@@ -86,7 +115,13 @@ _OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 
 
 def _run_each(
-    code: str, name: str, file: Path, packages: str, each: str, as_json: bool, options: dict[str, Any]
+    code: str,
+    name: str,
+    file: Path,
+    packages: str,
+    each: str,
+    as_json: bool,
+    options: dict[str, Any],
 ) -> int:
     paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
     if not paths:
@@ -107,7 +142,9 @@ def _run_each(
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
     executor, quiet = options["executor"] or "processes", options["quiet"]
-    _, summary = run_jobs(work, file_jobs(work, paths), options["workers"], executor, None, shown(quiet))
+    _, summary = run_jobs(
+        work, file_jobs(work, paths), options["workers"], executor, None, shown(quiet)
+    )
     return show_batch(summary, as_json, quiet)
 
 
@@ -129,16 +166,28 @@ SCRIPTS = ("orbits", "jacobian")
 
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
-@click.argument("computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"]))
+@click.argument(
+    "computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"])
+)
 @shared.case_options
-@click.option("--method", type=click.Choice(SCRIPTS), default="orbits", show_default=True, help="Of singular-locus.")
+@click.option(
+    "--method",
+    type=click.Choice(SCRIPTS),
+    default="orbits",
+    show_default=True,
+    help="Of singular-locus.",
+)
 @shared.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
     """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
     request = shared.case_request(options)
     with shared.within(timeout=request.timeout):
         text = family(DEFAULT).standalone(
-            computation, request.model, field=request.field, coordinates=request.coordinates, method=method
+            computation,
+            request.model,
+            field=request.field,
+            coordinates=request.coordinates,
+            method=method,
         )
     click.echo(text, nl=False)
     return DONE
@@ -146,15 +195,29 @@ def script_command(computation: str, method: str, **options: Any) -> int:
 
 FORMS = {
     "text": lambda: "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS),
-    "bibtex": lambda: "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip(),
-    "json": lambda: json.dumps([work.to_csl() | {"note": f"For {why}"} for why, work in WORKS], ensure_ascii=False),
+    "bibtex": (
+        lambda: "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
+    ),
+    "json": lambda: json.dumps(
+        [work.to_csl() | {"note": f"For {why}"} for why, work in WORKS], ensure_ascii=False
+    ),
 }
 
 
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")
-@click.option("--format", "form", type=click.Choice(list(FORMS)), default="text", show_default=True, help="How.")
 @click.option(
-    "--json", "form", flag_value="json", help="The same as --format json: a list for CSL, which Zotero reads."
+    "--format",
+    "form",
+    type=click.Choice(list(FORMS)),
+    default="text",
+    show_default=True,
+    help="How.",
+)
+@click.option(
+    "--json",
+    "form",
+    flag_value="json",
+    help="The same as --format json: a list for CSL, which Zotero reads.",
 )
 def cite_command(form: str) -> int:
     """Say how to cite m2bridge, and the papers behind it."""
@@ -163,11 +226,21 @@ def cite_command(form: str) -> int:
     return DONE
 
 
-PACKAGES = ("sympy", "python-flint", "jinja2", "pexpect", "click", "psutil", "rich", "passagemath-macaulay2")
+PACKAGES = (
+    "sympy",
+    "python-flint",
+    "jinja2",
+    "pexpect",
+    "click",
+    "psutil",
+    "rich",
+    "passagemath-macaulay2",
+)
 
 
 def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
-    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2 to work with.
+    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2
+    to work with.
 
     Each program has so many seconds to say its version.
     """
@@ -181,12 +254,24 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
         choice = first_usable(found)
     except EngineError as error:
         failure = error
-    rows = [(one.candidate.origin, _version(one), "taken" if one.candidate == choice else "") for one in found]
-    programs = [(one.candidate.origin, line(str(one.candidate.program))) for one in found if one.candidate.program]
+    rows = [
+        (one.candidate.origin, _version(one), "taken" if one.candidate == choice else "")
+        for one in found
+    ]
+    programs = [
+        (one.candidate.origin, line(str(one.candidate.program)))
+        for one in found
+        if one.candidate.program
+    ]
     # The refusal that is the failure is said after the sheet, with what to do.
     others = [one for one in found if one.refusal is not None and one.refusal is not failure]
-    refused = [(one.candidate.origin, _reason(one.refusal)) for one in others if one.refusal is not None]
-    title = f"m2bridge {__version__}, Python {platform.python_version()}, {platform.platform(terse=True)}"
+    refused = [
+        (one.candidate.origin, _reason(one.refusal)) for one in others if one.refusal is not None
+    ]
+    title = (
+        f"m2bridge {__version__}, Python {platform.python_version()},"
+        f" {platform.platform(terse=True)}"
+    )
     blocks: list[Block] = [
         Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
         Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
@@ -204,7 +289,9 @@ def _version(one: Probed) -> str:
 
 
 def _reason(refusal: EngineError) -> str:
-    """Why a program is not taken, without the advice that is there once; empty where there is none."""
+    """Why a program is not taken, without the advice that is there once; empty where there
+    is none.
+    """
     message = str(refusal).partition(". Get Macaulay2")[0]
     return "" if message == "nothing there" else shortened(line(message))
 

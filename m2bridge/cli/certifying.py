@@ -1,4 +1,6 @@
-"""Commands for certificates: ``certify`` makes them, many cases at once, and ``verify`` checks them."""
+"""Commands for certificates: ``certify`` makes them, many cases at once, and ``verify`` checks
+them.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "certify", cls=FamilyBatch, epilog="Example: m2bridge certify --d 1..3 --d-out 1..2 --a 1..3 --out results"
+    "certify",
+    cls=FamilyBatch,
+    epilog="Example: m2bridge certify --d 1..3 --d-out 1..2 --a 1..3 --out results",
 )
 @click.option("--d", help="Input embedding dimensions d: 3, 1..4 or 1,3,5.")
 @click.option("--d-out", help="Output embedding dimensions d'.")
@@ -41,9 +45,17 @@ if TYPE_CHECKING:
     shell_complete=complete_families,
     help="Another family: --family polynomial-network --widths 1..3,2,1.",
 )
-@click.option("--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid.")
-@click.option("--all-a", is_flag=True, help="Take the cases with a > d too; they have the same functions as a = d.")
-@click.option("--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases.")
+@click.option(
+    "--all-sizes", is_flag=True, help="Theorems for all sizes at once, in place of a grid."
+)
+@click.option(
+    "--all-a",
+    is_flag=True,
+    help="Take the cases with a > d too; they have the same functions as a = d.",
+)
+@click.option(
+    "--cases", "file", type=click.Path(path_type=Path), help="A .toml or .csv file of cases."
+)
 @click.option(
     "--check",
     default="all",
@@ -51,22 +63,49 @@ if TYPE_CHECKING:
     shell_complete=complete_questions,
     help="Questions: all, reachable, or 3.2,3.4 or all,closure.",
 )
-@click.option("--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results.")
-@click.option("--executor", type=click.Choice(["serial", "processes", "dask"]), default="processes", show_default=True)
-@click.option("--scheduler", metavar="ADDRESS", help="With --executor dask: tcp://host:port; else a local cluster.")
-@click.option("--recycle", type=shared.Integer(min=1), default=200, show_default=True, help="Cases for each worker.")
-@click.option("--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases.")
+@click.option(
+    "--out", type=shared.NewPath(path_type=Path), required=True, help="The folder of results."
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["serial", "processes", "dask"]),
+    default="processes",
+    show_default=True,
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="With --executor dask: tcp://host:port; else a local cluster.",
+)
+@click.option(
+    "--recycle",
+    type=shared.Integer(min=1),
+    default=200,
+    show_default=True,
+    help="Cases for each worker.",
+)
+@click.option(
+    "--timeout", type=shared.seconds, help="Seconds for each case, and for reading a file of cases."
+)
 @shared.batch_options
 @click.option("--quiet", is_flag=True, help="Print errors only.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @shared.exit_zero_option
 def certify_command(
-    out: Path, check: str, retry: str, quiet: bool, as_json: bool, family: str, exit_zero: bool, **options: Any
+    out: Path,
+    check: str,
+    retry: str,
+    quiet: bool,
+    as_json: bool,
+    family: str,
+    exit_zero: bool,
+    **options: Any,
 ) -> int:
     """Certify a grid of cases: one certificate for each case and question, in a folder.
 
-    The folder is the state: the same command goes on from what is there. Exit code 0 when everything is confirmed,
-    computed or not applicable, 1 when something is refuted (0 with --exit-zero), 3 when something has no answer.
+    The folder is the state: the same command goes on from what is there. Exit code 0 when
+    everything is confirmed, computed or not applicable, 1 when something is refuted (0 with
+    --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
     from m2bridge.batch.plan import plan, run, shown
@@ -84,20 +123,27 @@ def certify_command(
     if planned.unusable:
         first, *others = planned.unusable
         more = f" and {plural(len(others), 'other')}" if others else ""
-        click.echo(f"Note: not the certificate that the name says, and to be replaced: {first}{more}", err=True)
+        click.echo(
+            f"Note: not the certificate that the name says, and to be replaced: {first}{more}",
+            err=True,
+        )
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
     store.check(questions)
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
 def _prepare(name: str) -> None:
-    """Start the server of workers, which imports what they need for a family while this process does the same."""
+    """Start the server of workers, which imports what they need for a family while this process
+    does the same.
+    """
     from m2bridge.batch.pool import prepare
 
     prepare("m2bridge.batch.executors", *family(name).modules)
 
 
-def _check_workers(executor: str, scheduler: str | None, workers: int | None, **others: Any) -> None:
+def _check_workers(
+    executor: str, scheduler: str | None, workers: int | None, **others: Any
+) -> None:
     if scheduler is not None and executor != "dask":
         raise InvalidCaseError("scheduler", "only for --executor dask")
     if scheduler is not None and workers is not None:
@@ -131,7 +177,9 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     if needs_engine and executor != "dask":  # there each machine finds its own Macaulay2
         program = str(locate(program).program)
     limits = options["timeout"], options["memory"]
-    settings = Settings(store, program, *limits, needs_engine=needs_engine, recycled_after=options["recycle"])
+    settings = Settings(
+        store, program, *limits, needs_engine=needs_engine, recycled_after=options["recycle"]
+    )
     if executor == "dask":
         return Dask(settings, options["scheduler"], options["workers"])
     return Serial(settings) if executor == "serial" else Pool(settings, options["workers"])
@@ -152,9 +200,19 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
 
 
 @click.command("verify", epilog="Example: m2bridge verify results")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…")
-@click.option("--workers", type=shared.Integer(min=1), help="Processes; one for each core when left out.")
-@click.option("--timeout", type=shared.seconds, default=120.0, show_default=True, help="Seconds for each file.")
+@click.argument(
+    "paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="PATH…"
+)
+@click.option(
+    "--workers", type=shared.Integer(min=1), help="Processes; one for each core when left out."
+)
+@click.option(
+    "--timeout",
+    type=shared.seconds,
+    default=120.0,
+    show_default=True,
+    help="Seconds for each file.",
+)
 @click.option(
     "--memory",
     type=shared.memory_size,
@@ -164,13 +222,16 @@ _GRAVEST_FIRST = (REFUTED, FAILED, OTHER_RELEASE, UNDECIDED)
     help="Address space for each file.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
-def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool) -> int:
+def verify_command(
+    *, paths: Sequence[Path], workers: int | None, timeout: float, memory: int, as_json: bool
+) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are rejected or malformed;
-    else 5 when the check of some failed; else 6 when some are for another release to verify; else 3 when some are too
-    expensive to check, or hold a program that nobody checked. Outcomes of a batch (*.outcome.json), which say why there
-    is no certificate, are counted and left out.
+    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are
+    rejected or malformed; else 5 when the check of some failed; else 6 when some are for another
+    release to verify; else 3 when some are too expensive to check, or hold a program that nobody
+    checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
+    counted and left out.
     """
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files
@@ -179,9 +240,15 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
-    left_out = f"{plural(outcomes, 'outcome')} of a batch without a certificate left out" if outcomes else ""
+    left_out = (
+        f"{plural(outcomes, 'outcome')} of a batch without a certificate left out"
+        if outcomes
+        else ""
+    )
     if not files:
-        raise click.UsageError("; ".join(filter(None, ("there are no certificates to verify", left_out))))
+        raise click.UsageError(
+            "; ".join(filter(None, ("there are no certificates to verify", left_out)))
+        )
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
     counts = Counter(finding.outcome for finding in findings)
@@ -191,11 +258,21 @@ def verify_command(*, paths: Sequence[Path], workers: int | None, timeout: float
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
         rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
-        click.echo(fitted(Sheet("", [Table(("certificate", "outcome", ""), rows)])).removeprefix("\n"))
+        click.echo(
+            fitted(Sheet("", [Table(("certificate", "outcome", ""), rows)])).removeprefix("\n")
+        )
         outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
-        click.echo("\n  " + "; ".join(filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))))
+        click.echo(
+            "\n  "
+            + "; ".join(
+                filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))
+            )
+        )
         if others := counts["other-release"]:
-            click.echo(f"  {plural(others, 'certificate')} for another release to verify, which decides nothing here")
+            click.echo(
+                f"  {plural(others, 'certificate')} for another release to verify, which decides"
+                " nothing here"
+            )
     return _code_of(counts)
 
 
@@ -206,21 +283,27 @@ def _code_of(outcomes: Iterable[str]) -> int:
 
 
 def json_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files named, and what ends in ``.json`` in the folders named and below them; and folders without a list."""
+    """The files named, and what ends in ``.json`` in the folders named and below them; and folders
+    without a list.
+    """
     for path in paths:
         yield from sorted(_below(path)) if path.is_dir() else [path]
 
 
 def _below(folder: Path) -> Iterator[Path]:
     unreadable: list[Path] = []
-    for parent, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
+    for parent, folders, files in os.walk(
+        folder, onerror=lambda error: unreadable.append(Path(error.filename))
+    ):
         yield from (Path(parent, name) for name in (*folders, *files) if name.endswith(".json"))
     yield from unreadable
 
 
 def _remark(finding: VerifyResult) -> str:
     if finding.outcome == "rejected" or finding.stored:
-        return "; ".join((f"{finding.check}: stored {finding.stored}, found {finding.found}", *finding.remarks))
+        return "; ".join(
+            (f"{finding.check}: stored {finding.stored}, found {finding.found}", *finding.remarks)
+        )
     if finding.outcome in ("too-expensive", "failed"):
         return f"{finding.check}: {finding.found}"
     return finding.found or "; ".join(finding.remarks)

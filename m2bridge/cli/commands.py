@@ -9,7 +9,18 @@ import click
 
 from m2bridge import errors
 from m2bridge._version import __version__
-from m2bridge.cli import DONE, FAILED, INTERRUPTED, NO_ENGINE, UNDECIDED, USAGE, bridge, certifying, computing, showing
+from m2bridge.cli import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    NO_ENGINE,
+    UNDECIDED,
+    USAGE,
+    bridge,
+    certifying,
+    computing,
+    showing,
+)
 from m2bridge.cli.shared import Commands
 from m2bridge.families import families
 from m2bridge.results.sheet import line, shortened, visible
@@ -22,7 +33,11 @@ SECTIONS = {
         computing.polar_degrees_command,
         computing.implicitize_command,
     ),
-    "Decide": (computing.cross_check_command, computing.membership_command, showing.weights_command),
+    "Decide": (
+        computing.cross_check_command,
+        computing.membership_command,
+        showing.weights_command,
+    ),
     "Certify and verify": (certifying.certify_command, certifying.verify_command),
     "Show": (showing.report_command, showing.atlas_command, showing.figure_group),
     "Bridge to Macaulay2, and this program": (
@@ -36,14 +51,17 @@ COMMANDS: tuple[click.Command, ...] = tuple(chain(*SECTIONS.values()))
 
 
 @click.group(
-    cls=Commands, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120}
+    cls=Commands,
+    sections=SECTIONS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, prog_name="m2bridge")
 def cli() -> None:
     """Algebraic geometry of lightning self-attention, computed by Macaulay2.
 
-    Exit codes: 0 computed or confirmed, 1 refuted, 2 wrong usage, 3 undecided within the limits, 4 no Macaulay2,
-    5 another failure, 130 interrupted; 129, 141, 143 ended by SIGHUP, SIGPIPE, SIGTERM.
+    Exit codes: 0 computed or confirmed, 1 refuted, 2 wrong usage, 3 undecided within the limits, 4
+    no Macaulay2, 5 another failure, 130 interrupted; 129, 141, 143 ended by SIGHUP, SIGPIPE,
+    SIGTERM.
     """
 
 
@@ -58,7 +76,8 @@ def run() -> int:
     except click.ClickException as error:
         return _refuse(_refusal(error, words), words)
     except (KeyboardInterrupt, click.Abort) as error:
-        if isinstance(error.__cause__, EOFError):  # click takes it for the end of what a person types
+        # click takes it for the end of what a person types
+        if isinstance(error.__cause__, EOFError):
             return _fail("a process that should have answered has ended", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
@@ -73,23 +92,33 @@ def run() -> int:
     except errors.M2BridgeError as error:
         return _fail(f"{type(error).__name__}: {error}", FAILED)
     except MemoryError:
-        return _fail("there is not enough memory for this, on this machine or within its limit", UNDECIDED)
+        return _fail(
+            "there is not enough memory for this, on this machine or within its limit", UNDECIDED
+        )
     except OSError as error:
         return _fail(str(error), FAILED)
-    except Exception:  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
+    except (
+        Exception
+    ):  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
         click.echo(traceback.format_exc(), err=True, nl=False)
         return FAILED
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Show what is wrong with the words of the command line, and how a command that stands alone is used."""
+    """Show what is wrong with the words of the command line, and how a command that stands alone is
+    used.
+    """
     click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 
 
 def _fail(message: str, code: int) -> int:
-    """Show a message, without control characters; only that of a failure takes more than one line."""
-    text = "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
+    """Show a message, without control characters; only that of a failure takes more than
+    one line.
+    """
+    text = (
+        "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
+    )
     click.echo(f"Error: {text}", err=True)
     return code
 
@@ -116,7 +145,9 @@ def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) 
         return f": the path is given without an option, as in '{example}'"
     if name in ("--out", "--output", "-o"):
         return f": what is printed goes to a file by the shell, as in '{example} > FILE'"
-    owners = _families_with(name) if any(param.name == "family" for param in ctx.command.params) else []
+    owners = (
+        _families_with(name) if any(param.name == "family" for param in ctx.command.params) else []
+    )
     if not owners:
         return ""
     if any(word.partition("=")[0] == "--map" for word in words):
@@ -134,15 +165,25 @@ def _takes_a_path(command: click.Command) -> bool:
 def _families_with(option: str) -> list[str]:
     """The families whose cases are named by this option, among others."""
     named = option.removeprefix("--").replace("-", "_")
-    return [name for name, family in families()[0].items() if named in (own.name for own in family.options)]
+    return [
+        name
+        for name, family in families()[0].items()
+        if named in (own.name for own in family.options)
+    ]
 
 
 def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """The option that was meant where one dash is missing: ``-d 2``."""
     options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
     wrong = (word.partition("=")[0] for word in words if word.startswith(error.option_name))
-    meant = next((f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in options), None)
-    return "" if error.possibilities or meant is None else f"No such option '{meant[1:]}'. Did you mean '{meant}'?"
+    meant = next(
+        (f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in options), None
+    )
+    return (
+        ""
+        if error.possibilities or meant is None
+        else f"No such option '{meant[1:]}'. Did you mean '{meant}'?"
+    )
 
 
 def _usage(group: click.Group, words: Sequence[str]) -> str:
@@ -151,5 +192,9 @@ def _usage(group: click.Group, words: Sequence[str]) -> str:
     if command is None:
         return ""
     context = click.Context(command, info_name=f"m2bridge {command.name}")
-    lines = (command.get_usage(context), command.epilog, f"All options: m2bridge {command.name} --help")
+    lines = (
+        command.get_usage(context),
+        command.epilog,
+        f"All options: m2bridge {command.name} --help",
+    )
     return "".join(f"{line}\n" for line in lines if line)

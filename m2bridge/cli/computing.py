@@ -1,4 +1,6 @@
-"""Commands that compute, and those that decide whether statements hold and where a function lies."""
+"""Commands that compute, and those that decide whether statements hold and where a function
+lies.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from m2bridge.results.base import Result
 
 
-# Copies of the choices of functions in modules that need SymPy, which is slow to import; a test compares them.
+# Copies of the choices of functions in modules that need SymPy, which is slow to import; a test
+# compares them.
 DIMENSION_METHODS = ("auto", "elimination", "jacobian", "formula", "all")
 LOCUS_METHODS = ("auto", "fibres", "orbits", "jacobian", "all")
 POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
@@ -49,21 +52,27 @@ POLAR_METHODS = ("auto", "theorem", "slices", "conormal")
 
 def method_option(methods: tuple[str, ...]) -> Callable[[Command], Command]:
     """``--method``, one of these."""
-    return click.option("--method", type=click.Choice(methods), default="auto", show_default=True, help="How.")
+    return click.option(
+        "--method", type=click.Choice(methods), default="auto", show_default=True, help="How."
+    )
 
 
 model_options = shared.together(shared.case_options, family_options, map_options)
 """The options that name a case of any family, or a map."""
 
 
-@click.command("dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2")
+@click.command(
+    "dimension", cls=FamilyCommand, epilog="Example: m2bridge dimension --d 3 --d-out 2 --a 2"
+)
 @model_options
 @method_option(DIMENSION_METHODS)
 @shared.run_options
 def dimension_command(method: Any, **options: Any) -> int:
     """The dimension of the Zariski closure, by up to three methods."""
     request, early = shared.case_request(options), method in ("elimination", "all")
-    return request.show("dimension", "m2bridge.maps.dimension:dimension", early=early, method=method)
+    return request.show(
+        "dimension", "m2bridge.maps.dimension:dimension", early=early, method=method
+    )
 
 
 @click.command("closure", cls=FamilyCommand, epilog="Example: m2bridge closure --d 2 --d-out 2")
@@ -71,35 +80,58 @@ def dimension_command(method: Any, **options: Any) -> int:
 @shared.strategy_option
 @shared.max_degree_option
 @click.option(
-    "--weights", type=click.Choice(WEIGHTS), default="attention", show_default=True, help="(A, V) or (Q, K, V)."
+    "--weights",
+    type=click.Choice(WEIGHTS),
+    default="attention",
+    show_default=True,
+    help="(A, V) or (Q, K, V).",
 )
-@click.option("--all-sizes", is_flag=True, help="For all sizes at once, generators as representations.")
+@click.option(
+    "--all-sizes", is_flag=True, help="For all sizes at once, generators as representations."
+)
 @shared.all_option
 @shared.run_options
 def closure_command(
-    strategy: Any, max_degree: int | None, all_sizes: bool = False, weights: Any = None, **options: Any
+    strategy: Any,
+    max_degree: int | None,
+    all_sizes: bool = False,
+    weights: Any = None,
+    **options: Any,
 ) -> int:
     """Ideal, dimension, degree and Hilbert series of the Zariski closure.
 
-    With --all-sizes for all sizes with small cores at once: generators as representations, and formulas; with --all
-    besides a polynomial for each representation.
+    With --all-sizes for all sizes with small cores at once: generators as representations, and
+    formulas; with --all besides a polynomial for each representation.
     """
     if all_sizes:
-        return _closures_of_all_sizes(options | {"strategy": strategy, "max_degree": max_degree, "weights": weights})
-    more = {"early": strategy != "multigraded" and max_degree is None, "max_degree": max_degree, "weights": weights}
+        return _closures_of_all_sizes(
+            options | {"strategy": strategy, "max_degree": max_degree, "weights": weights}
+        )
+    more = {
+        "early": strategy != "multigraded" and max_degree is None,
+        "max_degree": max_degree,
+        "weights": weights,
+    }
     request = shared.case_request(options)
-    return request.show("Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more)
+    return request.show(
+        "Zariski closure", "m2bridge.maps.closure:closure", strategy=strategy, **more
+    )
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    name, of_one_size = options.get("family") or DEFAULT, ("strategy", "max_degree", "weights", "outputs")
+    name, of_one_size = (
+        options.get("family") or DEFAULT,
+        ("strategy", "max_degree", "weights", "outputs"),
+    )
     every_size(name, options, ("file", "named_file", "field", "coordinates", *of_one_size))
     request, what = shared.Run.of(options), "Zariski closures for all sizes"
     closures = family(name).closures_of_all_sizes
     return request.compute(what, lambda: closures, early=False, vectors=request.everything)[1]
 
 
-OF_AN_IDEAL = frozenset({"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"})
+OF_AN_IDEAL = frozenset(
+    {"named_ideal", "projective", "field", "timeout", "memory", "program", "form", "everything"}
+)
 """The options of commands about varieties that have a meaning for an ideal."""
 
 
@@ -112,7 +144,9 @@ def ideal_option(command: Command) -> Command:
     return click.option("--ideal", "named_ideal", metavar="FILE|TEXT", help=help_ideal)(command)
 
 
-@click.command("singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1")
+@click.command(
+    "singular-locus", cls=FamilyCommand, epilog="Example: m2bridge singular-locus --d 2 --d-out 1"
+)
 @model_options
 @method_option(LOCUS_METHODS)
 @click.option("--ideals", is_flag=True, help="Compute the ideals of the components too.")
@@ -120,14 +154,23 @@ def ideal_option(command: Command) -> Command:
 @click.option(
     "--projective",
     is_flag=True,
-    help="Of the projective variety of a cone, or of a homogeneous ideal, with projective dimensions.",
+    help=(
+        "Of the projective variety of a cone, or of a homogeneous ideal, with projective"
+        " dimensions."
+    ),
 )
 @shared.all_option
 @shared.run_options
-def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any) -> int:
-    """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any variety."""
+def singular_locus_command(
+    method: Any, ideals: bool, named_ideal: str | None, projective: bool, **options: Any
+) -> int:
+    """Singular locus of the Zariski closure, orbit by orbit and by components; with --ideal, of any
+    variety.
+    """
     if named_ideal is not None:
-        return _of_ideal("singular locus", named_ideal, options, partial(_locus_of_ideal, projective))
+        return _of_ideal(
+            "singular locus", named_ideal, options, partial(_locus_of_ideal, projective)
+        )
     if projective and method not in ("auto", "jacobian"):
         raise click.UsageError("--projective is by the Jacobian criterion: leave --method out")
     request = shared.case_request(options)
@@ -141,11 +184,19 @@ def singular_locus_command(method: Any, ideals: bool, named_ideal: str | None, p
 def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
     from m2bridge.ideals.varieties import singular_locus
 
-    return (lambda variety, **named: variety.projective().singular_locus(**named)) if projective else singular_locus
+    return (
+        (lambda variety, **named: variety.projective().singular_locus(**named))
+        if projective
+        else singular_locus
+    )
 
 
-def _of_ideal(what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]) -> int:
-    """Show what a function computes of the variety of an ideal; it is imported while Macaulay2 starts."""
+def _of_ideal(
+    what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]
+) -> int:
+    """Show what a function computes of the variety of an ideal; it is imported while Macaulay2
+    starts.
+    """
     request, field = _ideal_request(options)
     with shared.within(timeout=request.timeout) as clock, request.engine():
         with importing():
@@ -157,11 +208,15 @@ def _of_ideal(what: str, named: str, options: dict[str, Any], function: Callable
 
 
 def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
-    """Return the request for an ideal, and the field if one is named; UsageError for options about cases and maps."""
+    """Return the request for an ideal, and the field if one is named; UsageError for options about
+    cases and maps.
+    """
     context = click.get_current_context()
     explicit = shared.explicit_options(context)
     if foreign := sorted(explicit - OF_AN_IDEAL):
-        parameter = next(param for param in context.command.get_params(context) if param.name == foreign[0])
+        parameter = next(
+            param for param in context.command.get_params(context) if param.name == foreign[0]
+        )
         name = parameter.get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
     return shared.Run.of(options), options["field"] if "field" in explicit else None
@@ -183,25 +238,37 @@ def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
         return ideal(named, field=field), ""
     except ConversionError as reason:
         raise click.UsageError(
-            f"--ideal: there is no file '{printable(named):.60}', and it is not the text of polynomials: {reason}"
+            f"--ideal: there is no file '{printable(named):.60}', and it is not the text of"
+            f" polynomials: {reason}"
         ) from None
 
 
-@click.command("polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2")
+@click.command(
+    "polar-degrees", cls=FamilyCommand, epilog="Example: m2bridge polar-degrees --d 2 --d-out 2"
+)
 @model_options
 @method_option(POLAR_METHODS)
 @ideal_option
 @shared.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
-    """Polar degrees, and how many critical points a general quadratic loss has; with --ideal, of any variety."""
+    """Polar degrees, and how many critical points a general quadratic loss has; with --ideal, of
+    any variety.
+    """
     if named_ideal is not None:
-        return _of_ideal("polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal))
+        return _of_ideal(
+            "polar degrees", named_ideal, options, partial(_polar_of_ideal, named_ideal)
+        )
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "polar degrees are those over QQ")
-    model, early = request.model.in_coordinates(request.coordinates, None), method in ("slices", "conormal")
+    model, early = (
+        request.model.in_coordinates(request.coordinates, None),
+        method in ("slices", "conormal"),
+    )
     what = f"polar degrees of the {model.title}"
-    return request.compute(what, "m2bridge.maps.polar:polar_degrees", model, early=early, method=method)[1]
+    return request.compute(
+        what, "m2bridge.maps.polar:polar_degrees", model, early=early, method=method
+    )[1]
 
 
 def _polar_of_ideal(named: str) -> Callable[..., Result]:
@@ -220,10 +287,12 @@ def _polar_of_ideal(named: str) -> Callable[..., Result]:
 @shared.all_option
 @shared.run_options
 def implicitize_command(file: Path, **options: Any) -> int:
-    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base locus.
+    """Closure of the image of the polynomial map in FILE: ideal, dimension, degree, fibres, base
+    locus.
 
-    FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table [coordinates] with
-    lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points where all relations vanish.
+    FILE is TOML: a table [map] with parameters = ["s", "t"] (and relations = ["…"]), and a table
+    [coordinates] with lines such as x = "3/7*s^2*t - (s + t)^3". The source is the set of points
+    where all relations vanish.
     """
     request = shared.Run.of(options)
     with shared.within(timeout=request.timeout) as clock:
@@ -246,46 +315,62 @@ MOST_BYTES = 10_000_000
 """The size of a file with a function that is accepted."""
 
 
-@click.command("cross-check", cls=FamilyCommand, epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2")
+@click.command(
+    "cross-check",
+    cls=FamilyCommand,
+    epilog="Example: m2bridge cross-check 3.4 --d 3 --d-out 2 --a 2",
+)
 @click.argument("statement", default=ALL, shell_complete=complete_statements)
-@click.option("--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on.")
+@click.option(
+    "--all-sizes", is_flag=True, help="For all sizes at once, without --d, --a, --widths and so on."
+)
 @shared.case_options
 @family_options
 @shared.run_options
 @shared.exit_zero_option
 def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **options: Any) -> int:
-    """Decide statements of the paper for one case, all of them or those with one number, or one part: '3.4 (iii)'.
+    """Decide statements of the paper for one case, all of them or those with one number, or one
+    part: '3.4 (iii)'.
 
-    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert' compares a predicted
-    Hilbert function with the computed one, 'generators' the representations that generate the ideal for all sizes with
-    the ideal of the case, or with --all-sizes of every small case, and 'generated' their degrees only; these are not
-    part of 'all'.
+    With --all-sizes for every case at once: where they hold, and where they fail. 'hilbert'
+    compares a predicted Hilbert function with the computed one, 'generators' the representations
+    that generate the ideal for all sizes with the ideal of the case, or with --all-sizes of every
+    small case, and 'generated' their degrees only; these are not part of 'all'.
 
-    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with --exit-zero), 3 when
-    something is undecided.
+    Exit code 0 when nothing is refuted or undecided, 1 when something is refuted (0 with
+    --exit-zero), 3 when something is undecided.
     """
     name = options.get("family") or DEFAULT
     if all_sizes and statement == "hilbert" and name == DEFAULT:
-        raise InvalidCaseError("all_sizes", "the Hilbert function is compared case by case: give --d and --d-out")
+        raise InvalidCaseError(
+            "all_sizes", "the Hilbert function is compared case by case: give --d and --d-out"
+        )
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
     if not family(name).options:  # one case only, all sizes of another family
-        raise InvalidCaseError("family", "statements for all sizes are cross-checked by --all-sizes")
+        raise InvalidCaseError(
+            "family", "statements for all sizes are cross-checked by --all-sizes"
+        )
     chosen = [] if options.get("file") else _chosen(statement, name)
     request = shared.case_request(options)
     if request.field != QQ:
-        raise InvalidCaseError("field", "statements are about characteristic 0: cross-checks are over QQ")
+        raise InvalidCaseError(
+            "field", "statements are about characteristic 0: cross-checks are over QQ"
+        )
     what, model = f"cross-check of the {request.model.title}", request.model
     if statement in family(name).comparisons:
         result, _ = request.compute(what, lambda: family(name).compare, model, statement)
     else:
         early = model.needs_engine(model.observables(chosen))
-        result, _ = request.compute(what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early)
+        result, _ = request.compute(
+            what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early
+        )
     return exit_code(result, exit_zero)
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """The statements about a family with this key, or the name that results and reports have for one of its parts.
+    """The statements about a family with this key, or the name that results and reports have for
+    one of its parts.
 
     There are none for the Hilbert function and the generators, which are compared in their own way.
 
@@ -299,33 +384,52 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    chosen = [one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))]
+    chosen = [
+        one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))
+    ]
     own = family(name).comparisons
     if not chosen and statement not in own:
         keys = ", ".join((*dict.fromkeys(one.key for one in statements), *own, ALL))
-        raise click.BadParameter(f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'")
+        raise click.BadParameter(
+            f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'"
+        )
     return chosen
 
 
-def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], exit_zero: bool) -> int:
+def _cross_check_all_sizes(
+    statement: str, name: str, options: dict[str, Any], exit_zero: bool
+) -> int:
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     if not statements:
         compare, what = family(name).compare_for_all_sizes, "generators for all sizes"
-        result, unfinished = shared.Run.of(options).compute(what, lambda: compare, statement, early=False)
+        result, unfinished = shared.Run.of(options).compute(
+            what, lambda: compare, statement, early=False
+        )
         return exit_code(result, exit_zero) or unfinished
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check, what = family(name).cross_check_all_sizes, "cross-check for all sizes"
-    result, unfinished = shared.Run.of(options).compute(what, lambda: check, statements, early=needs_engine)
+    result, unfinished = shared.Run.of(options).compute(
+        what, lambda: check, statements, early=needs_engine
+    )
     return exit_code(result, exit_zero) or unfinished
 
 
 @click.command(
-    "membership", epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
+    "membership",
+    epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'""",
 )
-@click.option("--function", "function", help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.')
+@click.option(
+    "--function",
+    "function",
+    help='Reduced coordinates as JSON, or a JSON file: {"c_1_1_1_1": "3/2", …}.',
+)
 @click.option("--A", "A", help="Weights A as a JSON list of rows; with --V instead of --function.")
-@click.option("--K", "K", help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.")
+@click.option(
+    "--K",
+    "K",
+    help="Weights K, with --Q and --V in place of --A: A = KᵀQ is multiplied out exactly.",
+)
 @click.option("--Q", "Q", help="Weights Q.")
 @click.option("--V", "V", help="Weights V as a JSON list of rows.")
 @shared.case_options
@@ -333,16 +437,24 @@ def _cross_check_all_sizes(statement: str, name: str, options: dict[str, Any], e
 def membership_command(
     function: str | None, A: str | None, K: str | None, Q: str | None, V: str | None, **options: Any
 ) -> int:
-    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit and weights.
+    """Say whether a function is in the neuromanifold, in its Zariski closure, or outside; its orbit
+    and weights.
 
     With weights --d, --d-out and --a may be left out: the matrices have these sizes.
     """
-    texts = {letter: text for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items() if text is not None}
+    texts = {
+        letter: text
+        for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items()
+        if text is not None
+    }
     if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
-        raise InvalidCaseError("function", "give either --function, or --K, --Q and --V, or --A and --V")
+        raise InvalidCaseError(
+            "function", "give either --function, or --K, --Q and --V, or --A and --V"
+        )
     weights = {letter: _exact(letter, text) for letter, text in texts.items()}
     for name, size in _sizes(weights).items():
-        if options.get(name) is None:  # one that is given and does not fit is refused with the matrices
+        # one that is given and does not fit is refused with the matrices
+        if options.get(name) is None:
             options[name] = size
     request = shared.case_request(options)
     if request.field != QQ:
@@ -358,7 +470,9 @@ def membership_command(
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes d, d' and a of a case that matrices tell: V has d' rows and d columns, and K has a rows."""
+    """The sizes d, d' and a of a case that matrices tell: V has d' rows and d columns, and K has a
+    rows.
+    """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
         return {}
@@ -381,7 +495,10 @@ def _function(text: str) -> str:
 
 
 _ROWS = """'[[1, 2], [3, "1/2"]]'"""
-_WRITTEN = {"function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""", **dict.fromkeys("AKQV", _ROWS)}
+_WRITTEN = {
+    "function": """'{"c_1_1_1_1": 1, "c_1_1_2_2": "1/2"}'""",
+    **dict.fromkeys("AKQV", _ROWS),
+}
 
 
 def _exact(option: str, text: str) -> Any:
@@ -389,15 +506,21 @@ def _exact(option: str, text: str) -> Any:
     try:
         return _rationals(read_json(text, parse_float=read_rational, digits=LONGEST_NUMBER))
     except ConversionError as reason:
-        raise InvalidCaseError(option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}") from None
+        raise InvalidCaseError(
+            option, f"{reason}; write, in quotes for the shell, {_WRITTEN[option]}"
+        ) from None
 
 
 def _rationals(value: Any, depth: int = 2) -> Any:
-    """The exact values of numbers, and of strings such as ``3/7``, in an object or a list of lists."""
+    """The exact values of numbers, and of strings such as ``3/7``, in an object or a list
+    of lists.
+    """
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, 0) for name, entry in value.items()}
     if depth and isinstance(value, list):
         return [_rationals(entry, depth - 1) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
-        raise ConversionError(f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"')
+        raise ConversionError(
+            f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"'
+        )
     return read_rational(value) if isinstance(value, str) else Fraction(value)

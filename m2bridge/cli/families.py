@@ -1,4 +1,6 @@
-"""Cases of any family on the command line: their options, maps in files, and the names that the shell completes."""
+"""Cases of any family on the command line: their options, maps in files, and the names that the
+shell completes.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,16 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
-    """The completion of a word by names that depend on the family; with a separator, of the last word of a list."""
+    """The completion of a word by names that depend on the family; with a separator, of the last
+    word of a list.
+    """
 
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        before, comma, begun = incomplete.rpartition(separator) if separator else ("", "", incomplete)
+    def complete(
+        ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        before, comma, begun = (
+            incomplete.rpartition(separator) if separator else ("", "", incomplete)
+        )
         try:
             found = names(ctx.params.get("family") or DEFAULT)
         except InvalidCaseError:
@@ -46,7 +54,9 @@ def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> C
 
 
 complete_families = _completion(lambda name: family_names())
-complete_statements = _completion(lambda name: (ALL, *dict.fromkeys(one.key for one in family(name).statements())))
+complete_statements = _completion(
+    lambda name: (ALL, *dict.fromkeys(one.key for one in family(name).statements()))
+)
 complete_questions = _completion(
     lambda name: (ALL, REACHABLE, *resolve_name("m2bridge.crosscheck.certify:questions")(name)), ","
 )
@@ -64,7 +74,9 @@ _REPLACED = "m2bridge.cli.families"
 
 
 class FamilyCommand(click.Command):
-    """A command that takes the options of the family that is named, such as ``--widths`` and ``--degree``."""
+    """A command that takes the options of the family that is named, such as ``--widths`` and
+    ``--degree``.
+    """
 
     several: ClassVar[bool] = False
 
@@ -76,7 +88,8 @@ class FamilyCommand(click.Command):
                 options = () if name is None else family(name).options
                 ctx.meta[_REPLACED] = [as_parameter(option, self.several) for option in options]
             except InvalidCaseError:
-                if not ctx.resilient_parsing:  # the shell asks what may come next, and takes no answer but that
+                # the shell asks what may come next, and takes no answer but that
+                if not ctx.resilient_parsing:
                     raise
         return super().parse_args(ctx, args)
 
@@ -89,7 +102,9 @@ class FamilyCommand(click.Command):
 
 
 class FamilyBatch(FamilyCommand):
-    """A command that takes several values for each option of the family that is named, such as ``--widths 1..3,2``."""
+    """A command that takes several values for each option of the family that is named, such as
+    ``--widths 1..3,2``.
+    """
 
     several = True
 
@@ -111,7 +126,8 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
     """
     if option.positional:
         return click.Argument([option.name])
-    flag: dict[str, Any] = {"flag_value": "true"} if option.flag else {}  # with any, a value may be left out
+    # with any, a value may be left out
+    flag: dict[str, Any] = {"flag_value": "true"} if option.flag else {}
     return click.Option(
         [f"--{option.name.replace('_', '-')}"],
         help=option.help,
@@ -123,7 +139,9 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 class MapFile(click.Path):
-    """A file with a polynomial map; a number in its place is taken for a case without the names of its numbers."""
+    """A file with a polynomial map; a number in its place is taken for a case without the names of
+    its numbers.
+    """
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
@@ -131,13 +149,20 @@ class MapFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path."""
         if str(value).isdigit() and not Path(value).exists():
-            self.fail(f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)", param, ctx)
+            self.fail(
+                f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)",
+                param,
+                ctx,
+            )
         return super().convert(value, param, ctx)
 
 
 def family_options(command: Command) -> Command:
     """``--family NAME`` and ``--map FILE``."""
-    help_family = "Another family of models, with options of its own: --family polynomial-network --widths 2,2,1."
+    help_family = (
+        "Another family of models, with options of its own: --family polynomial-network --widths"
+        " 2,2,1."
+    )
     help_map = "A polynomial map, or layers of them, in a TOML file."
     command = click.option("--family", help=help_family, shell_complete=complete_families)(command)
     return click.option("--map", "file", type=MapFile(), help=help_map)(command)
@@ -146,7 +171,8 @@ def family_options(command: Command) -> Command:
 def map_options(command: Command) -> Command:
     """``FILE``, the same as ``--map FILE``, and a choice of its output coordinates."""
     outputs = (
-        "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where there are layers."
+        "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where"
+        " there are layers."
     )
     command = click.option("--outputs", metavar="NAMES", help=outputs)(command)
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
@@ -168,9 +194,13 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
         value = options.get(option)
         if value not in (None, False) and str(value) != defaults.get(option):
             name = {"file": "cases" if batch else "map"}.get(option, option)
-            raise InvalidCaseError(name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ")
+            raise InvalidCaseError(
+                name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ"
+            )
     if not chosen.all_sizes:
-        raise InvalidCaseError("all_sizes", f"no statement about {chosen.title} has a form for all sizes")
+        raise InvalidCaseError(
+            "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
+        )
     return family(chosen.all_sizes)
 
 
@@ -184,9 +214,13 @@ def named_case(options: dict[str, Any]) -> Any:
     click.UsageError
         If the file cannot be read, or a family and a file are named.
     """
-    name, file, argument = (options.pop(option, None) for option in ("family", "file", "named_file"))
+    name, file, argument = (
+        options.pop(option, None) for option in ("family", "file", "named_file")
+    )
     outputs = options.pop("outputs", None)
-    if argument is not None and (file is not None or any(options.get(option) is not None for option in _NUMBERS)):
+    if argument is not None and (
+        file is not None or any(options.get(option) is not None for option in _NUMBERS)
+    ):
         raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
     file = argument if file is None else file
     if name is not None and file is not None:
@@ -196,7 +230,11 @@ def named_case(options: dict[str, Any]) -> Any:
             from m2bridge.maps.map_model import read_model
 
             model = read_file(file, read_model)
-            return model if outputs is None else model.restricted_to([name.strip() for name in outputs.split(",")])
+            return (
+                model
+                if outputs is None
+                else model.restricted_to([name.strip() for name in outputs.split(",")])
+            )
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:
@@ -204,16 +242,25 @@ def named_case(options: dict[str, Any]) -> Any:
     from m2bridge.maps.model import Model
 
     chosen = family(name)
-    model = chosen.from_options({option.name: options.pop(option.name, None) for option in chosen.options})
+    model = chosen.from_options(
+        {option.name: options.pop(option.name, None) for option in chosen.options}
+    )
     if not isinstance(model, Model):
-        raise InvalidCaseError("family", f"{model.title} is not one model: it can be certified, and nothing else")
+        raise InvalidCaseError(
+            "family", f"{model.title} is not one model: it can be certified, and nothing else"
+        )
     return model
 
 
 def _default_case(options: dict[str, Any]) -> Any:
-    for option, meaning in (("d", "the input embedding dimension"), ("d_out", "the output embedding dimension")):
+    for option, meaning in (
+        ("d", "the input embedding dimension"),
+        ("d_out", "the output embedding dimension"),
+    ):
         if options[option] is None:
-            raise InvalidCaseError(option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)")
+            raise InvalidCaseError(
+                option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"
+            )
     return family(DEFAULT).build(**{name: options.pop(name) for name in ("d", "d_out", "a", "t")})
 
 

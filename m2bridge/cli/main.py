@@ -1,8 +1,10 @@
-"""Entry point: what signals do, before and while commands run, and the standard streams, whatever they are.
+"""Entry point: what signals do, before and while commands run, and the standard streams, whatever
+they are.
 
-The first thing is what an interrupt does, before anything is imported that Python has not loaded: libraries may swallow
-a KeyboardInterrupt meanwhile, and Python would show where it was. Nothing runs yet that would have to be ended in an
-orderly way, so until commands run an interrupt ends the process at once.
+The first thing is what an interrupt does, before anything is imported that Python has not loaded:
+libraries may swallow a KeyboardInterrupt meanwhile, and Python would show where it was. Nothing
+runs yet that would have to be ended in an orderly way, so until commands run an interrupt ends the
+process at once.
 
 Standard output and error may be closed, full, a broken pipe, or of a narrow encoding.
 """
@@ -52,9 +54,11 @@ def main() -> NoReturn:
 
 
 class Standard(io.FileIO):
-    """A standard stream that never raises: what cannot be written is dropped, and the first reason is kept.
+    """A standard stream that never raises: what cannot be written is dropped, and the first reason
+    is kept.
 
-    So a progress line that nobody can read stops no batch, and results that nobody can read are noticed at the end.
+    So a progress line that nobody can read stops no batch, and results that nobody can read are
+    noticed at the end.
     """
 
     failure: OSError | None = None
@@ -86,18 +90,25 @@ class Streams:
             return code
         if failure.errno == errno.EPIPE:
             return BROKEN_PIPE
-        print(f"Error: the results cannot be written to standard output: {failure.strerror}", file=sys.stderr)
+        print(
+            f"Error: the results cannot be written to standard output: {failure.strerror}",
+            file=sys.stderr,
+        )
         return FAILED
 
 
 def _fill() -> None:
-    """Put something in the place of closed descriptors, which the next files to be opened would get otherwise."""
+    """Put something in the place of closed descriptors, which the next files to be opened would get
+    otherwise.
+    """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
             # Results must not vanish: what stands for standard output cannot be written to.
-            os.set_inheritable(os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY), True)
+            os.set_inheritable(
+                os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY), True
+            )
 
 
 def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
@@ -111,4 +122,6 @@ def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
     raw = Standard(descriptor, "w", closefd=False)
     by_line = descriptor == 2 or raw.isatty()
     buffer = io.BufferedWriter(raw)
-    return raw, io.TextIOWrapper(buffer, encoding=encoding, errors="backslashreplace", line_buffering=by_line)
+    return raw, io.TextIOWrapper(
+        buffer, encoding=encoding, errors="backslashreplace", line_buffering=by_line
+    )

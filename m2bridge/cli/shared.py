@@ -1,4 +1,6 @@
-"""What commands share: the group of commands, options and what they ask for together, results, progress, exit codes."""
+"""What commands share: the group of commands, options and what they ask for together, results,
+progress, exit codes.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ if TYPE_CHECKING:
 
 def explicit_options(context: click.Context) -> set[str]:
     """The options and arguments that stand on the command line."""
-    return {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    return {
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
 
 
 class Commands(click.Group):
@@ -49,7 +55,10 @@ class Commands(click.Group):
     """
 
     def __init__(
-        self, *args: Any, sections: Mapping[str, Sequence[click.Command]] | None = None, **kwargs: Any
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[click.Command]] | None = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.sections = sections or {}
@@ -61,7 +70,9 @@ class Commands(click.Group):
         named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
         for title, commands in (self.sections or {"Commands": list(filter(None, named))}).items():
             with formatter.section(title):
-                formatter.write_dl([(command.name or "", command.get_short_help_str(1000)) for command in commands])
+                formatter.write_dl(
+                    [(command.name or "", command.get_short_help_str(1000)) for command in commands]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -85,7 +96,9 @@ COORDINATES = ("reduced", "full")
 STRATEGIES = ("auto", "multigraded", "lattice", "elimination", "ungraded-elimination")
 
 GRACE = 0.4
-"""Seconds after the limit, in which loops that look at the clock come first and show what was found."""
+"""Seconds after the limit, in which loops that look at the clock come first and show what was
+found.
+"""
 
 
 _DIGITS = re.compile(r"[+-]?[0-9]+")
@@ -93,7 +106,9 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Return a number in decimal digits; Python itself would take ``1_0`` and digits of other scripts."""
+    """Return a number in decimal digits; Python itself would take ``1_0`` and digits of other
+    scripts.
+    """
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
@@ -111,13 +126,16 @@ def integer(value: Any) -> Any:
     """Return an integer, where a batch would take several."""
     if re.fullmatch(r"[0-9]+(\.\.|,)[0-9.,]+", str(value)):
         raise click.BadParameter(
-            f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this command one"
+            f"'{value}' is more than one number: 'm2bridge certify' takes many cases, this"
+            " command one"
         )
     return Integer().convert(value, None, None)
 
 
 class Integer(click.IntRange):
-    """An integer in decimal digits, perhaps within bounds; Python itself would take ``1_0`` and ``٣`` too."""
+    """An integer in decimal digits, perhaps within bounds; Python itself would take ``1_0`` and
+    ``٣`` too.
+    """
 
     name = "integer"
 
@@ -129,7 +147,9 @@ class Integer(click.IntRange):
 
 
 class NewPath(click.Path):
-    """A path at which something may be written; the empty one, elsewhere the current folder, is refused."""
+    """A path at which something may be written; the empty one, elsewhere the current folder, is
+    refused.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert to a path."""
@@ -173,9 +193,11 @@ class Run:
         return cls(**{name: options.pop(name) for name in names}, **more)
 
     def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
-        """A session, which starts while Python imports what the computation needs, or at its first run.
+        """A session, which starts while Python imports what the computation needs, or at its first
+        run.
 
-        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes that of the process.
+        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes that
+        of the process.
         """
         if not early and self.program is None and self.memory is None:
             return nullcontext()
@@ -184,8 +206,12 @@ class Run:
             engine.start()
         return engine
 
-    def compute(self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any) -> tuple[Any, int]:
-        """Show the result of a function, which is imported while Macaulay2 starts; return it, and the exit code."""
+    def compute(
+        self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any
+    ) -> tuple[Any, int]:
+        """Show the result of a function, which is imported while Macaulay2 starts; return it, and
+        the exit code.
+        """
         with within(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
                 compute = resolve_name(function) if isinstance(function, str) else function()
@@ -202,7 +228,9 @@ class Request(Run):
     coordinates: Any = None
 
     def show(self, what: str, function: Function, **more: Any) -> int:
-        """Show what a function computes of the model, over the field and in the coordinates; return the exit code."""
+        """Show what a function computes of the model, over the field and in the coordinates; return
+        the exit code.
+        """
         more |= {"field": self.field, "coordinates": self.coordinates}
         return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]
 
@@ -214,7 +242,8 @@ def case_request(options: dict[str, Any]) -> Request:
 
 @contextmanager
 def within(*, timeout: float | None) -> Iterator[Clock]:
-    """Limit the time of a command: by the clock that loops look at, and an alarm for those that do not.
+    """Limit the time of a command: by the clock that loops look at, and an alarm for those that do
+    not.
 
     The time that the program took to start counts.
     """
@@ -234,15 +263,24 @@ def together(*options: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 strategy_option = click.option(
-    "--strategy", type=click.Choice(STRATEGIES), default="auto", show_default=True, help="How the ideal is found."
+    "--strategy",
+    type=click.Choice(STRATEGIES),
+    default="auto",
+    show_default=True,
+    help="How the ideal is found.",
 )
 
 max_degree_option = click.option(
-    "--max-degree", type=Integer(), default=None, help="All generators up to this degree, without elimination."
+    "--max-degree",
+    type=Integer(),
+    default=None,
+    help="All generators up to this degree, without elimination.",
 )
 
 exit_zero_option = click.option(
-    "--exit-zero", is_flag=True, help="Exit code 0, not 1, where something is refuted: for set -e and workflows."
+    "--exit-zero",
+    is_flag=True,
+    help="Exit code 0, not 1, where something is refuted: for set -e and workflows.",
 )
 
 timeout_option = click.option("--timeout", type=seconds, help="Seconds for the whole computation.")
@@ -254,10 +292,17 @@ memory_option = click.option(
     help="Address space of Macaulay2, and in a batch of its worker, such as 4G.",
 )
 
-engine_option = click.option("--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use.")
+engine_option = click.option(
+    "--m2", "program", default=None, metavar="PATH", help="The Macaulay2 program to use."
+)
 
 field_option = click.option(
-    "--field", type=CoefficientField.parse, metavar="FIELD", default="QQ", show_default=True, help="QQ or GF(p)."
+    "--field",
+    type=CoefficientField.parse,
+    metavar="FIELD",
+    default="QQ",
+    show_default=True,
+    help="QQ or GF(p).",
 )
 
 all_option = click.option(
@@ -270,7 +315,9 @@ all_option = click.option(
 
 def file_argument(**kind: Any) -> Callable[[Command], Command]:
     """``FILE``, which has to exist."""
-    return click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind))
+    return click.argument(
+        "file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind)
+    )
 
 
 case_options = together(
@@ -305,7 +352,9 @@ run_options = together(timeout_option, memory_option, engine_option, form_option
 """``--timeout --memory --m2 --format --json``."""
 
 batch_options = together(
-    click.option("--workers", type=Integer(min=1), help="Worker processes; one for each core when left out."),
+    click.option(
+        "--workers", type=Integer(min=1), help="Worker processes; one for each core when left out."
+    ),
     memory_option,
     click.option(
         "--retry",
@@ -333,7 +382,9 @@ def results_folder(path: Path) -> Path:
     except OSError as reason:
         if reason.errno in NO_ROOM:
             raise
-        raise InvalidCaseError("out", f"'{path}' cannot be made a folder: {reason.strerror}") from None
+        raise InvalidCaseError(
+            "out", f"'{path}' cannot be made a folder: {reason.strerror}"
+        ) from None
     return path.absolute()
 
 
@@ -358,7 +409,9 @@ WRITING = 0.3
 
 
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation counts as an answer."""
+    """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation
+    counts as an answer.
+    """
     if result.refuted and not exit_zero:
         return REFUTED
     return UNDECIDED if result.undecided else DONE
@@ -374,7 +427,9 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON; characters that the encoding lacks, or that control a terminal, are written by their numbers."""
+    """Print JSON; characters that the encoding lacks, or that control a terminal, are written by
+    their numbers.
+    """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def written(match: re.Match[str]) -> str:
@@ -386,7 +441,9 @@ def echo_json(text: str, end: str = "\n") -> None:
 
 
 def fitted(sheet: Sheet, most: int | None = SHOWN, plain: str | None = None) -> str:
-    """The text for a person: on a terminal the sheet in its width, elsewhere its text, or the plain one."""
+    """The text for a person: on a terminal the sheet in its width, elsewhere its text, or the plain
+    one.
+    """
     if not sys.stdout.isatty():
         return sheet.text(most) if plain is None else plain
     from m2bridge.results import terminal
@@ -400,9 +457,11 @@ def written(path: Path) -> None:
 
 
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
-    """Print a result, in the time that is left and a moment more; the exit code says whether it is finished.
+    """Print a result, in the time that is left and a moment more; the exit code says whether it is
+    finished.
 
-    Of each ideal text and LaTeX have the first generators, or everything; other forms have everything anyway.
+    Of each ideal text and LaTeX have the first generators, or everything; other forms have
+    everything anyway.
     """
     most = None if everything else SHOWN
     writers: dict[str, Callable[[], str]] = {

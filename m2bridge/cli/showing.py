@@ -1,4 +1,6 @@
-"""Commands that show: reports and atlases of certificates, figures, and what trained weights in a file say."""
+"""Commands that show: reports and atlases of certificates, figures, and what trained weights in a
+file say.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,14 @@ if TYPE_CHECKING:
 
 
 FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
-ENDINGS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html", ".csv": "csv", ".json": "json"}
+ENDINGS = {
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".csv": "csv",
+    ".json": "json",
+}
 LINKED = ("markdown", "latex", "latex-grid", "html")
 
 
@@ -43,14 +52,20 @@ docs_option = click.option(
     metavar="ADDRESS",
     default="",
     callback=_documentation,
-    help="Where the documentation is (https://…, or a relative path): citations of its pages are links then.",
+    help=(
+        "Where the documentation is (https://…, or a relative path): citations of its pages are"
+        " links then."
+    ),
 )
 
 
 @click.command("report", epilog="Example: m2bridge report results --format html --out report.html")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="When left out, by the ending of --out; text for any other."
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="When left out, by the ending of --out; text for any other.",
 )
 @click.option(
     "--out",
@@ -59,14 +74,18 @@ docs_option = click.option(
 )
 @docs_option
 @shared.timeout_option
-def report_command(*, folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None) -> int:
+def report_command(
+    *, folder: Path, form: str | None, out: Path | None, docs: str, timeout: float | None
+) -> int:
     """Table and summary of a folder of certificates, refuted statements first.
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
     form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
     if docs and form not in LINKED:
-        raise click.UsageError(f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too")
+        raise click.UsageError(
+            f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too"
+        )
     with shared.within(timeout=timeout):
         with importing():
             from m2bridge import reports as report
@@ -76,9 +95,18 @@ def report_command(*, folder: Path, form: str | None, out: Path | None, docs: st
         if not result.rows:
             raise click.UsageError(_nothing(result, folder))
         if form == "text" and out is None:  # in the width of the terminal, if it is printed on one
-            text = fitted(report.to_sheet(result), plain=report.FORMATS[form](result).removesuffix("\n")) + "\n"
+            text = (
+                fitted(
+                    report.to_sheet(result), plain=report.FORMATS[form](result).removesuffix("\n")
+                )
+                + "\n"
+            )
         else:
-            text = report.LINKED[form](result, docs) if form in LINKED else report.FORMATS[form](result)
+            text = (
+                report.LINKED[form](result, docs)
+                if form in LINKED
+                else report.FORMATS[form](result)
+            )
     if out is None:
         echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
     else:
@@ -93,7 +121,10 @@ def _nothing(result: Report, folder: Path) -> str:
     if not result.problems:
         return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
     first, count = result.problems[0], plural(len(result.problems), "file")
-    return f"{none} that can be used; {count} with names in .json, such as '{first.file}': {first.reason}"
+    return (
+        f"{none} that can be used; {count} with names in .json, such as '{first.file}':"
+        f" {first.reason}"
+    )
 
 
 def _save(text: str, out: Path) -> None:
@@ -117,15 +148,21 @@ USUAL = "1..4"
 """The range of each number of the default family that is left out."""
 
 
-@click.command("atlas", cls=FamilyBatch, epilog="Example: m2bridge atlas atlas --d 1..2 --d-out 1..2")
+@click.command(
+    "atlas", cls=FamilyBatch, epilog="Example: m2bridge atlas atlas --d 1..2 --d-out 1..2"
+)
 @click.argument("out", type=shared.NewPath(file_okay=False, path_type=Path))
 @click.option("--d", help=f"Input embedding dimensions d; {USUAL} when left out.")
 @click.option("--d-out", help=f"Output embedding dimensions d'; {USUAL} when left out.")
 @click.option("--a", help=f"Query/key dimensions a ≤ d; {USUAL} when left out.")
 @click.option("--t", help="Numbers of tokens; 2 when left out.")
 @click.option("--family", help="Another family: --family polynomial-network --widths 1..3,2,1.")
-@click.option("--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out.")
-@click.option("--timeout", type=shared.seconds, default=60.0, show_default=True, help="Seconds for each case.")
+@click.option(
+    "--check", help="Questions, such as 3.2,3.4; those that take minutes at most when left out."
+)
+@click.option(
+    "--timeout", type=shared.seconds, default=60.0, show_default=True, help="Seconds for each case."
+)
 @shared.batch_options
 @click.option(
     "--from",
@@ -135,11 +172,15 @@ USUAL = "1..4"
 )
 @docs_option
 @click.pass_context
-def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, docs: str, **options: Any) -> int:
-    """One page for each case, from certificates, with an overview: a folder OUT that a browser opens.
+def atlas_command(
+    ctx: click.Context, /, out: Path, folder: Path | None, docs: str, **options: Any
+) -> int:
+    """One page for each case, from certificates, with an overview: a folder OUT that a browser
+    opens.
 
-    Certifies what is missing in OUT/certificates, as 'm2bridge certify' does: killed at any moment, the same command
-    goes on from what is there. Exit code 0 when the pages are written, whatever the verdicts on them are.
+    Certifies what is missing in OUT/certificates, as 'm2bridge certify' does: killed at any moment,
+    the same command goes on from what is there. Exit code 0 when the pages are written, whatever
+    the verdicts on them are.
     """
     with importing():
         from m2bridge.reports.atlas import CERTIFICATES, atlas, write_atlas
@@ -158,9 +199,13 @@ def atlas_command(ctx: click.Context, /, out: Path, folder: Path | None, docs: s
 
 
 def _questions(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the batch: by default a grid of the default family, and the questions within reach."""
+    """The options of the batch: by default a grid of the default family, and the questions within
+    reach.
+    """
     family = options["family"] or DEFAULT
-    usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
+    usual = (
+        {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
+    )
     return options | usual | {"family": family, "check": options["check"] or REACHABLE}
 
 
@@ -174,7 +219,8 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     """
     if others := sorted(shared.explicit_options(ctx) - {"out", "folder", "docs"}):
         raise click.UsageError(
-            f"--from takes all certificates of the folder: leave out --{others[0].replace('_', '-')}"
+            "--from takes all certificates of the folder: leave out"
+            f" --{others[0].replace('_', '-')}"
         )
     if folder.resolve() == target.resolve():
         return
@@ -191,7 +237,9 @@ class FigureGroup(shared.Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named; the limit holds while families are loaded, which know what figures there are."""
+        """The command that is named; the limit holds while families are loaded, which know what
+        figures there are.
+        """
         value = value_of("--timeout", args)
         timeout = None if value is None else shared.seconds(value)
         with limited(timeout, begin=clock().begin or None):
@@ -209,7 +257,9 @@ class FigureGroup(shared.Commands):
 
 @click.group("figure", cls=FigureGroup, epilog="Example: m2bridge figure 3 --out figure3.svg")
 def figure_group() -> None:
-    """Figures of the paper, and other pictures, from proved values: m2bridge figure 1 --out figure1.svg."""
+    """Figures of the paper, and other pictures, from proved values: m2bridge figure 1 --out
+    figure1.svg.
+    """
 
 
 def _figures() -> dict[str, Figure]:
@@ -230,15 +280,26 @@ def _command(figure: Figure) -> click.Command:
     for option in (
         *([shared.engine_option] if figure.needs_engine else []),
         shared.timeout_option,
-        click.option("--json", "form", flag_value="json", help="Print the data, and how they are known, as JSON."),
-        click.option("--csv", "form", flag_value="csv", help="Print the data as comma-separated values."),
-        click.option("--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."),
+        click.option(
+            "--json",
+            "form",
+            flag_value="json",
+            help="Print the data, and how they are known, as JSON.",
+        ),
+        click.option(
+            "--csv", "form", flag_value="csv", help="Print the data as comma-separated values."
+        ),
+        click.option(
+            "--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."
+        ),
     ):
         command = option(command)
     return command
 
 
-def _draw(figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any) -> int:
+def _draw(
+    figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any
+) -> int:
     if out is not None:
         _check_can_be_written(out)
     with (
@@ -269,7 +330,9 @@ def _writing(out: Path) -> Iterator[None]:
 
 
 def _check_can_be_written(out: Path) -> None:
-    """Check the ending of the name, the folder, and that matplotlib is there, before anything is computed."""
+    """Check the ending of the name, the folder, and that matplotlib is there, before anything is
+    computed.
+    """
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
@@ -280,23 +343,45 @@ def _check_can_be_written(out: Path) -> None:
 
 @click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--query", metavar="NAME", help="The array with Q; * stands for what differs from layer to layer.")
+@click.option(
+    "--query",
+    metavar="NAME",
+    help="The array with Q; * stands for what differs from layer to layer.",
+)
 @click.option("--key", metavar="NAME", help="The array with K.")
 @click.option("--value", metavar="NAME", help="The array with V.")
-@click.option("--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV.")
+@click.option(
+    "--output", metavar="NAME", help="The array with the output matrix O, whose values are then OV."
+)
 @click.option("--stacked", metavar="NAME", help="One array with Q, K and V, in place of theirs.")
-@click.option("--heads", type=shared.integer, help="Heads of each layer; what config.json beside FILE says, or 1.")
-@click.option("--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out.")
-@click.option("--skip", is_flag=True, help="The network has skip connections: each layer adds its input.")
-@click.option("--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True)
-@click.option("--tolerance", type=shared.decimal, help="For effective ranks, relative; that of the stored type.")
+@click.option(
+    "--heads",
+    type=shared.integer,
+    help="Heads of each layer; what config.json beside FILE says, or 1.",
+)
+@click.option(
+    "--a", type=shared.integer, help="Where A = KᵀQ is given: its largest rank; d when left out."
+)
+@click.option(
+    "--skip", is_flag=True, help="The network has skip connections: each layer adds its input."
+)
+@click.option(
+    "--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True
+)
+@click.option(
+    "--tolerance",
+    type=shared.decimal,
+    help="For effective ranks, relative; that of the stored type.",
+)
 @shared.timeout_option
 @shared.form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:
-    """Say what trained weights determine: ranks, orbits and singular functions, exactly; distances, numerically.
+    """Say what trained weights determine: ranks, orbits and singular functions, exactly; distances,
+    numerically.
 
-    FILE is .npz, .npy, .safetensors, .json, a state dict of PyTorch, or a folder of such files. Usual names of arrays
-    need not be given. Without them, and where no names are known, the arrays in FILE are listed.
+    FILE is .npz, .npy, .safetensors, .json, a state dict of PyTorch, or a folder of such files.
+    Usual names of arrays need not be given. Without them, and where no names are known, the arrays
+    in FILE are listed.
     """
     with shared.within(timeout=timeout) as clock, progress(f"weights in {file.name}"):
         with importing():

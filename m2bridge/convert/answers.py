@@ -18,7 +18,8 @@ Kind = TypeVar("Kind")
 class Answer:
     """The named values that one run of Macaulay2 emitted; possibly only the first of them.
 
-    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another type.
+    Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another
+    type.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -76,7 +77,9 @@ class Answer:
         value = self.values[name]
         truth_for_integer = kind is int and isinstance(value, bool)
         if not isinstance(value, kind) or truth_for_integer:
-            raise ParseError(f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}")
+            raise ParseError(
+                f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}"
+            )
         return value
 
     def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
@@ -111,7 +114,9 @@ def answer_to(script: Script) -> Answer:
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
-    """Return what a script emitted before it ended or reached a limit, and that limit in words, or empty text."""
+    """Return what a script emitted before it ended or reached a limit, and that limit in words, or
+    empty text.
+    """
     try:
         return answer_to(script), ""
     except (TimeLimitError, MemoryLimitError) as limit:

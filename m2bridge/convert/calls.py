@@ -1,10 +1,11 @@
-"""Values as calls of the functions in ``m2scripts/values.m2``: the writer of what goes into a workspace.
+"""Values as calls of the functions in ``m2scripts/values.m2``: the writer of what goes into a
+workspace.
 
-Nothing is evaluated as text: integers, strings and lists are literals, all else is made by functions
-whose names nobody can hide. The classes are listed in docs/values.md. Most of
-:mod:`m2bridge.convert.values` are written as a call of the function with the name of the class, on its
-fields; others have an encoder of their own. Programs are written by :mod:`m2bridge.convert.macaulay2`,
-which also spells numbers and names here.
+Nothing is evaluated as text: integers, strings and lists are literals, all else is made by
+functions whose names nobody can hide. The classes are listed in docs/values.md. Most of
+:mod:`m2bridge.convert.values` are written as a call of the function with the name of the class, on
+its fields; others have an encoder of their own. Programs are written by
+:mod:`m2bridge.convert.macaulay2`, which also spells numbers and names here.
 """
 
 import re
@@ -55,8 +56,9 @@ def encode(value: Any) -> str:
     if hasattr(value, "parent") and hasattr(value, "to_int"):
         return _residue(value, int(value.mod))
     raise ConversionError(
-        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text, lists, tuples, "
-        "dicts, sets, polynomials and matrices of SymPy or python-flint, or values of m2bridge"
+        f"a {kind.__module__}.{kind.__name__} has no counterpart in Macaulay2; give numbers, text,"
+        " lists, tuples, dicts, sets, polynomials and matrices of SymPy or python-flint, or values"
+        " of m2bridge"
     )
 
 
@@ -78,7 +80,9 @@ def string(text: str) -> str:
     try:
         return quoted(text.encode("utf-8", "surrogateescape"))
     except UnicodeEncodeError as reason:
-        raise ConversionError(f"text with half a surrogate pair is no UTF-8: {text!a:.60}") from reason
+        raise ConversionError(
+            f"text with half a surrogate pair is no UTF-8: {text!a:.60}"
+        ) from reason
 
 
 def braces(items: Iterable[str]) -> str:
@@ -160,9 +164,14 @@ def _table(value: Mapping[Any, Any]) -> str:
 def _complex(value: values.ComplexNumber) -> str:
     specials = {value.real.special, value.imaginary.special}
     if specials & {"inf", "-inf"}:  # both parts are infinite then in Macaulay2 1.26
-        raise ConversionError("an infinite complex number has no parts in Macaulay2: give its parts as real numbers")
+        raise ConversionError(
+            "an infinite complex number has no parts in Macaulay2: give its parts as real numbers"
+        )
     if "nan" in specials and len(specials) > 1:  # both parts are NaN then
-        raise ConversionError("in Macaulay2 both parts of a complex number are NaN, or none: give them as real numbers")
+        raise ConversionError(
+            "in Macaulay2 both parts of a complex number are NaN, or none: give them as real"
+            " numbers"
+        )
     return _call(value)
 
 
@@ -171,7 +180,9 @@ _NAMED |= {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
 
 
 def _expression(value: Expr) -> str:
-    """A constant, or a rational number; with variables it is of a ring, which :mod:`.given` finds."""
+    """A constant, or a rational number; with variables it is of a ring, which :mod:`.given`
+    finds.
+    """
     return _NAMED[value] if value in _NAMED else encode(foreign.number(value))
 
 
@@ -185,8 +196,8 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
 
-    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and digits, by the
-    scheme of :mod:`m2bridge.convert.macaulay2`.
+    A name that is no symbol of Macaulay2's, or is used with indices too, is written in letters and
+    digits, by the scheme of :mod:`m2bridge.convert.macaulay2`.
     """
     listed = [_parts(name) for name in names]
     indexed = {parts[0] for parts in listed if len(parts) > 1}
@@ -230,9 +241,13 @@ Factors = list[tuple[int, int]]
 
 
 def polynomial(over: Any, terms: Iterable[Term]) -> str:
-    """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads faster."""
+    """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads
+    faster.
+    """
     listed = list(terms)
-    plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, values.IntegerRing | CoefficientField)
+    plain = isinstance(over, values.Algebra) and isinstance(
+        over.coefficients, values.IntegerRing | CoefficientField
+    )
     if plain and len(listed) >= _MANY:
         monomials = [_factors(exponents) for exponents, _ in listed]
         powers = sorted({power for monomial in monomials for power in monomial})
@@ -250,8 +265,9 @@ def _factors(exponents: tuple[int, ...]) -> Factors:
 def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]) -> str:
     """A character for each power of a variable, and a line of them for each monomial.
 
-    Monomials are sorted by degree, then as strings from the last variable on. This is the graded reverse lexicographic
-    order, in which sums are fastest: Macaulay2 finds one part before the other. No other order is wrong.
+    Monomials are sorted by degree, then as strings from the last variable on. This is the graded
+    reverse lexicographic order, in which sums are fastest: Macaulay2 finds one part before the
+    other. No other order is wrong.
     """
     characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
     terms = []
@@ -285,7 +301,9 @@ def terms(value: PolyElement) -> list[Term]:
 
 
 def _element(value: values.RingElement) -> str:
-    return polynomial(value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms))
+    return polynomial(
+        value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms)
+    )
 
 
 def _sympy_polynomial(value: Poly) -> str:
@@ -300,7 +318,9 @@ def _sympy_fraction(value: FracElement) -> str:
 
 def _refuse_element(value: Any) -> str:
     name = type(value).__name__
-    raise ConversionError(f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial")
+    raise ConversionError(
+        f"a flint.{name} does not say of which ring it is: give a flint.nmod, or a polynomial"
+    )
 
 
 _ENCODERS: dict[Any, Callable[[Any], str]] = {
@@ -317,7 +337,9 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     dict | values.HashTable: _table,
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array | values.MutableList | values.Partition: lambda value: _new(type(value).__name__, value),
+    values.Array | values.MutableList | values.Partition: lambda value: _new(
+        type(value).__name__, value
+    ),
     values.Expression: lambda value: _new(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
@@ -328,7 +350,12 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     values.ComplexNumber: _complex,
     values.Real | values.RealInterval | values.RingFraction | values.Net | values.Reference: _call,
     # Ideals, modules and what is between them
-    values.Module | values.Matrix | values.MutableMatrix | values.Vector | values.GroebnerBasis | values.RingMap: _call,
+    values.Module
+    | values.Matrix
+    | values.MutableMatrix
+    | values.Vector
+    | values.GroebnerBasis
+    | values.RingMap: _call,
     values.GeneralIdeal | values.MonomialIdeal | values.Complex | values.ComplexMap: _call,
     values.BettiTable | values.HilbertPolynomial: _call,
     GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
@@ -350,8 +377,8 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: lambda value: encode(
         foreign.flint_polynomial(value)
     ),
-    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly: lambda value: encode(
-        foreign.flint_polynomial(value)
+    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly: (
+        lambda value: encode(foreign.flint_polynomial(value))
     ),
     flint.fq_default_poly: lambda value: encode(foreign.galois_polynomial(value)),
 }

@@ -1,4 +1,6 @@
-"""Text, JSON, TOML and numbers that come from outside: read strictly, bounded in size, refused in one line."""
+"""Text, JSON, TOML and numbers that come from outside: read strictly, bounded in size, refused in
+one line.
+"""
 
 import json
 import math
@@ -56,7 +58,8 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     Raises
     ------
     ConversionError
-        If it cannot be read, is larger, or is something else, such as a device, which may never come to an end.
+        If it cannot be read, is larger, or is something else, such as a device, which may never
+        come to an end.
     """
     try:
         _check_it_ends(os.stat(path))
@@ -71,7 +74,8 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def read_open(descriptor: int, most: int = MOST_BYTES) -> bytes:
-    """All that comes from an open file, such as standard input, in at most ``most`` bytes and within the limit.
+    """All that comes from an open file, such as standard input, in at most ``most`` bytes and
+    within the limit.
 
     Raises
     ------
@@ -99,7 +103,9 @@ def _check_it_ends(status: os.stat_result) -> None:
         raise ConversionError("neither a file nor a pipe")
 
 
-def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS) -> Any:
+def read_json(
+    text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS
+) -> Any:
     """The value of a JSON text.
 
     Parameters
@@ -113,8 +119,8 @@ def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, dig
     Raises
     ------
     ConversionError
-        If it is not JSON as the standard (RFC 8259) has it, a name occurs twice in an object, a number is too large,
-        or it is nested too deeply.
+        If it is not JSON as the standard (RFC 8259) has it, a name occurs twice in an object, a
+        number is too large, or it is nested too deeply.
     """
 
     def whole(number: str) -> int:
@@ -124,12 +130,18 @@ def read_json(text: str, *, parse_float: Callable[[str], Any] | None = None, dig
 
     try:
         return json.loads(
-            text, object_pairs_hook=_object, parse_constant=_finite, parse_int=whole, parse_float=parse_float or _finite
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_finite,
+            parse_int=whole,
+            parse_float=parse_float or _finite,
         )
     except json.JSONDecodeError as reason:
         raise ConversionError(f"not JSON: {reason}") from None
     except RecursionError:
-        raise ConversionError("not JSON that is read here: lists or objects are nested too deeply") from None
+        raise ConversionError(
+            "not JSON that is read here: lists or objects are nested too deeply"
+        ) from None
 
 
 def read_toml(text: str) -> dict[str, Any]:
@@ -143,19 +155,27 @@ def read_toml(text: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise ConversionError(f"larger than {MOST_BYTES / 1e6:g} MB")
     if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them
-        raise ConversionError("not TOML that is read here: a name of more than 20 parts with dots between them")
+        raise ConversionError(
+            "not TOML that is read here: a name of more than 20 parts with dots between them"
+        )
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
         raise ConversionError(f"not TOML: {reason}{_hint(text, str(reason))}") from None
     except ValueError:  # Python's own limit
-        raise ConversionError("an integer of more than 4300 digits; long numbers stand in quotes") from None
+        raise ConversionError(
+            "an integer of more than 4300 digits; long numbers stand in quotes"
+        ) from None
     except RecursionError:
-        raise ConversionError("not TOML that is read here: lists or tables are nested too deeply") from None
+        raise ConversionError(
+            "not TOML that is read here: lists or tables are nested too deeply"
+        ) from None
 
 
 def _hint(text: str, reason: str) -> str:
-    """A hint at the rules of TOML for names in other alphabets and for text, where they are broken."""
+    """A hint at the rules of TOML for names in other alphabets and for text, where they are
+    broken.
+    """
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
     wrong = text.split("\n")[int(place[1]) - 1] if place else ""
     if place and wrong[int(place[2]) - 1 :][:1] > "\x7f":
@@ -164,14 +184,18 @@ def _hint(text: str, reason: str) -> str:
     if not re.fullmatch(_PART, name) or not value:
         return ""
     if value.startswith("["):
-        return "; put names and polynomials in quotes" + (f': {name} = ["s", "t"]' if '"' not in value else "")
+        return "; put names and polynomials in quotes" + (
+            f': {name} = ["s", "t"]' if '"' not in value else ""
+        )
     return "" if value[0] in "\"'{" else f'; put polynomials in quotes: {name:.60} = "{value:.60}"'
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        repeated = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        repeated = next(
+            name for name, count in Counter(name for name, _ in pairs).items() if count > 1
+        )
         raise ConversionError(f"the name '{repeated:.60}' occurs twice in one JSON object")
     return content
 
@@ -211,7 +235,10 @@ def read_rational(text: str) -> Fraction:
     if match is None:
         raise ConversionError(f'{text!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
     exponent = match["exponent"] or "0"
-    if len(exponent) > 9 or max(map(len, match["digits"].split("/"))) + abs(int(exponent)) > LONGEST_NUMBER:
+    if (
+        len(exponent) > 9
+        or max(map(len, match["digits"].split("/"))) + abs(int(exponent)) > LONGEST_NUMBER
+    ):
         raise ConversionError(longest)
     try:
         with any_length():

@@ -1,4 +1,6 @@
-"""Tables of TOML files that people write: their keys, lists of texts, and polynomials; refused with the place."""
+"""Tables of TOML files that people write: their keys, lists of texts, and polynomials; refused with
+the place.
+"""
 
 from typing import Any
 
@@ -12,9 +14,14 @@ from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 _EXAMPLES = {
-    "ideal": ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators = ["x^2 - y"]',
+    "ideal": (
+        ': write [ideal] in a line of its own, and below it variables = ["x", "y"] and generators ='
+        ' ["x^2 - y"]'
+    ),
     "map": ': write [map] in a line of its own, and below it parameters = ["s", "t"]',
-    "coordinates": ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"',
+    "coordinates": (
+        ': write [coordinates] in a line of its own, and below it lines such as x = "s^2"'
+    ),
     "parameters": ': write parameters = ["s", "t"]',
     "variables": ': write variables = ["x", "y"]',
     "generators": ': write generators = ["x^2 - y"]',
@@ -23,7 +30,8 @@ _EXAMPLES = {
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Check that a table, or a file where no place is named, has the keys that it needs, and no others.
+    """Check that a table, or a file where no place is named, has the keys that it needs, and no
+    others.
 
     Raises
     ------
@@ -38,7 +46,9 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
         raise ConversionError(f"{place}unknown key {unknown[0]!r:.60}")
 
 
-def table_of(content: dict[str, Any], name: str, required: set[str], optional: set[str]) -> dict[str, Any]:
+def table_of(
+    content: dict[str, Any], name: str, required: set[str], optional: set[str]
+) -> dict[str, Any]:
     """The table under a heading, with its keys checked; an empty one where it was left out."""
     table = content.get(name, {})
     if not isinstance(table, dict):
@@ -51,7 +61,9 @@ def line(table: dict[str, Any], name: str, key: str) -> str:
     """The text of a key in the table of this name, on one line; empty where it was left out."""
     value = table.get(key, "")
     if not isinstance(value, str) or not value.isprintable():
-        raise ConversionError(f"[{name}] {key}: must be one line of text without control characters")
+        raise ConversionError(
+            f"[{name}] {key}: must be one line of text without control characters"
+        )
     return value
 
 
@@ -85,7 +97,11 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
         If it says none, or is no text.
     """
     if not isinstance(value, str):
-        example = f': write "{value}"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
+        example = (
+            f': write "{value}"'
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else ""
+        )
         raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
     try:
         return read_polynomial(value, ring)
@@ -103,7 +119,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
+        polynomial.
 
     Examples
     --------
@@ -121,7 +138,10 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     content = read_toml(text)
     for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
         if other in content:
-            raise ConversionError(f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE' takes it")
+            raise ConversionError(
+                f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE'"
+                " takes it"
+            )
     check_keys(content, "", {"map", "coordinates"}, set())
     table = table_of(content, "map", {"parameters"}, {"title", "relations"})
     coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
@@ -136,7 +156,15 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
-    images = tuple(polynomial(value, f"[coordinates] {name:.60}", source) for name, value in coordinates.items())
+    images = tuple(
+        polynomial(value, f"[coordinates] {name:.60}", source)
+        for name, value in coordinates.items()
+    )
     listed = strings(table.get("relations", []), "[map] relations")
-    relations = tuple(polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1))
-    return PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)), title
+    relations = tuple(
+        polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1)
+    )
+    return (
+        PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)),
+        title,
+    )

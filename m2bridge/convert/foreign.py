@@ -1,4 +1,6 @@
-"""Values of NumPy, python-flint and SymPy as Python's numbers and classes of :mod:`m2bridge.convert.values`."""
+"""Values of NumPy, python-flint and SymPy as Python's numbers and classes of
+:mod:`m2bridge.convert.values`.
+"""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -36,7 +38,9 @@ def number(value: Expr) -> int | Fraction:
     return int(value) if value.is_Integer else fraction(value)
 
 
-def number_matrix(rows: list[list[int | Fraction]], columns: int, ring: Any = None) -> values.Matrix:
+def number_matrix(
+    rows: list[list[int | Fraction]], columns: int, ring: Any = None
+) -> values.Matrix:
     """A matrix over a ring, or over ZZ or QQ, whichever has the entries."""
     if ring is None:
         integral = all(isinstance(entry, int) for entry in chain(*rows))
@@ -104,7 +108,9 @@ def flint_polynomial(value: Any) -> values.RingElement:
 
 
 def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
-    """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name of the generator."""
+    """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name
+    of the generator.
+    """
     context = value.context().base_field()
     ground = CoefficientField(int(context.characteristic()))
 

@@ -1,7 +1,9 @@
-"""What is given to a call, bound to names: SymPy's expressions among it are polynomials of one ring.
+"""What is given to a call, bound to names: SymPy's expressions among it are polynomials of one
+ring.
 
-Expressions say no ring. All of a call live in one: the only ring among what is given beside them that has all their
-variables; else the ring in the workspace whose variables these are at that moment, or a new one over QQ.
+Expressions say no ring. All of a call live in one: the only ring among what is given beside them
+that has all their variables; else the ring in the workspace whose variables these are at that
+moment, or a new one over QQ.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +16,16 @@ from sympy.polys.rings import PolyRing
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
-from m2bridge.convert.calls import Code, braces, encode, literal, sparse, string, terms, variable_parts
+from m2bridge.convert.calls import (
+    Code,
+    braces,
+    encode,
+    literal,
+    sparse,
+    string,
+    terms,
+    variable_parts,
+)
 from m2bridge.convert.foreign import number, number_matrix
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_sympy
@@ -29,7 +40,8 @@ _SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, val
 
 
 def bindings(inputs: Mapping[str, Any]) -> str:
-    """Macaulay2 code that gives values to names; variables of their rings can be used by their names afterwards.
+    """Macaulay2 code that gives values to names; variables of their rings can be used by their
+    names afterwards.
 
     Raises
     ------
@@ -108,7 +120,9 @@ def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
 
 
 def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
-    """Polynomials in a ring; if ``typed``, in the ring that has all these variables in sight, where there is one."""
+    """Polynomials in a ring; if ``typed``, in the ring that has all these variables in sight, where
+    there is one.
+    """
     over = ring_of_sympy(ring)
     names = literal(variable_parts(over.variables)) if typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")
@@ -119,5 +133,7 @@ def _element(value: Expr, over: PolyRing) -> str:
         polynomial = over.from_expr(value)
     except (BasePolynomialError, ValueError, ZeroDivisionError) as reason:
         advice = _QUOTIENT_ADVICE if value.is_rational_function(*value.free_symbols) else ""
-        raise ConversionError(f"'{value}' is not a polynomial with coefficients in {over.domain}{advice}") from reason
+        raise ConversionError(
+            f"'{value}' is not a polynomial with coefficients in {over.domain}{advice}"
+        ) from reason
     return f"mbPlaced(R, places, {sparse(terms(polynomial))})"

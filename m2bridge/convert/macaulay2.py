@@ -1,9 +1,10 @@
 """SymPy to Macaulay2: names, numbers, polynomials and ideals as programs say them.
 
-What goes into a workspace is written by :mod:`m2bridge.convert.calls`, which takes names and numbers from here.
+What goes into a workspace is written by :mod:`m2bridge.convert.calls`, which takes names and
+numbers from here.
 
-Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000 entries, and needs
-quadratic time for long sums; so sums and lists are written in groups.
+Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000
+entries, and needs quadratic time for long sums; so sums and lists are written in groups.
 """
 
 import re
@@ -31,8 +32,9 @@ _PLAIN = "mbp"
 def to_macaulay2(name: str) -> str:
     """Write the name of a variable in Macaulay2's notation.
 
-    Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all other bases get the
-    prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
+    Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all
+    other bases get the prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol
+    written as ``Z<hexadecimal>Z``.
     """
     match = _INDEXED.fullmatch(name)
     if match is None:
@@ -47,7 +49,8 @@ def to_macaulay2(name: str) -> str:
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """The Macaulay2 names of all variables that one script uses.
 
-    Macaulay2 cannot keep ``x`` and ``x_1`` apart; a name that is also used with indices gets the prefix ``mbp``.
+    Macaulay2 cannot keep ``x`` and ``x_1`` apart; a name that is also used with indices gets the
+    prefix ``mbp``.
     """
     written = tuple(to_macaulay2(name) for name in names)
     indexed = {text.split("_")[0] for text in written if "_" in text}
@@ -58,12 +61,16 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write the name of a variable where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    """Write the name of a variable where Macaulay2 takes no indices; :func:`from_macaulay2` reads
+    it, too.
+    """
     return name if re.fullmatch(r"[A-Za-z]", name) else escaped(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
-    """The name of the variable with this base and these indices; inverse of :func:`to_macaulay2`."""
+    """The name of the variable with this base and these indices; inverse of
+    :func:`to_macaulay2`.
+    """
     if base.startswith((_ESCAPED, _PLAIN)):
         base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])
     return "_".join([base, *map(str, index)])
@@ -93,7 +100,9 @@ def field(value: CoefficientField) -> str:
 
 
 def ring(value: PolynomialRing) -> str:
-    """A polynomial ring, such as ``QQ[x, y]``: the one place that writes a ring of an ideal into a program."""
+    """A polynomial ring, such as ``QQ[x, y]``: the one place that writes a ring of an ideal into a
+    program.
+    """
     return f"{field(value.field)}[{', '.join(all_to_macaulay2(value.variables))}]"
 
 
@@ -109,7 +118,9 @@ def _generators(value: GeneratingSet) -> list[str]:
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:
-    """The field, the coordinates and the generators of an ideal, for templates that define its ring."""
+    """The field, the coordinates and the generators of an ideal, for templates that define its
+    ring.
+    """
     names = all_to_macaulay2(value.ring.variables)
     generators = _generators(value)
     return {
@@ -150,7 +161,9 @@ def sequence(items: Iterable[str]) -> str:
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """The items in at most so many groups, which are as small as that allows, but not smaller than so many items."""
+    """The items in at most so many groups, which are as small as that allows, but not smaller than
+    so many items.
+    """
     needed = -(-len(items) // most)  # rounded up
     return _slices(items, max(most, needed))
 
@@ -165,7 +178,9 @@ def _sum(summands: list[str]) -> str:
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
-    """A product of powers of variables, whose exponents may be negative, with a coefficient that is written."""
+    """A product of powers of variables, whose exponents may be negative, with a coefficient that is
+    written.
+    """
     factors = []
     for name, exponent in zip(names, monomial, strict=True):
         if exponent == 1:
@@ -181,7 +196,9 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
-    """The writer of coefficients of this domain; residues modulo p are symmetric, as in Macaulay2."""
+    """The writer of coefficients of this domain; residues modulo p are symmetric, as in
+    Macaulay2.
+    """
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     return rational

@@ -14,13 +14,24 @@ from m2bridge.results.markup import polynomial_latex
 from m2bridge.results.sheet import SHOWN, WIDTH, Polynomials, first_terms, plural, printable
 from m2bridge.system import any_length, decimal
 
-_DEGREE_NAMES = {1: "linear form", 2: "quadric", 3: "cubic", 4: "quartic", 5: "quintic", 6: "sextic"}
+_DEGREE_NAMES = {
+    1: "linear form",
+    2: "quadric",
+    3: "cubic",
+    4: "quartic",
+    5: "quintic",
+    6: "sextic",
+}
 
 
 def degree_summary(degrees: dict[int, int]) -> str:
     """``5 quadrics, 10 quartics``; ``none`` for the zero ideal."""
     parts = [
-        plural(count, _DEGREE_NAMES[degree]) if degree in _DEGREE_NAMES else f"{count} of degree {degree}"
+        (
+            plural(count, _DEGREE_NAMES[degree])
+            if degree in _DEGREE_NAMES
+            else f"{count} of degree {degree}"
+        )
         for degree, count in degrees.items()
     ]
     return ", ".join(parts) or "none"
@@ -33,9 +44,11 @@ def polynomial_text(polynomial: PolyElement | Expr) -> str:
 
 
 def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
-    """The text of a polynomial that is given by its terms: sorted tuples of positions in ``names``, and coefficients.
+    """The text of a polynomial that is given by its terms: sorted tuples of positions in ``names``,
+    and coefficients.
 
-    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial comes first.
+    Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial
+    comes first.
     """
     ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
     written = [_sparse_term(monomial, coefficient, names) for monomial, coefficient in ordered]
@@ -59,18 +72,24 @@ def ideal_text(ideal: GeneratingSet, most: int | None = SHOWN) -> str:
     return f"ideal({', '.join(generator_texts(ideal, most)) or '0'}) of {ideal.ring}"
 
 
-def generator_texts(ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH) -> list[str]:
+def generator_texts(
+    ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH
+) -> list[str]:
     """The generators; at most so many, each of at most so many characters."""
     if most is None:
         return [polynomial_text(generator) for generator in ideal.generators]
-    shown = [first_terms(polynomial_text(generator), width) for generator in ideal.generators[:most]]
+    shown = [
+        first_terms(polynomial_text(generator), width) for generator in ideal.generators[:most]
+    ]
     hidden = len(ideal.generators) - most
     return [*shown, f"… and {hidden} more"] if hidden > 0 else shown
 
 
 def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
     """The generators as a block of a sheet, a line for each."""
-    return Polynomials(len(ideal.generators), lambda: map(polynomial_text, ideal.generators), caption)
+    return Polynomials(
+        len(ideal.generators), lambda: map(polynomial_text, ideal.generators), caption
+    )
 
 
 def ideal_latex(ideal: GeneratingSet) -> str:
@@ -80,10 +99,18 @@ def ideal_latex(ideal: GeneratingSet) -> str:
 
 
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
-    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where variables have these."""
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where
+    variables have these.
+    """
     names = all_to_macaulay2(ideal.ring.variables)
-    ring, symbol = ("R" if "R" not in names else "coordinateRing"), ("I" if "I" not in names else "givenIdeal")
-    header = f"{_glossary(ideal.ring.variables, names)}{ring} = {macaulay2.field(ideal.ring.field)}[{', '.join(names)}]"
+    ring, symbol = (
+        ("R" if "R" not in names else "coordinateRing"),
+        ("I" if "I" not in names else "givenIdeal"),
+    )
+    header = (
+        f"{_glossary(ideal.ring.variables, names)}{ring} ="
+        f" {macaulay2.field(ideal.ring.field)}[{', '.join(names)}]"
+    )
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
     written = (macaulay2.polynomial(g, names) for g in watched(ideal.generators))
@@ -95,7 +122,9 @@ def ideal_macaulay2(ideal: GeneratingSet) -> str:
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
     """Comments that say how names in other alphabets are written in a program."""
     pairs = zip(names, written, strict=True)
-    return "".join(f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii())
+    return "".join(
+        f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii()
+    )
 
 
 def expression_text(expression: Expr) -> str:

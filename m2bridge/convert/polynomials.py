@@ -9,7 +9,8 @@ Text is read by strict parsers, and never evaluated as a program; people write i
     atom    = integer | name | "(" sum ")"
     name    = letters, digits and primes [index]         x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
 
-Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader, :func:`generator_reader`.
+Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader,
+:func:`generator_reader`.
 """
 
 import re
@@ -36,7 +37,8 @@ from m2bridge.system import integer
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 
-# Superscript digits are letters of words to Python; to people they are powers, so no name contains them.
+# Superscript digits are letters of words to Python; to people they are powers, so no name contains
+# them.
 _WORD = rf"(?:(?![{_SUPERSCRIPTS}])[\w'])*"
 _LETTERS = re.compile(_WORD)
 _TOKEN = re.compile(
@@ -57,7 +59,9 @@ MAX_BITS = 1_000_000
 MAX_SIZE = 5_000_000
 """Terms times bits of a coefficient: what can be expanded, and computed with, in seconds."""
 MAX_WORK = 1_000_000
-"""Products of two terms with small coefficients, for the whole text; one takes about a microsecond."""
+"""Products of two terms with small coefficients, for the whole text; one takes about a
+microsecond.
+"""
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
@@ -72,7 +76,8 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
     Raises
     ------
     ConversionError
-        With the column and the text, if it is not such a polynomial, or is too large when it is expanded.
+        With the column and the text, if it is not such a polynomial, or is too large when it is
+        expanded.
 
     Examples
     --------
@@ -83,7 +88,8 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """The names that occur in the text of a polynomial, each once, in the order in which they occur.
+    """The names that occur in the text of a polynomial, each once, in the order in which they
+    occur.
 
     Raises
     ------
@@ -130,7 +136,10 @@ class _Reader:
             if kind == "name":
                 self.check_name(token, match.start(kind))
             if kind == "name" and (index := _INDEX.match(self.text, position)):
-                token, position = "_".join([token.removesuffix("_"), *re.findall("[0-9]+", index[1])]), index.end()
+                token, position = (
+                    "_".join([token.removesuffix("_"), *re.findall("[0-9]+", index[1])]),
+                    index.end(),
+                )
             self.tokens.append((kind, token, match.start(kind) + 1))
         self.tokens.append(("end", "", end + 1))
 
@@ -143,7 +152,9 @@ class _Reader:
         self.tokens.append(("integer", token.translate(_DIGITS), column + 1))
 
     def check_name(self, token: str, column: int) -> None:
-        """Refuse a character that only looks like others: ½ or ⁿ would become a name that nobody wrote."""
+        """Refuse a character that only looks like others: ½ or ⁿ would become a name that nobody
+        wrote.
+        """
         for place, character in enumerate(token, column):
             if normalize("NFKC", character) != normalize("NFC", character):
                 raise _refused(f"unexpected character {character!r} in a name", self.text, place)
@@ -153,12 +164,15 @@ class _Reader:
         kind, token, column = self.tokens[self.place]
         if kind != "end":
             meant = f"{self.text[: column - 1].rstrip()}*{self.text[column - 1 :]}"
-            factor = f"; write * between factors: {meant:.60}" if kind == "name" or token == "(" else ""
+            factor = (
+                f"; write * between factors: {meant:.60}" if kind == "name" or token == "(" else ""
+            )
             self.fail(f"expected an operator, found '{token:.60}'{factor}")
         return result
 
     def sum(self) -> PolyElement:
-        total = self.product().copy()  # in which terms are added: a copy for each would take quadratic time
+        # in which terms are added: a copy for each would take quadratic time
+        total = self.product().copy()
         while operator := self.sign("+", "-"):
             start = self.place
             term = self.product()
@@ -187,12 +201,17 @@ class _Reader:
                 total = total * factor
 
     def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse what is no number as a divisor, and say how a map has such a fraction all the same."""
+        """Refuse what is no number as a divisor, and say how a map has such a fraction all the
+        same.
+        """
         begin, end = self.tokens[start][2] - 1, self.tokens[self.place][2] - 1
         divisor = self.text[begin:end].strip()
         message = "only numbers that are not zero can be divisors"
         if len(divisor) <= LONGEST_DIVISOR:
-            message += f'; in a map, 1/{divisor} is a further parameter w with relations = ["w*{divisor} - 1"]'
+            message += (
+                f'; in a map, 1/{divisor} is a further parameter w with relations = ["w*{divisor}'
+                ' - 1"]'
+            )
         self.fail(message, start)
 
     def factor(self) -> PolyElement:
@@ -254,7 +273,9 @@ class _Reader:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> NoReturn:
-        raise _refused(message, self.text, self.tokens[self.place if place is None else place][2] - 1)
+        raise _refused(
+            message, self.text, self.tokens[self.place if place is None else place][2] - 1
+        )
 
 
 @lru_cache(maxsize=8)
@@ -270,8 +291,12 @@ def _refused(message: str, text: str, column: int) -> ConversionError:
 
 
 def _unexpected(text: str, column: int) -> str:
-    """The reason why a character is refused; numbers are exact, so decimal ones have to be written as fractions."""
-    number = next((match for match in _DECIMAL.finditer(text) if match.start() <= column < match.end()), None)
+    """The reason why a character is refused; numbers are exact, so decimal ones have to be written
+    as fractions.
+    """
+    number = next(
+        (match for match in _DECIMAL.finditer(text) if match.start() <= column < match.end()), None
+    )
     if number is None:
         return f"unexpected character {text[column]!r}"
     value = str(Fraction(f"0{number[0]}"))
@@ -282,7 +307,9 @@ def _unexpected(text: str, column: int) -> str:
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """The end of a name of which a part ends here: accents and vowel signs may be characters of their own."""
+    """The end of a name of which a part ends here: accents and vowel signs may be characters of
+    their own.
+    """
     while end < len(text) and category(text[end]).startswith("M"):
         letters = _LETTERS.match(text, end + 1)
         assert letters is not None
@@ -292,7 +319,9 @@ def _end_of_name(text: str, end: int) -> int:
 
 def _bits(polynomial: PolyElement) -> int:
     """Bits of the largest coefficient, numerator and denominator together."""
-    sizes = (int(c.numerator).bit_length() + int(c.denominator).bit_length() for c in polynomial.values())
+    sizes = (
+        int(c.numerator).bit_length() + int(c.denominator).bit_length() for c in polynomial.values()
+    )
     return max(sizes, default=0)
 
 
@@ -301,7 +330,8 @@ _POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
 
 
 def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
-    """Return the inverse of :func:`m2bridge.convert.notation.polynomial_text` for nonzero polynomials of one ring.
+    """Return the inverse of :func:`m2bridge.convert.notation.polynomial_text` for nonzero
+    polynomials of one ring.
 
     It raises ConversionError if a term is not one, occurs twice or is zero.
     """
@@ -311,7 +341,9 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     def number(text: str) -> Any:
         match = _NUMBER.fullmatch(text)
         if match is None:
-            raise ConversionError(f"not a number, and not a power of a variable of the ring: {text[:120]}")
+            raise ConversionError(
+                f"not a number, and not a power of a variable of the ring: {text[:120]}"
+            )
         return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
 
     def term(text: str) -> tuple[tuple[int, ...], Any]:
@@ -326,7 +358,9 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
     def polynomial(text: str) -> PolyElement:
         element = ring.sympy_ring.zero
-        words = (f"- {text[1:]}" if text.startswith("-") else f"+ {text}").replace("**", "^").split(" ")
+        words = (
+            (f"- {text[1:]}" if text.startswith("-") else f"+ {text}").replace("**", "^").split(" ")
+        )
         signs, terms = words[::2], words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
@@ -345,7 +379,9 @@ _Residue = int | flint.fmpz | flint.nmod | flint.fmpz_mod
 
 def check_polynomial(value: object) -> None:
     """Raise ConversionError if something is nothing like a polynomial."""
-    if not isinstance(value, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq):
+    if not isinstance(
+        value, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq
+    ):
         advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
 
@@ -369,7 +405,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         polynomial = read_polynomial(value, rational)
     else:
         expression = value.as_expr() if isinstance(value, Poly) else value
-        polynomial = rational.polynomial(_plain(expression) if isinstance(expression, Expr) else expression)
+        polynomial = rational.polynomial(
+            _plain(expression) if isinstance(expression, Expr) else expression
+        )
     return polynomial if ring.field == QQ else element(ring, polynomial)
 
 
@@ -404,7 +442,9 @@ def own_field(value: Any) -> CoefficientField | None:
 
 
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number, a residue as the one nearest to 0."""
+    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number, a residue as the one nearest
+    to 0.
+    """
     p = field.characteristic
     if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
         residue = int(coefficient) % p
@@ -414,8 +454,12 @@ def _number(coefficient: Any, field: CoefficientField) -> Fraction:
     return fraction(coefficient)
 
 
-def from_terms(ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]) -> PolyElement:
-    """The polynomial with these terms, exponents and rational number, in variables of these names."""
+def from_terms(
+    ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
+) -> PolyElement:
+    """The polynomial with these terms, exponents and rational number, in variables of these
+    names.
+    """
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
     for monomial, coefficient in terms:

@@ -1,7 +1,7 @@
 """Values of workspaces, and the rings that they are of, as ``m2scripts/values.m2`` writes them.
 
-This is the part of :mod:`m2bridge.convert.wire` that knows the classes of values. Most of these pass as the name of the
-class and its fields; what is made in another way has a function here.
+This is the part of :mod:`m2bridge.convert.wire` that knows the classes of values. Most of these
+pass as the name of the class and its fields; what is made in another way has a function here.
 """
 
 from collections.abc import Callable
@@ -66,7 +66,9 @@ class Record:
         return _MAKERS[tag](*parts)
 
     def _reader(self, ring: Any) -> Reader:
-        """Return the reader of elements of this ring; the rings that it is made of are there already."""
+        """Return the reader of elements of this ring; the rings that it is made of are there
+        already.
+        """
         match ring:
             case values.IntegerRing():
                 return integer
@@ -92,7 +94,10 @@ class Record:
         number = self._reader_of(coefficient_ring(ring))
 
         def element(data: Any) -> values.RingElement:
-            terms = [(exponents, number(coefficient)) for exponents, coefficient in dense_terms(data, width)]
+            terms = [
+                (exponents, number(coefficient))
+                for exponents, coefficient in dense_terms(data, width)
+            ]
             return values.RingElement(ring, tuple(terms))
 
         return element
@@ -119,7 +124,9 @@ def _residue(ring: values.QuotientRing, number: int) -> values.RingElement:
     return values.RingElement(ring, (((), number),) if number else ())
 
 
-def _algebra(below: Any, names: Any, degrees: Any, order: Any, *others: Any) -> values.Algebra | PolynomialRing:
+def _algebra(
+    below: Any, names: Any, degrees: Any, order: Any, *others: Any
+) -> values.Algebra | PolynomialRing:
     """A ring of polynomials, or with commutation rules, in its plain form if it has one."""
     usual = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in usual)
@@ -130,18 +137,24 @@ def _algebra(below: Any, names: Any, degrees: Any, order: Any, *others: Any) -> 
 
 
 def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
-    """ZZ/p: one of the fields that ideals can have, or a quotient of ZZ where p is too large for these."""
+    """ZZ/p: one of the fields that ideals can have, or a quotient of ZZ where p is too large for
+    these.
+    """
     if p > LARGE_PRIME:
         return values.QuotientRing(values.IntegerRing(), (p,))
     return CoefficientField(p)
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
-    """An expression; a product of powers with integer exponents is a factorization, also behind a minus.
+    """An expression; a product of powers with integer exponents is a factorization, also behind a
+    minus.
 
-    A Hilbert series, which is a Laurent polynomial divided by such a product, is an expression of SymPy.
+    A Hilbert series, which is a Laurent polynomial divided by such a product, is an expression of
+    SymPy.
     """
-    if kind == "Product" and all(isinstance(part, values.Expression) and part.kind == "Power" for part in parts):
+    if kind == "Product" and all(
+        isinstance(part, values.Expression) and part.kind == "Power" for part in parts
+    ):
         product = values.Factorization(tuple(part.parts for part in parts))
         integral = all(type(exponent) is int for _, exponent in product)
         # A sign inside would be taken for the minus outside when the value goes back.
@@ -162,13 +175,19 @@ def _is_series(expression: values.Expression) -> bool:
     numerator, denominator = expression.parts
     if not isinstance(denominator, values.Factorization):
         return False
-    return _is_of_degrees(numerator) and all(base and _is_of_degrees(base) for base, _ in denominator)
+    return _is_of_degrees(numerator) and all(
+        base and _is_of_degrees(base) for base, _ in denominator
+    )
 
 
 def _is_of_degrees(value: Any) -> bool:
     """Whether it is a Laurent polynomial over the integers."""
     ring = value.ring if isinstance(value, values.RingElement) else None
-    return isinstance(ring, values.Algebra) and ring.inverses and ring.coefficients == values.IntegerRing()
+    return (
+        isinstance(ring, values.Algebra)
+        and ring.inverses
+        and ring.coefficients == values.IntegerRing()
+    )
 
 
 def _constant(name: str) -> Any:
@@ -180,7 +199,9 @@ def _unknown(kind: str) -> Any:
 
 
 def _plain(plain: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
-    """Make a collection of Python's, or ours where an item does not hash or Python mixes some up."""
+    """Make a collection of Python's, or ours where an item does not hash or Python mixes
+    some up.
+    """
     whole = general(items)
     try:
         simple = plain(items)

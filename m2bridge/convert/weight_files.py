@@ -1,7 +1,7 @@
 """The named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
 
-They are described first and read one by one. Nothing is unpickled: arrays of objects are refused, and PyTorch reads by
-``weights_only=True``.
+They are described first and read one by one. Nothing is unpickled: arrays of objects are refused,
+and PyTorch reads by ``weights_only=True``.
 """
 
 from __future__ import annotations
@@ -35,13 +35,20 @@ _MOST_DIMENSIONS = 32
 """As all versions of NumPy have them."""
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, ConversionError),
-    *(NotImplementedError, RuntimeError),  # of zipfile: another compression, or a password is needed
+    # of zipfile: another compression, or a password is needed
+    *(NotImplementedError, RuntimeError),
 )
 """What readers raise about files that are damaged, or made to do harm."""
 
 EXACT = "exact"
 """The kind of integers and fractions; other kinds are names of types of floating-point numbers."""
-PRECISIONS = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52, EXACT: 2.0**-52}
+PRECISIONS = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    EXACT: 2.0**-52,
+}
 """The distance from 1 to the next number of a type."""
 
 
@@ -70,7 +77,8 @@ class Tensor:
         return " × ".join(map(str, self.shape)) or "a number"
 
     def array(self) -> Any:
-        """The entries as a NumPy array of floating-point numbers, or of integers and fractions as objects.
+        """The entries as a NumPy array of floating-point numbers, or of integers and fractions as
+        objects.
 
         Raises
         ------
@@ -80,14 +88,18 @@ class Tensor:
             If an entry is no finite real number.
         """
         if prod(self.shape) > MOST_ENTRIES:
-            raise TooLargeError(f"'{self.name}' is {self.size_text}; at most {MOST_ENTRIES} entries are read")
+            raise TooLargeError(
+                f"'{self.name}' is {self.size_text}; at most {MOST_ENTRIES} entries are read"
+            )
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
             return array
         if not (finite := numpy.isfinite(array)).all():
             place = tuple(numpy.argwhere(~finite)[0])
             at = ", ".join(str(i + 1) for i in place)
-            raise InvalidCaseError("weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number")
+            raise InvalidCaseError(
+                "weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number"
+            )
         return array
 
 
@@ -98,7 +110,8 @@ def tensor(name: str, value: Any) -> Tensor:
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
-    """A NumPy array, a tensor of PyTorch, or lists of numbers, as an array, and the type of its entries.
+    """A NumPy array, a tensor of PyTorch, or lists of numbers, as an array, and the type of its
+    entries.
 
     Raises
     ------
@@ -121,16 +134,22 @@ def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
     if kind not in PRECISIONS:
-        raise InvalidCaseError("weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64")
+        raise InvalidCaseError(
+            "weights", f"'{name}' holds {kind}: give float16, bfloat16, float32 or float64"
+        )
     return array, kind
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Floats, and integers among them that floats can be, are kept as they are; of other numbers fractions are made."""
+    """Floats, and integers among them that floats can be, are kept as they are; of other numbers
+    fractions are made.
+    """
     try:
         array = numpy.array(value, dtype=object)
         others = [entry for entry in array.flat if not isinstance(entry, float)]
-        if len(others) < array.size and all(type(entry) is int and abs(entry) < 2**53 for entry in others):
+        if len(others) < array.size and all(
+            type(entry) is int and abs(entry) < 2**53 for entry in others
+        ):
             return array.astype(float), "float64"
         exact = numpy.empty(array.shape, dtype=object)
         exact.flat[:] = [_exact(entry) for entry in array.flat]
@@ -163,11 +182,15 @@ def tensors(source: Any) -> dict[str, Tensor]:
         return {name: tensor(name, value) for name, value in _flattened(source)}
     if not isinstance(source, str | Path):
         kind = type(source).__name__
-        raise InvalidCaseError("source", f"is a file or a dictionary from names to arrays, not a {kind}")
+        raise InvalidCaseError(
+            "source", f"is a file or a dictionary from names to arrays, not a {kind}"
+        )
     path = Path(source)
     if not path.is_dir():
         return _file(path)
-    files = [file for file in sorted(path.iterdir()) if file.suffix in (".safetensors", ".npy", ".npz")]
+    files = [
+        file for file in sorted(path.iterdir()) if file.suffix in (".safetensors", ".npy", ".npz")
+    ]
     if not files:
         raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
     return {name: item for file in files for name, item in _file(file).items()}
@@ -176,7 +199,9 @@ def tensors(source: Any) -> dict[str, Tensor]:
 def _file(path: Path) -> dict[str, Tensor]:
     """The arrays of a file."""
     if not path.is_file():
-        raise ConversionError(f"'{path}' is not a file" if path.exists() else f"there is no file '{path}'")
+        raise ConversionError(
+            f"'{path}' is not a file" if path.exists() else f"there is no file '{path}'"
+        )
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
@@ -186,7 +211,9 @@ def _file(path: Path) -> dict[str, Tensor]:
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
     # The entries are read later, and may be damaged where the header is not.
-    return {name: replace(item, read=partial(_said_of, path, item.read)) for name, item in found.items()}
+    return {
+        name: replace(item, read=partial(_said_of, path, item.read)) for name, item in found.items()
+    }
 
 
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
@@ -211,7 +238,9 @@ def _npz(path: Path) -> Iterator[Tensor]:
             with archive.open(member) as stream:
                 shape, dtype = _header(stream)
             name = member.removesuffix(".npy")
-            yield Tensor(name, shape, dtype.name, _of_numbers(name, dtype, partial(_member, path, name)))
+            yield Tensor(
+                name, shape, dtype.name, _of_numbers(name, dtype, partial(_member, path, name))
+            )
 
 
 def _member(path: Path, name: str) -> Any:
@@ -220,7 +249,9 @@ def _member(path: Path, name: str) -> Any:
 
 
 def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
-    """The reader of an array, or one that refuses what is no number, however many bytes an entry has."""
+    """The reader of an array, or one that refuses what is no number, however many bytes an entry
+    has.
+    """
     return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
 
 
@@ -254,18 +285,27 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
     try:
         shape, _, dtype = read(content)
     except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError, TypeError):
-        # The header is a Python expression: what its parser says of other text, or of deep brackets.
+        # The header is a Python expression: what its parser says of other text, or of deep
+        # brackets.
         raise ConversionError("its header is not one of NumPy") from None
     if dtype.hasobject:
         raise ConversionError("it holds Python objects, which are never unpickled")
     if len(shape) > _MOST_DIMENSIONS:
-        raise ConversionError(f"it has {len(shape)} dimensions; at most {_MOST_DIMENSIONS} are read")
+        raise ConversionError(
+            f"it has {len(shape)} dimensions; at most {_MOST_DIMENSIONS} are read"
+        )
     if any(type(number) is not int or number < 0 for number in shape):
         raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
     return shape, dtype
 
 
-_READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64", *(f"{sign}{bits}" for sign in "IU" for bits in (8, 16, 32, 64))}
+_READ_OF_SAFETENSORS = {
+    "F16",
+    "BF16",
+    "F32",
+    "F64",
+    *(f"{sign}{bits}" for sign in "IU" for bits in (8, 16, 32, 64)),
+}
 """The types whose entries NumPy has, with ml_dtypes; not those of 8, 6 and 4 bits."""
 
 
@@ -292,18 +332,29 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
-    torch = library("torch", "files of PyTorch need the package torch; or save as .safetensors or .npz")
+    torch = library(
+        "torch", "files of PyTorch need the package torch; or save as .safetensors or .npz"
+    )
     with path.open("rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):
         raise ConversionError("it is no file of torch.save")
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=begin == b"PK" or None)
+        content = torch.load(
+            path, map_location="cpu", weights_only=True, mmap=begin == b"PK" or None
+        )
     except Exception as reason:  # torch raises errors of many kinds
-        message = "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors alone"
+        message = (
+            "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"
+            " alone"
+        )
         raise ConversionError(f"{message} ({type(reason).__name__})") from None
     for key in ("state_dict", "model"):
-        content = content[key] if isinstance(content, dict) and isinstance(content.get(key), dict) else content
+        content = (
+            content[key]
+            if isinstance(content, dict) and isinstance(content.get(key), dict)
+            else content
+        )
     if not isinstance(content, dict):
         raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
     for name, value in _flattened(content):
@@ -316,7 +367,9 @@ def _json(path: Path) -> Iterator[Tensor]:
     """Decimals are taken as they are written."""
     content = read_json(read_text(path, MOST_JSON), parse_float=str, digits=LONGEST_NUMBER)
     if not isinstance(content, dict):
-        raise ConversionError('it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}')
+        raise ConversionError(
+            'it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}'
+        )
     for name, value in _flattened(content):
         yield tensor(name, value)
 

@@ -1,6 +1,7 @@
 """The one reader of Macaulay2's values on the wire, whose lines are JSON.
 
-Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and say all of each; :func:`decode` reads them:
+Answers of programs, which ``m2scripts/wire.m2`` writes, have few types and say all of each;
+:func:`decode` reads them:
 
 ===============================  ==================================================
 Macaulay2                        Python
@@ -15,9 +16,9 @@ Ideal                            m2bridge.algebra.ring.GeneratingSet
 Matrix over a polynomial ring    m2bridge.convert.wire.PolynomialMatrix
 ===============================  ==================================================
 
-Values of workspaces, which ``m2scripts/values.m2`` writes, are of any type and name rings by their places in a table;
-:func:`decode_value` reads them, by :mod:`m2bridge.convert.records`. Numbers and polynomials of both are read by
-:mod:`m2bridge.convert.terms`.
+Values of workspaces, which ``m2scripts/values.m2`` writes, are of any type and name rings by their
+places in a table; :func:`decode_value` reads them, by :mod:`m2bridge.convert.records`. Numbers and
+polynomials of both are read by :mod:`m2bridge.convert.terms`.
 """
 
 import json
@@ -36,7 +37,15 @@ from m2bridge.convert.terms import polynomial_reader, rational
 from m2bridge.errors import M2BridgeError, ParseError
 from m2bridge.system import integer
 
-FAULTS = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, BasePolynomialError)
+FAULTS = (
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    RecursionError,
+    BasePolynomialError,
+)
 """Exceptions that data which do not follow the format can cause."""
 
 
@@ -68,7 +77,9 @@ def decode(value: Any) -> Any:
         raise _no_value(value) from reason
 
 
-def decode_value(value: Any, make_ideal: Callable[[PolynomialRing, tuple[PolyElement, ...]], Any]) -> Any:
+def decode_value(
+    value: Any, make_ideal: Callable[[PolynomialRing, tuple[PolyElement, ...]], Any]
+) -> Any:
     """Read one value of a workspace, as JSON has it, as a Python object; ``None`` for no value.
 
     Parameters
@@ -130,11 +141,15 @@ def _ideal(ring: list[Any], generators: list[Any]) -> GeneratingSet:
 
 def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
     if len(entries) != rows * columns:
-        raise ParseError(f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns")
+        raise ParseError(
+            f"{len(entries)} entries for a matrix of {rows} rows and {columns} columns"
+        )
     over = _sympy_ring(ring)
     listed = _polynomials(over, entries)
     starts = [row * columns for row in range(rows)]
-    return PolynomialMatrix(over, tuple(tuple(listed[start : start + columns]) for start in starts), columns)
+    return PolynomialMatrix(
+        over, tuple(tuple(listed[start : start + columns]) for start in starts), columns
+    )
 
 
 def _sympy_ring(ring: list[Any]) -> PolyRing:
@@ -159,7 +174,10 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
     for terms in listed:
         for exponents, _ in terms:
             if len(exponents) != ring.ngens:
-                raise ParseError(f"a monomial with {len(exponents)} exponents in a ring of {ring.ngens} variables")
+                raise ParseError(
+                    f"a monomial with {len(exponents)} exponents in a ring of {ring.ngens}"
+                    " variables"
+                )
         polynomials.append(read([(tuple(exponents), text) for exponents, text in terms]))
     return polynomials
 

@@ -1,4 +1,6 @@
-"""The questions about a family that certificates answer, and certificates made from a case and a question."""
+"""The questions about a family that certificates answer, and certificates made from a case and a
+question.
+"""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -9,8 +11,22 @@ from typing import Any, Unpack
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
-from m2bridge.certificates.schema import LARGEST, SCHEMA, Certificate, Content, Difference, difference, digest
-from m2bridge.crosscheck.cross_check import Verdict, numbers_text, plain_text, verdicts_on, weights_text
+from m2bridge.certificates.schema import (
+    LARGEST,
+    SCHEMA,
+    Certificate,
+    Content,
+    Difference,
+    difference,
+    digest,
+)
+from m2bridge.crosscheck.cross_check import (
+    Verdict,
+    numbers_text,
+    plain_text,
+    verdicts_on,
+    weights_text,
+)
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -24,7 +40,8 @@ from m2bridge.system import m2script
 
 
 def foreign_program(certificate: Certificate) -> Difference | None:
-    """Find the first place where program or shared scripts are not those of this release for this case and question.
+    """Find the first place where program or shared scripts are not those of this release for this
+    case and question.
 
     Raises
     ------
@@ -36,7 +53,9 @@ def foreign_program(certificate: Certificate) -> Difference | None:
     model = family(certificate.family).from_json(certificate.case)
     text, libraries = _program(_script(certificate.family, certificate.question, model))
     stored = certificate.script["text"], certificate.libraries
-    return difference(stored[0], text, "script.text") or difference(stored[1], libraries, "libraries")
+    return difference(stored[0], text, "script.text") or difference(
+        stored[1], libraries, "libraries"
+    )
 
 
 @lru_cache(maxsize=256)
@@ -47,8 +66,8 @@ def _script(name: str, question: str, model: Any) -> Script | None:
 def rests_on_program(certificate: Certificate) -> bool:
     """Whether another program is a reason to refuse it.
 
-    This release has one program for each case and question. Of another release nobody here knows the program; where
-    everything is computed anew the content does not rest on it.
+    This release has one program for each case and question. Of another release nobody here knows
+    the program; where everything is computed anew the content does not rest on it.
     """
     if certificate.release == __version__:
         return True
@@ -57,7 +76,9 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """The text of a program, empty if there is none, and SHA-256 of the shared scripts that it uses."""
+    """The text of a program, empty if there is none, and SHA-256 of the shared scripts that it
+    uses.
+    """
     return (script.body, {name: _digest(name) for name in script.libraries}) if script else ("", {})
 
 
@@ -72,7 +93,9 @@ STATEMENTS = "statements"
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """The questions of the family of this name, by their keys; raises InvalidCaseError if there is no such family."""
+    """The questions of the family of this name, by their keys; raises InvalidCaseError if there is
+    no such family.
+    """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
     for statement in chosen.statements():
@@ -121,7 +144,9 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def observation(self) -> str:
-        """One for all statements about a case, or what these are about if they are observed apart."""
+        """One for all statements about a case, or what these are about if they are observed
+        apart.
+        """
         if not self.family.observed_separately:
             return STATEMENTS
         return " ".join([STATEMENTS, *sorted(self._observables)])
@@ -136,7 +161,9 @@ class StatedQuestion(Question[Any, Any]):
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, ())
-        certain = (verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
+        certain = (
+            verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED
+        )
         trusted = dict.fromkeys(lemma for statement in certain for lemma in statement.trusted)
         return Content(answer, observed.evidence(), tuple(trusted))
 
@@ -149,7 +176,9 @@ class StatedQuestion(Question[Any, Any]):
         number = len(orbits) if isinstance(orbits, list) else 0
         model = self.family.from_json(certificate.case)
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
-            verdict = Verdict.from_data(statement, data, orbits=number, looked=bool(certificate.evidence))
+            verdict = Verdict.from_data(
+                statement, data, orbits=number, looked=bool(certificate.evidence)
+            )
             verdict = replace(verdict, numbers=model.numbers(statement.observable))
             row = Row(
                 name=name_with_part(statement.key, data["part"]),
@@ -171,7 +200,9 @@ class StatedQuestion(Question[Any, Any]):
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
-        """Whether all questions share an observation; or some statement applies, and none takes Macaulay2."""
+        """Whether all questions share an observation; or some statement applies, and none takes
+        Macaulay2.
+        """
         if not self.family.observed_separately:
             return True
         applies = any(not statement.hypotheses(model) for statement in self.statements)
@@ -208,7 +239,9 @@ def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certifi
 
 
 @computation
-def certify_all(model: Any, questions: Sequence[str], **options: Unpack[RunOptions]) -> list[Certificate]:
+def certify_all(
+    model: Any, questions: Sequence[str], **options: Unpack[RunOptions]
+) -> list[Certificate]:
     """Answer questions about one case; those that rest on the same observation share it.
 
     Parameters
@@ -218,7 +251,8 @@ def certify_all(model: Any, questions: Sequence[str], **options: Unpack[RunOptio
     questions : sequence of str
         Keys of :func:`m2bridge.crosscheck.certify.questions`.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     timeout : float, optional
         Seconds for all questions together.
 
@@ -250,7 +284,9 @@ def _check_numbers(case: dict[str, Any]) -> None:
             raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
 
 
-def _certificates(model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None) -> list[Certificate]:
+def _certificates(
+    model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None
+) -> list[Certificate]:
     observations: dict[str, tuple[Any, dict[str, Any]]] = {}
     version = "none" if engine is None else engine.version
     for question in questions:
@@ -261,12 +297,22 @@ def _certificates(model: Any, questions: Sequence[Question[Any, Any]], engine: E
                 observation = question.observe(model)
                 peak_memory = engine.peak_memory if isinstance(engine, Session) else None
                 reported = {"versions": _versions(version), "seconds": round(running.seconds, 3)}
-                observations[question.observation] = observation, reported | {"peak_memory": peak_memory}
-    return [_certificate(model, question, *observations[question.observation]) for question in questions]
+                observations[question.observation] = (
+                    observation,
+                    reported | {"peak_memory": peak_memory},
+                )
+    return [
+        _certificate(model, question, *observations[question.observation]) for question in questions
+    ]
 
 
-def _certificate(model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]) -> Certificate:
-    content, (text, libraries) = question.content(model, observation), _program(question.script(model))
+def _certificate(
+    model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]
+) -> Certificate:
+    content, (text, libraries) = (
+        question.content(model, observation),
+        _program(question.script(model)),
+    )
     return Certificate(
         schema=SCHEMA,
         family=model.family,
@@ -285,4 +331,9 @@ def _certificate(model: Any, question: Question[Any, Any], observation: Any, rep
 
 def _versions(macaulay2: str) -> dict[str, str]:
     packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
-    return {"macaulay2": macaulay2, "m2bridge": __version__, **packages, "python": platform.python_version()}
+    return {
+        "macaulay2": macaulay2,
+        "m2bridge": __version__,
+        **packages,
+        "python": platform.python_version(),
+    }

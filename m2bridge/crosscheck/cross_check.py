@@ -1,4 +1,6 @@
-"""Predictions against observations of one case, and the verdicts with the sentences that say what they rest on."""
+"""Predictions against observations of one case, and the verdicts with the sentences that say what
+they rest on.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock
 from m2bridge.maps.model import Model
-from m2bridge.maps.statement import GlobalStatement, Observed, OrbitStatement, Statement, Witness, value_json
+from m2bridge.maps.statement import (
+    GlobalStatement,
+    Observed,
+    OrbitStatement,
+    Statement,
+    Witness,
+    value_json,
+)
 from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import (
     Facts,
@@ -33,7 +42,8 @@ NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 class Verdict:
     """The verdict on one statement for one case.
 
-    One that was read from a certificate has values and orbits as lists and numbers, and says the same.
+    One that was read from a certificate has values and orbits as lists and numbers, and says the
+    same.
 
     Parameters
     ----------
@@ -90,10 +100,18 @@ class Verdict:
     trusted: tuple[str, ...] = ()
 
     @classmethod
-    def from_data(cls, statement: Statement, data: Mapping[str, Any], *, orbits: int, looked: bool) -> Verdict:
-        """The inverse of :meth:`to_data`; raises ValueError if the verdict does not follow from the rest."""
+    def from_data(
+        cls, statement: Statement, data: Mapping[str, Any], *, orbits: int, looked: bool
+    ) -> Verdict:
+        """The inverse of :meth:`to_data`; raises ValueError if the verdict does not follow from the
+        rest.
+        """
         observed = data["observed"]
-        nothing = isinstance(statement, GlobalStatement) and observed is not None and observed == statement.nothing
+        nothing = (
+            isinstance(statement, GlobalStatement)
+            and observed is not None
+            and observed == statement.nothing
+        )
         verdict = cls(
             statement,
             data["hypothesis"] or "",
@@ -108,7 +126,9 @@ class Verdict:
             looked=looked,
         )
         if verdict.decision != data["verdict"]:
-            raise ValueError(f"the verdict {data['verdict']} does not follow from what is said about it")
+            raise ValueError(
+                f"the verdict {data['verdict']} does not follow from what is said about it"
+            )
         return verdict
 
     @property
@@ -127,7 +147,9 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """A sentence: the values compared, the limit reached, or the hypothesis that fails and what still holds."""
+        """A sentence: the values compared, the limit reached, or the hypothesis that fails and what
+        still holds.
+        """
         if self.hypothesis:
             return f"{self.hypothesis}{self._still()}"
         words = self.statement.observable.replace("_", " ")
@@ -146,12 +168,19 @@ class Verdict:
         if self.failing:
             differ = f"they differ on the orbits {_listed(self.failing)}{self._done()}"
             witness = self.witness
-            example = "" if witness is None else f"{_computed(witness)} at orbit {plain_text(witness.orbit)}; "
+            example = (
+                ""
+                if witness is None
+                else f"{_computed(witness)} at orbit {plain_text(witness.orbit)}; "
+            )
             return f"{words}: {example}{differ}"
         if self.doubt:
             return self.doubt
         if self.unfinished:
-            return f"{words}: computed and stated agree on every orbit that was done; {self.unfinished}"
+            return (
+                f"{words}: computed and stated agree on every orbit that was done;"
+                f" {self.unfinished}"
+            )
         if self.undecided:
             return f"{words}: not decided on the orbits {_listed(self.undecided)}"
         about = "" if self.concerned == self.orbits else " that it is about"
@@ -174,9 +203,15 @@ class Verdict:
         if self.vacuous:
             return ""
         if self.statement.observable == "singular" and self.undecided:
-            return "; the parametrization is not birational, so fibres do not decide smoothness: use singular-locus"
+            return (
+                "; the parametrization is not birational, so fibres do not decide smoothness: use"
+                " singular-locus"
+            )
         if self.failing:
-            return f"; the conclusion would be false on the orbits {_listed(self.failing)}{self._done()}"
+            return (
+                "; the conclusion would be false on the orbits"
+                f" {_listed(self.failing)}{self._done()}"
+            )
         every = "every orbit that was done" if self.unfinished else "every orbit"
         return f"; the conclusion holds all the same on {every}{self._done()}"
 
@@ -200,7 +235,13 @@ class Verdict:
         """A dictionary for ``json.dumps``."""
         witness = None if self.witness is None else self.witness.to_json()
         rests_on = {"computed": list(self.computed), "trusted": list(self.trusted)}
-        return {"statement": self.statement.key, **self._words(), "reason": self.reason, "witness": witness, **rests_on}
+        return {
+            "statement": self.statement.key,
+            **self._words(),
+            "reason": self.reason,
+            "witness": witness,
+            **rests_on,
+        }
 
     def to_data(self) -> dict[str, Any]:
         """The verdict as a certificate holds it: numbers instead of sentences."""
@@ -216,16 +257,25 @@ class Verdict:
 
     def _words(self) -> dict[str, str]:
         stated = self.statement
-        return {"part": stated.part, "text": stated.text, "source": stated.source, "verdict": str(self.decision)}
+        return {
+            "part": stated.part,
+            "text": stated.text,
+            "source": stated.source,
+            "verdict": str(self.decision),
+        }
 
     def _witness_data(self) -> dict[str, Any] | None:
-        """The witness in an orbit; a statement about the closure as a whole has its numbers beside it."""
+        """The witness in an orbit; a statement about the closure as a whole has its numbers beside
+        it.
+        """
         if self.witness is None or self.witness.orbit is None:
             return None
         return self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}
 
 
-def _witness(orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any) -> Witness:
+def _witness(
+    orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
+) -> Witness:
     return Witness(orbit, weights, predicted, observed, numbers)
 
 
@@ -257,9 +307,13 @@ def numbers_text(witness: Witness) -> str:
 def verdicts_on(
     statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
 ) -> tuple[Verdict, ...]:
-    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed, within a limit."""
+    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed,
+    within a limit.
+    """
     if observed is None:
-        return tuple(Verdict(s, s.hypotheses(model), unfinished=limit, looked=False) for s in statements)
+        return tuple(
+            Verdict(s, s.hypotheses(model), unfinished=limit, looked=False) for s in statements
+        )
     return tuple(compare(statement, observed) for statement in statements)
 
 
@@ -268,7 +322,11 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
     Where orbits are missing, the verdict is the one that all orbits would give, or UNDECIDED.
     """
-    verdict = _whole(statement, observed) if isinstance(statement, GlobalStatement) else _by_orbits(statement, observed)
+    verdict = (
+        _whole(statement, observed)
+        if isinstance(statement, GlobalStatement)
+        else _by_orbits(statement, observed)
+    )
     if verdict.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return verdict
     every = "every orbit that was done" if observed.unfinished else "every orbit"
@@ -277,7 +335,10 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
 
 def _whole(statement: GlobalStatement[Any], observations: Observed) -> Verdict:
-    predicted, observed = statement.predict(observations.model), observations.value(statement.observable)
+    predicted, observed = (
+        statement.predict(observations.model),
+        observations.value(statement.observable),
+    )
     verdict = Verdict(
         statement,
         statement.hypotheses(observations.model),
@@ -291,14 +352,24 @@ def _whole(statement: GlobalStatement[Any], observations: Observed) -> Verdict:
     if verdict.decision is not Decision.REFUTED:
         return verdict
     weights = dict.fromkeys(observations.weights, ())
-    return replace(verdict, witness=Witness(None, weights, predicted, observed, observations.numbers()))
+    return replace(
+        verdict, witness=Witness(None, weights, predicted, observed, observations.numbers())
+    )
 
 
 def _by_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> Verdict:
     model, orbits = observations.model, observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
-    values = {o: value for o, value in observations.at_orbits(statement.observable).items() if statement.concerns(o)}
-    failing = [o for o, value in values.items() if value is not None and value != statement.predict(o, model)]
+    values = {
+        o: value
+        for o, value in observations.at_orbits(statement.observable).items()
+        if statement.concerns(o)
+    }
+    failing = [
+        o
+        for o, value in values.items()
+        if value is not None and value != statement.predict(o, model)
+    ]
     doubtful = [orbit for orbit, value in values.items() if value is None]
     verdict = Verdict(
         statement,
@@ -316,7 +387,10 @@ def _by_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> V
     if verdict.decision is not Decision.REFUTED:
         return verdict
     orbit, weights, numbers = observations.witness(failing)
-    return replace(verdict, witness=Witness(orbit, weights, statement.predict(orbit, model), values[orbit], numbers))
+    return replace(
+        verdict,
+        witness=Witness(orbit, weights, statement.predict(orbit, model), values[orbit], numbers),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +402,8 @@ class CrossCheck(VerdictsResult):
     model : Model
     verdicts : tuple of Verdict
     observations : Observed or None
-        ``None`` when nothing can be observed, or a limit was reached before anything was; a part when it was reached
-        later.
+        ``None`` when nothing can be observed, or a limit was reached before anything was; a part
+        when it was reached later.
     engine_version : str
     seconds : float
     unfinished : str
@@ -350,7 +424,9 @@ class CrossCheck(VerdictsResult):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with their grounds."""
+        """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with
+        their grounds.
+        """
         observed = self.observations
         facts = [
             ("verdicts", _summary(self.verdicts)),
@@ -362,7 +438,9 @@ class CrossCheck(VerdictsResult):
         orbits = observed.table() if observed else None
         tables = [Table(header, rows, caption) for caption, header, rows in filter(None, [orbits])]
         findings = Findings([_finding(verdict) for verdict in self.verdicts])
-        return Sheet(f"Cross-check of the {self.model.title}, over QQ", [Facts(facts), *tables, findings])
+        return Sheet(
+            f"Cross-check of the {self.model.title}, over QQ", [Facts(facts), *tables, findings]
+        )
 
     @property
     def _remarks(self) -> Sequence[str]:
@@ -374,7 +452,11 @@ class CrossCheck(VerdictsResult):
         observations = _NOTHING if self.observations is None else self.observations.to_json()
         verdicts = [verdict.to_json() for verdict in self.verdicts]
         remarks, unfinished = list(self._remarks), self.unfinished or None
-        return case | observations | {"verdicts": verdicts, "remarks": remarks, "unfinished": unfinished}
+        return (
+            case
+            | observations
+            | {"verdicts": verdicts, "remarks": remarks, "unfinished": unfinished}
+        )
 
 
 @computation
@@ -390,7 +472,8 @@ def cross_check(
     statements : sequence of Statement, optional
         All statements about the family when left out.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     timeout : float, optional
         Seconds for the whole computation.
 
@@ -410,7 +493,9 @@ def cross_check(
     [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
     """
     if not isinstance(model, Model) or not model.statements():
-        raise InvalidCaseError("model", f"there are no statements about a {getattr(model, 'title', model)}")
+        raise InvalidCaseError(
+            "model", f"there are no statements about a {getattr(model, 'title', model)}"
+        )
     chosen = model.statements() if statements is None else tuple(statements)
     observables = model.observables(chosen)
     version = current().version if model.needs_engine(observables) else ""
@@ -424,7 +509,12 @@ def cross_check(
     return CrossCheck(model, verdicts, observed, version, clock().seconds, unfinished)
 
 
-_NOTHING: dict[str, Any] = {"dimension": None, "degree": None, "orbits": [], "zero_tangent_dimension": None}
+_NOTHING: dict[str, Any] = {
+    "dimension": None,
+    "degree": None,
+    "orbits": [],
+    "zero_tangent_dimension": None,
+}
 
 
 def _summary(verdicts: Sequence[Verdict]) -> str:

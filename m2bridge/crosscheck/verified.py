@@ -1,4 +1,6 @@
-"""Verification with the program: what the checker says of the content, and whether the program is this release's."""
+"""Verification with the program: what the checker says of the content, and whether the program is
+this release's.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +14,8 @@ from m2bridge.errors import InvalidCaseError, TooLargeError
 
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
-    """Compute the content of a certificate anew, by the checker alone, and compare the program with this release's.
+    """Compute the content of a certificate anew, by the checker alone, and compare the program with
+    this release's.
 
     Parameters
     ----------
@@ -31,7 +34,9 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
     'accepted'
     """
     if not isinstance(certificate, Certificate):
-        raise InvalidCaseError("certificate", "must be what certify(…) returns; 'm2bridge verify' reads files")
+        raise InvalidCaseError(
+            "certificate", "must be what certify(…) returns; 'm2bridge verify' reads files"
+        )
     result = checker.verify(certificate, name)
     return _with_program(certificate, result) if result.accepted else result
 
@@ -39,8 +44,8 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 def verify_path(path: Path) -> VerifyResult:
     """Read and verify a file; ``malformed`` if it is not a certificate of any release.
 
-    It must have the name of its case and question, for which others take it. Time and memory are not limited here:
-    :func:`m2bridge.batch.verifying.verify_files` does that.
+    It must have the name of its case and question, for which others take it. Time and memory are
+    not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
 
     Raises
     ------
@@ -59,7 +64,9 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     try:
         program = foreign_program(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
-        return VerifyResult("too-expensive", result.name, "script.text", found=f"not decided: {reason}")
+        return VerifyResult(
+            "too-expensive", result.name, "script.text", found=f"not decided: {reason}"
+        )
     if program is None:
         return result
     if not rests_on_program(certificate):
@@ -68,4 +75,6 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     if certificate.release == __version__:
         return VerifyResult("rejected", result.name, program.place, program.stored, program.found)
     remarks = (with_release(certificate.release),)
-    return VerifyResult("other-release", result.name, program.place, program.stored, program.found, remarks)
+    return VerifyResult(
+        "other-release", result.name, program.place, program.stored, program.found, remarks
+    )

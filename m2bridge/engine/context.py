@@ -1,8 +1,9 @@
 """The Macaulay2 of the computation that is running, as :mod:`m2bridge.limits` has its clock.
 
-A public function that asks Macaulay2 is a :func:`computation`: it takes ``engine=`` and ``timeout=``,
-which hold for all that it calls. No function in between has to hand them on. What is below asks
-:func:`m2bridge.engine.current`. The choice is a context variable: it holds in its thread.
+A public function that asks Macaulay2 is a :func:`computation`: it takes ``engine=`` and
+``timeout=``, which hold for all that it calls. No function in between has to hand them on. What is
+below asks :func:`m2bridge.engine.current`. The choice is a context variable: it holds in its
+thread.
 """
 
 import functools
@@ -57,7 +58,9 @@ def using(engine: Engine | None) -> Iterator[None]:
         yield
         return
     if not all(hasattr(type(engine), name) for name in ("run", "version")):
-        raise InvalidCaseError("engine", f"must be a session such as Macaulay2(), not {engine!r:.60}")
+        raise InvalidCaseError(
+            "engine", f"must be a session such as Macaulay2(), not {engine!r:.60}"
+        )
     token = _chosen.set(engine)
     try:
         yield

@@ -19,23 +19,28 @@ OLDEST = (1, 21)
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
 TESTED_WHEEL = f"{WHEEL}==10.8.11"
-"""The wheel that is tested. 10.8.12 and 10.8.13 need AVX-512, and die of SIGILL on processors without it."""
+"""The wheel that is tested. 10.8.12 and 10.8.13 need AVX-512, and die of SIGILL on processors
+without it.
+"""
 
 INSTALL_WHEEL = f"pip install --no-deps '{TESTED_WHEEL}'"
 
 OTHER_PROCESSOR = (
-    f"was stopped by SIGILL: this build needs a processor with other instructions (AVX-512); {INSTALL_WHEEL}"
+    "was stopped by SIGILL: this build needs a processor with other instructions (AVX-512);"
+    f" {INSTALL_WHEEL}"
 )
 """What to say of a program whose instructions this processor does not have; to follow its name."""
 _PROBE_LIMIT = 30.0
 
 CALM = {"OPENBLAS_NUM_THREADS": "1"}
-"""OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit denies it."""
+"""OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit
+denies it.
+"""
 
 ADVICE = (
-    f"Get Macaulay2 in one of two ways: {INSTALL_WHEEL} (no root needed), or your system's package (Debian and "
-    "Ubuntu: apt-get install macaulay2). A program elsewhere is named by --m2 PATH or the environment variable "
-    f"{VARIABLE}."
+    f"Get Macaulay2 in one of two ways: {INSTALL_WHEEL} (no root needed), or your system's package"
+    " (Debian and Ubuntu: apt-get install macaulay2). A program elsewhere is named by --m2 PATH or"
+    f" the environment variable {VARIABLE}."
 )
 
 
@@ -71,7 +76,11 @@ class Candidate:
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
     """All places, in the order in which they are tried; the named ones only when they are named."""
     named = {"--m2": explicit, VARIABLE: os.environ.get(VARIABLE) or None}
-    places = [Candidate(origin, _absolute(os.fspath(path))) for origin, path in named.items() if path is not None]
+    places = [
+        Candidate(origin, _absolute(os.fspath(path)))
+        for origin, path in named.items()
+        if path is not None
+    ]
     on_path = shutil.which("M2")
     found = Candidate("PATH", Path(on_path).absolute() if on_path else None)
     return (*places, Candidate(f"wheel {WHEEL}", _in_wheel()), found)
@@ -80,8 +89,8 @@ def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidat
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
     """The Macaulay2 to use: ``--m2``, else ``M2BRIDGE_M2``, else the wheel's, else ``M2`` on PATH.
 
-    A program that the user names is used or refused; m2bridge never falls back to another one silently. An unusable
-    program that nobody named is passed over.
+    A program that the user names is used or refused; m2bridge never falls back to another one
+    silently. An unusable program that nobody named is passed over.
 
     Raises
     ------
@@ -140,7 +149,9 @@ def _in_wheel() -> Path | None:
     from importlib import metadata  # slow to import
 
     try:
-        program = Path(str(metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2"))).absolute()
+        program = Path(
+            str(metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2"))
+        ).absolute()
     except metadata.PackageNotFoundError:
         return None
     return program if program.exists() else None
@@ -163,13 +174,19 @@ def _version(program: Path) -> str:
     text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(_refusal(program, f"printed '{visible(text[:60])}'{_complaint(answer)}"))
+        raise EngineVersionError(
+            _refusal(program, f"printed '{visible(text[:60])}'{_complaint(answer)}")
+        )
     if (int(match[1]), int(match[2])) < OLDEST:
-        raise EngineVersionError(f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}")
+        raise EngineVersionError(
+            f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}"
+        )
     return text
 
 
-_MISSING = re.compile(r": (?:line )?\d+: ([\w-]+): (?:command not found|not found|No such file or directory)")
+_MISSING = re.compile(
+    r": (?:line )?\d+: ([\w-]+): (?:command not found|not found|No such file or directory)"
+)
 """What bash and dash say where a shell script calls a program that is not on PATH."""
 
 
@@ -204,7 +221,8 @@ def _refusal(program: Path, answer: str) -> str:
     allowed = address_space()
     if allowed is not None and allowed < LEAST_MEMORY:
         return (
-            f"{program} does not start within the {allowed // 2**20}M of address space allowed here (ulimit -v): "
-            f"'--version' {answer}. Macaulay2 takes up to 620M before it computes anything."
+            f"{program} does not start within the {allowed // 2**20}M of address space allowed here"
+            f" (ulimit -v): '--version' {answer}. Macaulay2 takes up to 620M before it computes"
+            " anything."
         )
     return f"{program} is not Macaulay2: '--version' {answer}. {ADVICE}"

@@ -1,9 +1,10 @@
 """One Macaulay2 process on a pseudo-terminal of its own.
 
-The process leads a session of its own whose controlling terminal is ours: when this Python process ends for whatever
-reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and its children up, whether or not this
-process ignores that signal. On Linux the kernel kills Macaulay2 besides. The terminal is raw, so that nothing is echoed
-or translated. Starting it forks no Python code, which keeps it safe in programs with threads.
+The process leads a session of its own whose controlling terminal is ours: when this Python process
+ends for whatever reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and
+its children up, whether or not this process ignores that signal. On Linux the kernel kills
+Macaulay2 besides. The terminal is raw, so that nothing is echoed or translated. Starting it forks
+no Python code, which keeps it safe in programs with threads.
 """
 
 import os
@@ -26,8 +27,9 @@ from pexpect.fdpexpect import fdspawn
 
 from m2bridge.engine.discovery import CALM
 
-# $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3 whether to ask the
-# system for a signal on the end of the thread that started this (Linux, where there is a recent setpriv).
+# $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
+# whether to ask the system for a signal on the end of the thread that started this (Linux, where
+# there is a recent setpriv).
 _LAUNCH = """
 ulimit -c 0
 if [ -n "$2" ]; then ulimit -v "$2" || exit 97; fi
@@ -81,9 +83,21 @@ class Process:
         self._master, slave = os.openpty()
         try:
             tty.setraw(slave)
-            launch = ("/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, watched, str(program), *arguments)
+            launch = (
+                "/bin/sh",
+                "-c",
+                _LAUNCH,
+                "sh",
+                os.ttyname(slave),
+                limit,
+                watched,
+                str(program),
+                *arguments,
+            )
             self.pid = _spawn(launch, slave, _environment(folder, settings))
-            self._terminal = fdspawn(self._master, maxread=65536, searchwindowsize=200, use_poll=True)
+            self._terminal = fdspawn(
+                self._master, maxread=65536, searchwindowsize=200, use_poll=True
+            )
         except BaseException:
             os.close(self._master)
             raise
@@ -93,7 +107,8 @@ class Process:
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the process since its start, or since :meth:`forget_peak_memory`, in bytes.
+        """Largest resident memory of the process since its start, or since
+        :meth:`forget_peak_memory`, in bytes.
 
         ``None`` where the system does not say.
         """
@@ -133,7 +148,9 @@ class Process:
             With what was printed as their argument.
         """
         deadline = inf if timeout is None else time.monotonic() + timeout
-        while found := self._terminal.expect([pattern, EOF, TIMEOUT], timeout=_seconds_until(deadline)):
+        while found := self._terminal.expect(
+            [pattern, EOF, TIMEOUT], timeout=_seconds_until(deadline)
+        ):
             if found == 1:
                 raise Ended(_text(self._terminal.before))
             if time.monotonic() >= deadline:
@@ -149,8 +166,9 @@ class Process:
     def kill(self) -> int | None:
         """Kill the process and everything it started; its exit status, negative for a signal.
 
-        An exit status of a process that had ended by itself is preserved. ``None`` if it is not known: somebody else
-        has collected it, or the system has, because this process ignores SIGCHLD.
+        An exit status of a process that had ended by itself is preserved. ``None`` if it is not
+        known: somebody else has collected it, or the system has, because this process ignores
+        SIGCHLD.
         """
         return self._finalizer()
 
@@ -168,10 +186,11 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
-    """Start a program that leads a session of its own, and takes neither signals nor files from this process.
+    """Start a program that leads a session of its own, and takes neither signals nor files from
+    this process.
 
-    ``nohup`` lets a program ignore the signal by which a terminal says that it has closed, and so would all that the
-    program starts.
+    ``nohup`` lets a program ignore the signal by which a terminal says that it has closed, and so
+    would all that the program starts.
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
@@ -189,7 +208,8 @@ def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, st
 def _inheritable() -> Iterator[int]:
     """Open files, other than the standard ones, that a program started now would have too.
 
-    Without those that were opened before the limit on their number was lowered: the system takes them for mistakes.
+    Without those that were opened before the limit on their number was lowered: the system takes
+    them for mistakes.
     """
     limit = os.sysconf("SC_OPEN_MAX")
     for number in map(int, os.listdir("/dev/fd")):
@@ -199,7 +219,9 @@ def _inheritable() -> Iterator[int]:
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and everything it started, and close its terminal; see :meth:`Process.kill`."""
+    """Kill a process and everything it started, and close its terminal; see
+    :meth:`Process.kill`.
+    """
     if not _has_ended(pid, patience=0.02 if _is_closed(master) else 0):
         os.killpg(pid, signal.SIGKILL)
     # The leader is waited for last: until then its id cannot be given to a stranger.
@@ -224,7 +246,9 @@ def _is_closed(terminal: int) -> bool:
 
 
 def _has_ended(pid: int, patience: float) -> bool:
-    """Whether a child has ended, or does so within some seconds, without collecting its exit status."""
+    """Whether a child has ended, or does so within some seconds, without collecting its exit
+    status.
+    """
     deadline = time.monotonic() + patience
     try:
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -240,7 +264,10 @@ def _descendants(leader: int) -> Iterator[int]:
     """Living processes of a session other than its leader."""
     for pid in psutil.pids():
         with suppress(OSError, psutil.Error):
-            if os.getsid(pid) == leader != pid and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            if (
+                os.getsid(pid) == leader != pid
+                and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+            ):
                 yield pid
 
 

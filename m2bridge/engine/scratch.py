@@ -1,8 +1,9 @@
 """Temporary folders that do not outlive their process for long, however it ends.
 
-A folder is locked by the kernel for the process that made it, and the lock ends with the process. So folders that
-nobody holds were left by processes that were killed, and whoever starts next removes them. A process id would not do:
-it may be given again, and containers that share a folder number their processes each for itself.
+A folder is locked by the kernel for the process that made it, and the lock ends with the process.
+So folders that nobody holds were left by processes that were killed, and whoever starts next
+removes them. A process id would not do: it may be given again, and containers that share a folder
+number their processes each for itself.
 """
 
 import errno
@@ -23,7 +24,9 @@ PREFIX = "m2bridge-run-"
 _SYSTEM = ("/tmp", "/var/tmp")
 
 _SHORT = 60
-"""Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and systems take 103."""
+"""Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and
+systems take 103.
+"""
 
 
 left_to_the_parent: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -33,7 +36,8 @@ os.register_at_fork(after_in_child=lambda: [thing.disown() for thing in list(lef
 
 
 class Scratch:
-    """A new temporary folder; removed by :meth:`remove`, when it is dropped, and at the end of Python.
+    """A new temporary folder; removed by :meth:`remove`, when it is dropped, and at the end of
+    Python.
 
     A child made by ``fork`` leaves it to the parent.
 
@@ -69,7 +73,9 @@ class Scratch:
 
 
 def short_folders() -> tuple[str, ...]:
-    """The folders in which temporary folders with sockets may be made: the names of sockets cannot be long."""
+    """The folders in which temporary folders with sockets may be made: the names of sockets cannot
+    be long.
+    """
     usual = tempfile.gettempdir()
     return _SYSTEM if len(os.fsencode(usual)) > _SHORT else (usual,)
 
@@ -93,7 +99,9 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """A new folder and its lock; once more if another process took it for one that was left, before it was locked."""
+    """A new folder and its lock; once more if another process took it for one that was left, before
+    it was locked.
+    """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
@@ -104,7 +112,9 @@ def _make(where: str | None) -> tuple[Path, int]:
 
 
 def locked(descriptor: int) -> bool:
-    """Lock an open file or folder for this process; whether it was free, as all are on a file system without locks."""
+    """Lock an open file or folder for this process; whether it was free, as all are on a file
+    system without locks.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -131,15 +131,18 @@ class Engine(Protocol):
         Raises
         ------
         EngineError
-            If it did not run to its end; the records that were complete by then are in the exception.
+            If it did not run to its end; the records that were complete by then are in the
+            exception.
         """
 
 
-def render(name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None) -> Script:
+def render(
+    name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None
+) -> Script:
     """Fill in ``templates/<name>.m2.j2``.
 
-    Every value is Macaulay2 code, except ``title``: words of any origin, which stand in a comment and cannot leave it,
-    because all line breaks and control characters become spaces.
+    Every value is Macaulay2 code, except ``title``: words of any origin, which stand in a comment
+    and cannot leave it, because all line breaks and control characters become spaces.
 
     Raises
     ------
@@ -165,7 +168,9 @@ def _environment(**options: Any) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     loader = FileSystemLoader(folder("templates"))
-    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options)
+    return Environment(
+        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options
+    )
 
 
 @cache
@@ -174,7 +179,8 @@ def _script_environment() -> Environment:
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it. Control characters become their numbers.
+    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it. Control characters become
+    their numbers.
 
     Raises
     ------
@@ -185,7 +191,8 @@ def page(name: str, values: Mapping[str, object]) -> str:
 
 
 def document(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.j2``, Markdown or LaTeX; commands stand in ``<% %>``, values in ``<< >>``.
+    """Fill in ``templates/<name>.j2``, Markdown or LaTeX; commands stand in ``<% %>``, values in
+    ``<< >>``.
 
     Raises
     ------
@@ -196,7 +203,8 @@ def document(name: str, values: Mapping[str, object]) -> str:
 
 
 def cited(text: str, documentation: str = "") -> Markup:
-    """Text in which arXiv numbers are links, and pages of the documentation, if it is said where that is.
+    """Text in which arXiv numbers are links, and pages of the documentation, if it is said where
+    that is.
 
     Parameters
     ----------
@@ -217,7 +225,9 @@ def cited(text: str, documentation: str = "") -> Markup:
 @cache
 def _page_environment() -> Environment:
     # The texts that macros write are of another type, and stay as they are.
-    environment = _environment(autoescape=True, finalize=lambda value: visible(value) if type(value) is str else value)
+    environment = _environment(
+        autoescape=True, finalize=lambda value: visible(value) if type(value) is str else value
+    )
     environment.filters["cited"] = cited
     return environment
 
@@ -227,6 +237,12 @@ def _document_environment() -> Environment:
     from m2bridge.results import markup
 
     environment = _script_environment().overlay("<%", "%>", "<<", ">>", "<#", "#>")
-    filters = (markup.latex, markup.latex_links, markup.line, markup.markdown, markup.markdown_links)
+    filters = (
+        markup.latex,
+        markup.latex_links,
+        markup.line,
+        markup.markdown,
+        markup.markdown_links,
+    )
     environment.filters |= {text.__name__: text for text in filters}
     return environment

@@ -1,4 +1,6 @@
-"""Macaulay2 as a process that takes one request after the other, and sessions, whose scripts are isolated."""
+"""Macaulay2 as a process that takes one request after the other, and sessions, whose scripts are
+isolated.
+"""
 
 import json
 import os
@@ -28,9 +30,10 @@ _START_LIMIT = 120.0
 class Conversation:
     """A process of Macaulay2, its folder, and whose turn it is.
 
-    Code goes in as files and answers come out in another, whose closing record carries the name of the request; the
-    terminal carries what is printed, and the report that a request is over. After a time-out, a crash or an interrupt
-    the process is killed with everything it started: a conversation is never repaired, nothing is run again unasked.
+    Code goes in as files and answers come out in another, whose closing record carries the name of
+    the request; the terminal carries what is printed, and the report that a request is over. After
+    a time-out, a crash or an interrupt the process is killed with everything it started: a
+    conversation is never repaired, nothing is run again unasked.
 
     Parameters
     ----------
@@ -42,18 +45,26 @@ class Conversation:
     """
 
     codes = 1
-    """The number of codes that are kept, to show where in them a function failed that a later one calls."""
+    """The number of codes that are kept, to show where in them a function failed that a later one
+    calls.
+    """
     over = ""
     """Why no process may begin any more; empty while one may."""
 
     def __init__(
-        self, locate: Callable[[], Candidate], limits: Limits, options: tuple[str, ...], scripts: tuple[str, ...]
+        self,
+        locate: Callable[[], Candidate],
+        limits: Limits,
+        options: tuple[str, ...],
+        scripts: tuple[str, ...],
     ) -> None:
         self._locate, self.limits = locate, limits
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
-        """The number of the first column in messages of this Macaulay2: 1 until some version, 0 from then on."""
+        """The number of the first column in messages of this Macaulay2: 1 until some version, 0
+        from then on.
+        """
         self._options, self._scripts = (*OPTIONS, *options), scripts
         self.process: Process | None = None
         """The process, if one runs."""
@@ -105,7 +116,8 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """The process, and the folder for its files."""
-        if self._ready and self.process is not None and self.process.has_ended:  # killed between two requests
+        # killed between two requests
+        if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
             self.check_open()
@@ -113,21 +125,30 @@ class Conversation:
             assert program is not None
             self._scratch = self._scratch or Scratch()
             arguments = (*self._options, *(str(m2script(name)) for name in self._scripts))
-            self.process = Process(program, arguments, self.limits.memory, self._scratch.path, self.settings())
+            self.process = Process(
+                program, arguments, self.limits.memory, self._scratch.path, self.settings()
+            )
             self._ready = False
             sweep()
         assert self._scratch is not None
         return self.process, self._scratch.path
 
     def request(
-        self, function: str, source: Source, arguments: Sequence[str] = (), *, given: str = "", timeout: float | None
+        self,
+        function: str,
+        source: Source,
+        arguments: Sequence[str] = (),
+        *,
+        given: str = "",
+        timeout: float | None,
     ) -> Transcript:
         """Run code that comes to its end.
 
         Parameters
         ----------
         function : str
-            Of ``m2scripts/session.m2``; called with the name of the request and its files' common stem.
+            Of ``m2scripts/session.m2``; called with the name of the request and its files' common
+            stem.
         source : Source
         arguments : sequence of str
             Further ones, as Macaulay2 code.
@@ -166,12 +187,17 @@ class Conversation:
         return Transcript(records[:-1], output, seconds, self.candidate.version)
 
     def _exchange(
-        self, nonce: str, function: str, texts: Mapping[str, str], arguments: Sequence[str], limit: float | None
+        self,
+        nonce: str,
+        function: str,
+        texts: Mapping[str, str],
+        arguments: Sequence[str],
+        limit: float | None,
     ) -> tuple[tuple[str, ...], str, float] | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
-        The records with the closing one, what was printed, and the seconds that it took; ``None`` if Macaulay2 did not
-        begin with it: what ran earlier has made it useless, and it was ended.
+        The records with the closing one, what was printed, and the seconds that it took; ``None``
+        if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
         """
         process, folder = self._started()
         files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
@@ -180,7 +206,9 @@ class Conversation:
             for path, text in files.items():
                 path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
             begin = time.monotonic()
-            process.send(f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n")
+            process.send(
+                f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n"
+            )
             output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
             seconds = time.monotonic() - begin
             if begun == nonce:
@@ -222,24 +250,32 @@ class Conversation:
         process, folder = self._start()
         if not self._ready:
             process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
-            output, _ = self._report(process, _START_LIMIT, None, f"{self.candidate.program} did not start")
+            output, _ = self._report(
+                process, _START_LIMIT, None, f"{self.candidate.program} did not start"
+            )
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
 
-    def _report(self, process: Process, timeout: float | None, answers: Path | None, late: str) -> tuple[str, str]:
+    def _report(
+        self, process: Process, timeout: float | None, answers: Path | None, late: str
+    ) -> tuple[str, str]:
         """Wait for the report; any failure ends the process.
 
         What was printed until then, and the nonce of the request that began last.
         """
         try:
             with limited(timeout) as running:
-                return process.read_until(rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), running.remaining)
+                return process.read_until(
+                    rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), running.remaining
+                )
         except Overdue as reason:
             message = f"{late} within {running.limit} and was killed"
             self._end(message)
             message += f"; {running.more}"
-            raise TimeLimitError(message, records=_answers_so_far(answers), output=str(reason)) from None
+            raise TimeLimitError(
+                message, records=_answers_so_far(answers), output=str(reason)
+            ) from None
         except Ended as reason:
             self.process = None
             error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)
@@ -250,7 +286,9 @@ class Conversation:
             raise
 
     def disown(self) -> None:
-        """Leave the process and its files to the parent, in a child made by ``fork``, and begin anew."""
+        """Leave the process and its files to the parent, in a child made by ``fork``, and begin
+        anew.
+        """
         if self.process is not None:
             self.process.disown()
             self.ended = "this process is a child of the one in which Macaulay2 runs"
@@ -268,7 +306,9 @@ def quoted(text: str | bytes | Path) -> str:
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
     """The complete records without the closing one, which may have come just before the limit."""
-    return tuple(record for record in _complete_records(answers) if not record.startswith('{"end":'))
+    return tuple(
+        record for record in _complete_records(answers) if not record.startswith('{"end":')
+    )
 
 
 def _complete_records(answers: Path | None) -> tuple[str, ...]:
@@ -286,14 +326,14 @@ LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
 class Session(Conversation):
     """A Macaulay2 that answers one script after the other; found and started at the first run.
 
-    A script goes in as a file and works with symbols of its own; its answers come out in another file, whose closing
-    record carries the nonce of the run. What the script prints is kept apart and never read for answers. After a
-    time-out, a crash or an interrupt the process is killed with everything it started: a conversation is never
-    repaired, and no script is run again unasked.
+    A script goes in as a file and works with symbols of its own; its answers come out in another
+    file, whose closing record carries the nonce of the run. What the script prints is kept apart
+    and never read for answers. After a time-out, a crash or an interrupt the process is killed with
+    everything it started: a conversation is never repaired, and no script is run again unasked.
 
-    Threads that share a session take turns. A child made by ``fork`` leaves the process to its parent, and starts
-    another when it runs something. A session that is dropped ends its process. In its ``with`` block it is the
-    :func:`current` one, which computations use.
+    Threads that share a session take turns. A child made by ``fork`` leaves the process to its
+    parent, and starts another when it runs something. A session that is dropped ends its process.
+    In its ``with`` block it is the :func:`current` one, which computations use.
 
     Parameters
     ----------
@@ -303,7 +343,9 @@ class Session(Conversation):
         Limits for each run.
     """
 
-    def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
+    ) -> None:
         # it loads no package that a script does not ask for
         options, scripts = ("--no-preload",), (*LIBRARIES, "session")
         super().__init__(cache(partial(locate, program)), limits or Limits(), options, scripts)
@@ -316,7 +358,8 @@ class Session(Conversation):
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the Macaulay2 for isolated runs, in bytes, where the system tells it.
+        """Largest resident memory of the Macaulay2 for isolated runs, in bytes, where the system
+        tells it.
 
         Since its start, or since :meth:`forget_peak_memory`.
         """
@@ -333,13 +376,14 @@ class Session(Conversation):
         Parameters
         ----------
         timeout : float, optional
-            Seconds; never more than the session's own limit. The start of Macaulay2 counts only where the whole
-            computation has a limit, see :mod:`m2bridge.limits`.
+            Seconds; never more than the session's own limit. The start of Macaulay2 counts only
+            where the whole computation has a limit, see :mod:`m2bridge.limits`.
 
         Raises
         ------
         InvalidCaseError
-            If the timeout is not a positive number, or the script is not a :class:`~m2bridge.Script`.
+            If the timeout is not a positive number, or the script is not a
+            :class:`~m2bridge.Script`.
         ScriptError
             If Macaulay2 reports an error, or the script emits nothing; the session goes on.
         TimeLimitError, MemoryLimitError, EngineDiedError
@@ -347,13 +391,18 @@ class Session(Conversation):
         """
         if not isinstance(script, Script):
             raise InvalidCaseError(
-                "script", f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2 code"
+                "script",
+                f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2"
+                " code",
             )
         name = f"the script '{script.name}'"
         transcript = self.request("mbRun", Source(name, script.body), timeout=timeout)
         if not transcript.records:
             error = "the script emitted nothing"
-            advice = f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by Macaulay2().value'
+            advice = (
+                f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by'
+                " Macaulay2().value"
+            )
             raise ScriptError(advice, error=error, file=name, output=transcript.output)
         return transcript
 

@@ -1,4 +1,6 @@
-"""Errors of code that Macaulay2 ran, with their places in it, and errors of a process that ended."""
+"""Errors of code that Macaulay2 ran, with their places in it, and errors of a process that
+ended.
+"""
 
 import re
 import signal
@@ -7,11 +9,18 @@ from dataclasses import dataclass
 
 from m2bridge.engine.discovery import OTHER_PROCESSOR
 from m2bridge.engine.scratch import PREFIX
-from m2bridge.errors import ConversionError, EngineDiedError, EngineError, MemoryLimitError, ScriptError
+from m2bridge.errors import (
+    ConversionError,
+    EngineDiedError,
+    EngineError,
+    MemoryLimitError,
+    ScriptError,
+)
 from m2bridge.limits import Limits, address_space
 from m2bridge.system import exit_text, signal_of
 
-# file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led there.
+# file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led
+# there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
 _HEAD = re.compile(rf"^{_PLACE}error: ", re.MULTILINE)
 _BARE_HEAD = re.compile(r"^error: ", re.MULTILINE)
@@ -50,7 +59,9 @@ class Place:
         around = range(max(1, self.line - 2), min(len(lines), self.line + 2) + 1)
         shown = [f"{'>' if n == self.line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around]
         if self.column <= 200:
-            shown.insert(list(around).index(self.line) + 1, " " * 7 + "| " + " " * (self.column - 1) + "^")
+            shown.insert(
+                list(around).index(self.line) + 1, " " * 7 + "| " + " " * (self.column - 1) + "^"
+            )
         return "\n".join(shown)
 
     def __str__(self) -> str:
@@ -59,7 +70,11 @@ class Place:
 
 
 def script_error(
-    nonce: str, records: tuple[str, ...], output: str, sources: Mapping[str, Source], first_column: int
+    nonce: str,
+    records: tuple[str, ...],
+    output: str,
+    sources: Mapping[str, Source],
+    first_column: int,
 ) -> ScriptError | ConversionError:
     """The error for code that Macaulay2 did not run to its end, or for what was given to it.
 
@@ -83,7 +98,11 @@ def script_error(
     place, last = (places[0], places[-1]) if places else (Place(sources[nonce]),) * 2
     called = "" if place.source is last.source else f", called from {last}"
     return ScriptError(
-        "\n".join(filter(None, (f"Macaulay2 reported an error: {message} ({place}{called})", place.excerpt))),
+        "\n".join(
+            filter(
+                None, (f"Macaulay2 reported an error: {message} ({place}{called})", place.excerpt)
+            )
+        ),
         error=message,
         file=place.source.name,
         line=place.line,
@@ -95,7 +114,9 @@ def script_error(
 
 
 def _parts(output: str) -> tuple[str, str, str]:
-    """Split output into what was printed before the error, its message, and the text with the places, which is last."""
+    """Split output into what was printed before the error, its message, and the text with the
+    places, which is last.
+    """
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
@@ -103,7 +124,8 @@ def _parts(output: str) -> tuple[str, str, str]:
             return output, "the code ended before its last line", ""
         return output[: bare.start()], _message(output, bare.end()), ""
     head, place = heads[-1], heads[-1]
-    if len(heads) > 1 and output.startswith(_OPENING, head.end()):  # the place is that of the bracket left open
+    # the place is that of the bracket left open
+    if len(heads) > 1 and output.startswith(_OPENING, head.end()):
         place = heads[-2]
     begin = place.start("file") + _path(place["file"])
     return output[:begin], _message(output, place.end()), output[head.start() :]
@@ -119,7 +141,9 @@ def _path(text: str) -> int:
 def _message(output: str, begin: int) -> str:
     """The message that begins there, up to the calls that led to it."""
     end = _FRAME.search(output, begin)
-    return re.sub(r"^-- ?", "", output[begin : end.start() if end else None].strip(), flags=re.MULTILINE)
+    return re.sub(
+        r"^-- ?", "", output[begin : end.start() if end else None].strip(), flags=re.MULTILINE
+    )
 
 
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
@@ -138,16 +162,24 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """The character before which a line has this width; Macaulay2 counts bytes, and tabs to multiples of 8."""
+    """The character before which a line has this width; Macaulay2 counts bytes, and tabs to
+    multiples of 8.
+    """
     reached = 0
     for number, character in enumerate(line, 1):
         if reached >= width:
             return number
-        reached += 8 - reached % 8 if character == "\t" else len(character.encode("utf-8", "surrogateescape"))
+        reached += (
+            8 - reached % 8
+            if character == "\t"
+            else len(character.encode("utf-8", "surrogateescape"))
+        )
     return len(line) + 1
 
 
-_OUT_OF_MEMORY = re.compile(r"out of memory|std::bad_alloc|(?:[Cc]annot|[Uu]nable to) allocate|failed to map")
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|std::bad_alloc|(?:[Cc]annot|[Uu]nable to) allocate|failed to map"
+)
 
 
 def size(memory: int) -> str:
@@ -156,17 +188,27 @@ def size(memory: int) -> str:
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
-    """The error for a process that ended by itself, with its exit status (negative: a signal; ``None``: not known)."""
+    """The error for a process that ended by itself, with its exit status (negative: a signal;
+    ``None``: not known).
+    """
     tail = output[-2000:]
     if status == 97 and not output:
         return EngineDiedError("this system refuses a limit on memory; run without --memory")
     inherited = address_space()
-    crashed = status in (-signal.SIGABRT, -signal.SIGSEGV) and (limits.memory is not None or inherited is not None)
+    crashed = status in (-signal.SIGABRT, -signal.SIGSEGV) and (
+        limits.memory is not None or inherited is not None
+    )
     if _OUT_OF_MEMORY.search(tail) or crashed:
         if limits.memory is not None:
-            reached, advice = f"the memory limit of {size(limits.memory)}", "give it more with --memory"
+            reached, advice = (
+                f"the memory limit of {size(limits.memory)}",
+                "give it more with --memory",
+            )
         elif inherited is not None:
-            reached, advice = f"the limit of {size(inherited)} on address space here", "raise it (ulimit -v)"
+            reached, advice = (
+                f"the limit of {size(inherited)} on address space here",
+                "raise it (ulimit -v)",
+            )
         else:
             reached, advice = "the memory of this machine", "take a larger one"
         message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
@@ -178,7 +220,11 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
 def ending(status: int | None) -> str:
     """Say how a process ended, by its exit status; to follow its name."""
     if status is None:
-        return "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
+        return (
+            "ended (how, is not known: this program ignores SIGCHLD, or waits for all its children)"
+        )
     if signal_of(status) == signal.SIGILL:
         return OTHER_PROCESSOR
-    return exit_text(status) + (" (the system may have run out of memory)" if status == -signal.SIGKILL else "")
+    return exit_text(status) + (
+        " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
+    )

@@ -1,4 +1,5 @@
-"""The families of models: those of this package, one line each, and those that other packages bring.
+"""The families of models: those of this package, one line each, and those that other packages
+bring.
 
 A package brings a family, and what checks its certificates, through two entry-point groups::
 
@@ -8,9 +9,9 @@ A package brings a family, and what checks its certificates, through two entry-p
     [project.entry-points."m2bridge.checkers"]
     my-family = "my_package.checker:CHECKER"
 
-where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.definition.Family` and ``CHECKER`` a
-:class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing is loaded before it is
-asked for, so that certificates are checked without what the models need.
+where ``FAMILY`` is an instance of a subclass of :class:`m2bridge.families.definition.Family` and
+``CHECKER`` a :class:`m2bridge.checker.FamilyChecker`; each has the name of the entry point. Nothing
+is loaded before it is asked for, so that certificates are checked without what the models need.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ OWN = {
     "deep-attention-all-sizes": "m2bridge.families.deep_attention.all_sizes",
     "polynomial-network": "m2bridge.families.polynomial_network",
 }
-"""The families of this package, one line each: a folder with ``family:FAMILY`` and ``checker:CHECKER``."""
+"""The families of this package, one line each: a folder with ``family:FAMILY`` and
+``checker:CHECKER``.
+"""
 
 
 def family_names() -> tuple[str, ...]:
@@ -59,8 +62,8 @@ def family(name: str) -> Family[Any]:
     Raises
     ------
     InvalidCaseError
-        If there is none, several packages claim the name, or the one that brings it is broken; no other family is
-        touched by that.
+        If there is none, several packages claim the name, or the one that brings it is broken; no
+        other family is touched by that.
 
     Examples
     --------
@@ -122,12 +125,18 @@ def _claimed(group: str, name: str) -> EntryPoint:
     registered = _registered(group)
     entries = registered.get(name, ())
     if not entries and group == CHECKERS:
-        raise InvalidCaseError("family", f"no checker for the family '{name}': install the package that brings it")
+        raise InvalidCaseError(
+            "family", f"no checker for the family '{name}': install the package that brings it"
+        )
     if not entries:
-        raise InvalidCaseError("family", f"there is no family '{name}': use {', '.join(sorted(registered))}")
+        raise InvalidCaseError(
+            "family", f"there is no family '{name}': use {', '.join(sorted(registered))}"
+        )
     if len(entries) > 1:
         claims = " and ".join(f"{_package(entry)} ({entry.value})" for entry in entries)
-        raise InvalidCaseError("family", f"the name '{name}' is claimed by {claims}: remove all but one")
+        raise InvalidCaseError(
+            "family", f"the name '{name}' is claimed by {claims}: remove all but one"
+        )
     return entries[0]
 
 
@@ -145,7 +154,9 @@ def _changed(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """A package that is found twice on the path counts once. Reading all packages takes some hundredths of a second."""
+    """A package that is found twice on the path counts once. Reading all packages takes some
+    hundredths of a second.
+    """
     from importlib.metadata import EntryPoint, entry_points
 
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
@@ -170,5 +181,6 @@ def _load(entry: EntryPoint) -> Any:
 def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
     what = "family" if entry.group == GROUP else "checker of the family"
     return InvalidCaseError(
-        "family", f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}"
+        "family",
+        f"the {what} '{entry.name}' of the package {_package(entry)} cannot be used: {reason}",
     )

@@ -1,4 +1,6 @@
-"""Families of all sizes: one case, whose statements are decided for all sizes of another family at once."""
+"""Families of all sizes: one case, whose statements are decided for all sizes of another family at
+once.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -16,7 +18,8 @@ from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, durat
 
 @dataclass(frozen=True, slots=True)
 class AllSizesCase:
-    """All sizes together, as one case on the command line and in certificates: not one model, so it has no map.
+    """All sizes together, as one case on the command line and in certificates: not one model, so it
+    has no map.
 
     Parameters
     ----------
@@ -54,7 +57,8 @@ class AllSizesVerdict:
         See :class:`m2bridge.maps.statement.GlobalStatement`.
     decision : Decision
     computed, trusted : tuple of str
-        What was computed for this verdict, and the lemmas on which it rests, with their proofs or sources.
+        What was computed for this verdict, and the lemmas on which it rests, with their proofs or
+        sources.
     """
 
     statement: str
@@ -76,7 +80,9 @@ class AllSizesVerdict:
 
     @abstractmethod
     def in_words(self) -> tuple[list[str], str]:
-        """Return where the statement is true, false, and does not apply; and the first counterexample, or nothing."""
+        """Return where the statement is true, false, and does not apply; and the first
+        counterexample, or nothing.
+        """
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and what it rests on, for ``json.dumps``."""
@@ -153,7 +159,10 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
             ("not finished", self.unfinished or None),
         ]
         findings = Findings([verdict.to_finding() for verdict in self.verdicts])
-        return Sheet(f"Cross-check of {self.subject} for {self.scope}", [Facts(rows), *self.tables(), findings])
+        return Sheet(
+            f"Cross-check of {self.subject} for {self.scope}",
+            [Facts(rows), *self.tables(), findings],
+        )
 
     def content(self, key: str) -> Content:
         """Return answer, evidence and lemmas for the statements with this key.
@@ -164,15 +173,23 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
             If a verdict cannot be written in a certificate.
         """
         verdicts = [verdict for verdict in self.verdicts if verdict.statement == key]
-        trusts = (verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED)
+        trusts = (
+            verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED
+        )
         trusted = tuple(dict.fromkeys(lemma for lemmas in trusts for lemma in lemmas))
-        return Content({"verdicts": [verdict.certificate_json() for verdict in verdicts]}, self.evidence(), trusted)
+        return Content(
+            {"verdicts": [verdict.certificate_json() for verdict in verdicts]},
+            self.evidence(),
+            trusted,
+        )
 
 
 S = TypeVar("S", bound=Statement)
 
 
-def with_a_form(requests: Sequence[S], has_form: Callable[[S], bool]) -> tuple[list[S], tuple[str, ...]]:
+def with_a_form(
+    requests: Sequence[S], has_form: Callable[[S], bool]
+) -> tuple[list[S], tuple[str, ...]]:
     """Return the statements that have a form for all sizes, and the names of the others.
 
     Raises
@@ -183,19 +200,24 @@ def with_a_form(requests: Sequence[S], has_form: Callable[[S], bool]) -> tuple[l
     chosen = [statement for statement in requests if has_form(statement)]
     others = tuple(name_with_part(s.key, s.part) for s in requests if not has_form(s))
     if not chosen:
-        raise MethodUnavailableError(f"not stated for all sizes, but only for single cases: {', '.join(others)}")
+        raise MethodUnavailableError(
+            f"not stated for all sizes, but only for single cases: {', '.join(others)}"
+        )
     return chosen, others
 
 
 def finished(result: Any) -> Any:
-    """Return a result for a certificate, which has everything or nothing; TimeLimitError if it is unfinished."""
+    """Return a result for a certificate, which has everything or nothing; TimeLimitError if it is
+    unfinished.
+    """
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
     return result
 
 
 class AllSizesFamily(Family[AllSizesCase]):
-    """A family with one case, all sizes of another family; one result answers all questions about statements.
+    """A family with one case, all sizes of another family; one result answers all questions about
+    statements.
 
     Attributes
     ----------
@@ -232,7 +254,9 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @abstractmethod
     def row(self, key: str, verdict: dict[str, Any]) -> Row:
-        """Return the row of tables for a verdict in a certificate; ValueError if the verdict does not follow."""
+        """Return the row of tables for a verdict in a certificate; ValueError if the verdict does
+        not follow.
+        """
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
         """One question for each key of the statements."""

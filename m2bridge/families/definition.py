@@ -1,7 +1,8 @@
-"""What a family of models is, and what a question about it is: base classes, whose methods a family overrides.
+"""What a family of models is, and what a question about it is: base classes, whose methods a family
+overrides.
 
-Also the options that name a case, figures, and how numbers are read. In a batch one text means several numbers,
-``1..4,7``, or several lists of numbers, ``1..3,2,1``.
+Also the options that name a case, figures, and how numbers are read. In a batch one text means
+several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
 
 MOST = 2_000_000
-"""Numbers in one range, and cases of the largest batch; larger ones are a mistake or need a design of their own."""
+"""Numbers in one range, and cases of the largest batch; larger ones are a mistake or need a design
+of their own.
+"""
 
 DIGITS = 9
 """The number of digits of the largest numbers that are read."""
@@ -52,7 +55,9 @@ def positive_integer(option: str, value: object, largest: int = LARGEST) -> int:
     if value > largest:
         raise InvalidCaseError(option, f"must be at most {largest}")
     if value < 1:
-        raise InvalidCaseError(option, "must be at least 1" + (f", not {value}" if value > -LARGEST else ""))
+        raise InvalidCaseError(
+            option, "must be at least 1" + (f", not {value}" if value > -LARGEST else "")
+        )
     return value
 
 
@@ -64,7 +69,8 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
 
 
 def ranges(option: str, text: str) -> tuple[int, ...]:
-    """The numbers meant by ``3``, ``1..4``, ``1,3,5`` or ``1..3,7``, in order and without repetition.
+    """The numbers meant by ``3``, ``1..4``, ``1,3,5`` or ``1..3,7``, in order and without
+    repetition.
 
     Raises
     ------
@@ -94,9 +100,13 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 def _range(option: str, part: str, there: int = 0) -> range:
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
-        raise InvalidCaseError(option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5")
+        raise InvalidCaseError(
+            option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5"
+        )
     if max(map(len, filter(None, match.groups()))) > DIGITS:
-        raise InvalidCaseError(option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits")
+        raise InvalidCaseError(
+            option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits"
+        )
     first, last = int(match[1]), int(match[2] or match[1])
     if first < 1 or last < first:
         raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
@@ -146,7 +156,8 @@ O = TypeVar("O")
 
 
 class Question(ABC, Generic[M, O]):
-    """A question: how it is answered, certified and shown; the checker of the family is apart, and shares none of it.
+    """A question: how it is answered, certified and shown; the checker of the family is apart, and
+    shares none of it.
 
     Attributes
     ----------
@@ -196,7 +207,9 @@ class Question(ABC, Generic[M, O]):
         return True
 
     def trusts_program(self, model: M) -> bool:
-        """Return whether the answer rests on what Macaulay2 said, which a checker does not compute anew."""
+        """Return whether the answer rests on what Macaulay2 said, which a checker does not compute
+        anew.
+        """
         return False
 
 
@@ -262,8 +275,8 @@ class CaseOption:
     symbol : str
         How tables call it; the name when left out.
     several : callable, optional
-        From the name and text such as ``1..3`` to the values that are meant, for batches; raises InvalidCaseError. One
-        value when left out.
+        From the name and text such as ``1..3`` to the values that are meant, for batches; raises
+        InvalidCaseError. One value when left out.
     positional : bool
         Whether it is given without its name, as a file is.
     """
@@ -308,8 +321,9 @@ class Figure:
     options : tuple of CaseOption
         What can be chosen.
     compute : callable
-        From the values of the options, by name, to a :class:`~m2bridge.results.picture.PictureResult` that has
-        ``to_csv``; with ``engine=`` if Macaulay2 takes part.
+        From the values of the options, by name, to a
+        :class:`~m2bridge.results.picture.PictureResult` that has ``to_csv``; with ``engine=`` if
+        Macaulay2 takes part.
     needs_engine : bool
     """
 
@@ -320,7 +334,9 @@ class Figure:
     needs_engine: bool = False
 
     def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """The figure for options on the command line; raises InvalidCaseError with the name of a bad option."""
+        """The figure for options on the command line; raises InvalidCaseError with the name of a
+        bad option.
+        """
         return self.compute(**read_options(self.options, texts))
 
 
@@ -330,7 +346,8 @@ class Commands(ABC, Generic[M]):
     Attributes
     ----------
     comparisons : tuple of str
-        Predictions with a computation of their own, :meth:`compare`: no theorems, and not part of ``all``.
+        Predictions with a computation of their own, :meth:`compare`: no theorems, and not part of
+        ``all``.
     """
 
     __slots__ = ()
@@ -343,11 +360,16 @@ class Commands(ABC, Generic[M]):
         """The family in words, plural."""
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
-        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form for them."""
-        raise InvalidCaseError("all_sizes", f"no statement about {self.title} has a form for all sizes")
+        """Decide statements for all sizes at once; raises InvalidCaseError where none has a form
+        for them.
+        """
+        raise InvalidCaseError(
+            "all_sizes", f"no statement about {self.title} has a form for all sizes"
+        )
 
     def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
-        """Compute closures for all sizes at once, with a polynomial for each representation if that is asked for.
+        """Compute closures for all sizes at once, with a polynomial for each representation if that
+        is asked for.
 
         Raises
         ------
@@ -368,12 +390,16 @@ class Commands(ABC, Generic[M]):
         """Decide where a function lies, which its coordinates or its weights name."""
         raise MethodUnavailableError(f"membership is not decided for {self.title}")
 
-    def standalone(self, computation: str, model: M, *, field: CoefficientField, coordinates: Any, method: str) -> str:
+    def standalone(
+        self, computation: str, model: M, *, field: CoefficientField, coordinates: Any, method: str
+    ) -> str:
         """Return the complete program of a computation, for ``M2 --script``."""
         raise MethodUnavailableError(f"there are no programs to run by hand about {self.title}")
 
     def contents(self, source: Any) -> Result | None:
-        """List the arrays in a file of weights if their names are not usual ones; ``None`` where they are."""
+        """List the arrays in a file of weights if their names are not usual ones; ``None`` where
+        they are.
+        """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
     def weights(self, source: Any, **options: Any) -> Result:
@@ -381,7 +407,11 @@ class Commands(ABC, Generic[M]):
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
     def at_weights(
-        self, model: M, shapes: Sequence[Sequence[Any]], regular: bool, matrices: Callable[[str], Iterator[Any]]
+        self,
+        model: M,
+        shapes: Sequence[Sequence[Any]],
+        regular: bool,
+        matrices: Callable[[str], Iterator[Any]],
     ) -> Any:
         """Say what trained weights determine of a model as a whole.
 
@@ -392,7 +422,8 @@ class Commands(ABC, Generic[M]):
         regular : bool
             Whether the weights of each head alone are proved to be a regular point.
         matrices : callable
-            Yields for each layer the matrices of each head with these letters, such as ``KQV``, modulo a prime.
+            Yields for each layer the matrices of each head with these letters, such as ``KQV``,
+            modulo a prime.
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
@@ -400,8 +431,9 @@ class Commands(ABC, Generic[M]):
 class Family(Commands[M]):
     """A family of models.
 
-    Subclasses override what there is to say; the registry has one instance of each. Modules that are slow to import,
-    such as those that need SymPy, are imported inside the methods: the names of options and statements need none.
+    Subclasses override what there is to say; the registry has one instance of each. Modules that
+    are slow to import, such as those that need SymPy, are imported inside the methods: the names of
+    options and statements need none.
 
     Attributes
     ----------
@@ -409,18 +441,20 @@ class Family(Commands[M]):
         What names a case.
     observed_separately : bool
         Whether a question observes only what its statements are about (the models are
-        :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies, when
-        everything is asked; else all questions share one observation of everything.
+        :meth:`~m2bridge.maps.model.Model.observe`), and is asked only where one of them applies,
+        when everything is asked; else all questions share one observation of everything.
     grid_note : str
         The cases that a batch does not leave out of a grid, in words.
     orbits : str
         What names an orbit, in words, where the functions of a model fall into orbits.
     all_sizes : str
-        The family with one case, all sizes of this one; empty if no statement has a form for them. Its certificates
-        are those of ``--all-sizes``, and :meth:`cross_check_all_sizes` is its cross-check.
+        The family with one case, all sizes of this one; empty if no statement has a form for them.
+        Its certificates are those of ``--all-sizes``, and :meth:`cross_check_all_sizes` is its
+        cross-check.
     modules : tuple of str
-        The modules that observe models and answer questions, by their names: a process of its own imports them for the
-        workers while a batch is planned, before it is known what they will be asked.
+        The modules that observe models and answer questions, by their names: a process of its own
+        imports them for the workers while a batch is planned, before it is known what they will be
+        asked.
     prefix : str or None
         Before the key in names of files; the name of the family and a hyphen for ``None``.
     paper : Work or None
@@ -441,7 +475,9 @@ class Family(Commands[M]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """``polynomial-network``: on the command line (``--family``), in files and JSON, and in the registry."""
+        """``polynomial-network``: on the command line (``--family``), in files and JSON, and in the
+        registry.
+        """
 
     @abstractmethod
     def build(self, **values: Any) -> M:
@@ -455,7 +491,9 @@ class Family(Commands[M]):
 
     @abstractmethod
     def from_key(self, key: str) -> M:
-        """Return the model with this :attr:`Model.key`; raises InvalidCaseError if there is none."""
+        """Return the model with this :attr:`Model.key`; raises InvalidCaseError if there is
+        none.
+        """
 
     def statements(self) -> tuple[Statement, ...]:
         """Return all statements about the family. There is a question for each of their keys."""
@@ -491,7 +529,8 @@ class Family(Commands[M]):
         return f"{before}{model.key}"
 
     def from_options(self, texts: Mapping[str, str | None]) -> M:
-        """The case that options on the command line name; ``None`` stands for one that was left out.
+        """The case that options on the command line name; ``None`` stands for one that was left
+        out.
 
         Raises
         ------
@@ -571,5 +610,7 @@ def integer_option(name: str, help: str, **more: Any) -> CaseOption:
 
 
 def integers_option(name: str, help: str, **more: Any) -> CaseOption:
-    """An option that is a list of integers; a batch takes a range in each place, such as ``1..3,2,1``."""
+    """An option that is a list of integers; a batch takes a range in each place, such as
+    ``1..3,2,1``.
+    """
     return CaseOption(name, integers, help, several=lists, **more)

@@ -1,1 +1,3 @@
-"""Ideals as people work with them: constructed, combined, decomposed, resolved; each question is one program."""
+"""Ideals as people work with them: constructed, combined, decomposed, resolved; each question is
+one program.
+"""

@@ -1,4 +1,6 @@
-"""Ideals from what people and programs have: polynomials, files in TOML, JSON and ``.mrdi``, programs for Sage."""
+"""Ideals from what people and programs have: polynomials, files in TOML, JSON and ``.mrdi``,
+programs for Sage.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,28 +23,32 @@ from m2bridge.system import collection_paused
 
 
 def ideal(
-    *generators: Any, variables: str | Sequence[str | Symbol] | None = None, field: CoefficientField | None = None
+    *generators: Any,
+    variables: str | Sequence[str | Symbol] | None = None,
+    field: CoefficientField | None = None,
 ) -> Ideal:
     """The ideal that polynomials generate.
 
     Parameters
     ----------
     generators : polynomials, or lists of them
-        SymPy expressions, ``Poly`` or elements of its polynomial rings, multivariate polynomials of python-flint,
-        exact numbers, or text such as ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"`` or what Macaulay2, SymPy, Sage and
-        Oscar print for lists and ideals (:func:`m2bridge.ideals.construct.listing`), which a strict parser reads;
-        nothing is evaluated.
+        SymPy expressions, ``Poly`` or elements of its polynomial rings, multivariate polynomials of
+        python-flint, exact numbers, or text such as ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``
+        or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals
+        (:func:`m2bridge.ideals.construct.listing`), which a strict parser reads; nothing is
+        evaluated.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
-        Of the ring, in this order, which matters for Gröbner bases. When left out, those of the ring of the first
-        generator that has one, or that its text names; else all that occur, in alphabetical order, numbers in names by
-        their value.
+        Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
+        ring of the first generator that has one, or that its text names; else all that occur, in
+        alphabetical order, numbers in names by their value.
     field : CoefficientField, optional
         When left out, that of the first generator that has one; else QQ.
 
     Raises
     ------
     ConversionError
-        If something is not an exact polynomial in the variables over the field, or no variables are known.
+        If something is not an exact polynomial in the variables over the field, or no variables are
+        known.
     InvalidCaseError
         If the field is none.
 
@@ -64,14 +70,18 @@ def ideal(
         check_is_field(field)
     texts = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
     listed = [polynomial for text in texts for polynomial in text.polynomials]
-    field = field or next(filter(None, (*(text.field for text in texts), *map(polynomials.own_field, listed))), QQ)
+    field = field or next(
+        filter(None, (*(text.field for text in texts), *map(polynomials.own_field, listed))), QQ
+    )
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     ring = PolynomialRing(field, _variables(listed, variables))
     return Ideal(ring, tuple(filter(None, (polynomials.element(ring, given) for given in listed))))
 
 
-def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None) -> tuple[str, ...]:
+def _variables(
+    listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None
+) -> tuple[str, ...]:
     if variables is not None:
         listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
         return tuple(map(_variable, listed))
@@ -80,7 +90,9 @@ def _variables(listed: Sequence[Any], variables: str | Sequence[str | Symbol] | 
         return owned
     names = {name for item in listed for name in polynomials.occurring_names(item)}
     if not names:
-        raise ConversionError("no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])")
+        raise ConversionError(
+            "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
+        )
     return tuple(sorted(names, key=_natural))
 
 
@@ -93,7 +105,10 @@ def _variable(variable: str | Symbol) -> str:
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10."""
-    return [(int(part), "") if re.fullmatch("[0-9]+", part) else (-1, part) for part in re.split("([0-9]+)", name)]
+    return [
+        (int(part), "") if re.fullmatch("[0-9]+", part) else (-1, part)
+        for part in re.split("([0-9]+)", name)
+    ]
 
 
 def read_ideal(data: Mapping[str, Any]) -> Ideal:
@@ -129,12 +144,15 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
 
 
 def _is_coordinate(name: str) -> bool:
-    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads as another thing."""
+    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads
+    as another thing.
+    """
     return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
 def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
-    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
+    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar
+    wrote it.
 
     Parameters
     ----------
@@ -143,7 +161,8 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     Raises
     ------
     ConversionError
-        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or GF(p).
+        If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or
+        GF(p).
 
     Examples
     --------
@@ -154,7 +173,8 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
 
 
 def from_sage(source: Any) -> Ideal:
-    """The ideal that is an object of Sage, or that a list of Sage's polynomials generates, over QQ or GF(p).
+    """The ideal that is an object of Sage, or that a list of Sage's polynomials generates, over QQ
+    or GF(p).
 
     Raises
     ------
@@ -163,7 +183,8 @@ def from_sage(source: Any) -> Ideal:
 
     Examples
     --------
-    In Sage, ``from_sage(ideal("x^2 - 2/3*y").to_sage())`` is the ideal of m2bridge again. A text is no object of Sage:
+    In Sage, ``from_sage(ideal("x^2 - 2/3*y").to_sage())`` is the ideal of m2bridge again. A text is
+    no object of Sage:
 
     >>> from_sage("x^2 - 2/3*y")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -173,7 +194,8 @@ def from_sage(source: Any) -> Ideal:
 
 
 def read_sage_text(text: str) -> Ideal:
-    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not run.
+    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not
+    run.
 
     Raises
     ------
@@ -202,7 +224,8 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
+        polynomial.
 
     Examples
     --------
@@ -226,12 +249,20 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
         counts = f"{len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
     ring, listed = PolynomialRing(QQ, names), strings(table["generators"], "[ideal] generators")
-    generators = [polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)]
+    generators = [
+        polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)
+    ]
     own = read_field(name_of_field) if name_of_field else None
     if own and field and own != field:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
     over = PolynomialRing(own or field or QQ, names)
-    return Ideal(over, tuple(filter(None, (polynomials.element(over, generator) for generator in generators)))), title
+    return (
+        Ideal(
+            over,
+            tuple(filter(None, (polynomials.element(over, generator) for generator in generators))),
+        ),
+        title,
+    )
 
 
 _HEAD = re.compile(
@@ -277,10 +308,11 @@ class Listing:
 
 
 def listing(text: str) -> Listing:
-    """Take a text with polynomials apart, as Macaulay2, SymPy, Sage, Oscar and m2bridge print lists and ideals.
+    """Take a text with polynomials apart, as Macaulay2, SymPy, Sage, Oscar and m2bridge print lists
+    and ideals.
 
-    It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and nothing is run.
-    What is read, with ``f, g`` for polynomials::
+    It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and
+    nothing is run. What is read, with ``f, g`` for polynomials::
 
         f, g     [f, g]     {f, g}     (f, g)     [[f], [g]]                          lists, also of lists
         ideal(f,g)     monomialIdeal(f,g)     ideal f     matrix {{f, g}}             Macaulay2
@@ -292,8 +324,8 @@ def listing(text: str) -> Listing:
     Raises
     ------
     ConversionError
-        If brackets do not match, the text holds several ideals or rings, or the coefficients are in no field that there
-        is here.
+        If brackets do not match, the text holds several ideals or rings, or the coefficients are in
+        no field that there is here.
     """
     if match := _RING.fullmatch(text):
         names = [name.strip() for name in (match["names"] or match["own"] or "").split(",")]
@@ -319,8 +351,13 @@ def _together(text: str) -> Listing:
     if len(parts) == 1 and not _inside(parts[0]) and not _SYMPY.fullmatch(parts[0]):
         return Listing((parts[0],))
     if several := [part for part in parts if _HEAD.match(part)]:
-        raise ConversionError(f"the text holds several ideals, such as {several[0]!r:.60}: give one at a time")
-    listings = [listing(part) if _inside(part) or _SYMPY.fullmatch(part) else Listing((part,)) for part in parts]
+        raise ConversionError(
+            f"the text holds several ideals, such as {several[0]!r:.60}: give one at a time"
+        )
+    listings = [
+        listing(part) if _inside(part) or _SYMPY.fullmatch(part) else Listing((part,))
+        for part in parts
+    ]
     rings = list(dict.fromkeys((found.variables, found.field) for found in listings))
     if len(rings) > 1:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
@@ -343,7 +380,9 @@ def _field(text: str) -> CoefficientField:
 
 
 def _inside(text: str) -> str | None:
-    """The text between the first and the last character, if those are brackets that match each other."""
+    """The text between the first and the last character, if those are brackets that match each
+    other.
+    """
     if _CLOSING.get(text[:1]) != text[-1:]:
         return None
     depths = accumulate((sign in "([{") - (sign in ")]}") for sign in text[:-1])
@@ -351,7 +390,8 @@ def _inside(text: str) -> str | None:
 
 
 def _parts(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets; after the last comma there may be nothing.
+    """The parts between the commas that are in no brackets; after the last comma there may be
+    nothing.
 
     Raises
     ------
@@ -364,10 +404,14 @@ def _parts(text: str) -> list[str]:
         if sign in _CLOSING:
             open_brackets.append(sign)
             if len(open_brackets) > MOST_BRACKETS:
-                raise ConversionError(f"column {place + 1}: more than {MOST_BRACKETS} brackets inside one another")
+                raise ConversionError(
+                    f"column {place + 1}: more than {MOST_BRACKETS} brackets inside one another"
+                )
         elif sign in ")]}":
             if not open_brackets or _CLOSING[open_brackets.pop()] != sign:
-                raise ConversionError(f"column {place + 1}: '{sign}' closes nothing (in {text[:80]!r})")
+                raise ConversionError(
+                    f"column {place + 1}: '{sign}' closes nothing (in {text[:80]!r})"
+                )
         elif sign == "," and not open_brackets:
             cuts.append(place)
     if open_brackets:

@@ -1,4 +1,6 @@
-"""Ideals of polynomial rings, and what is computed with them: algebra, invariants, components, geometry."""
+"""Ideals of polynomial rings, and what is computed with them: algebra, invariants, components,
+geometry.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ import flint
 from sympy import Poly, Symbol
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.modules import BettiTable, Complex, GroebnerBasis, HilbertPolynomial, Matrix, Module
+from m2bridge.algebra.modules import (
+    BettiTable,
+    Complex,
+    GroebnerBasis,
+    HilbertPolynomial,
+    Matrix,
+    Module,
+)
 from m2bridge.algebra.polynomial_map import PolynomialMap, images_over, relations_over, substitute
 from m2bridge.algebra.ring import (
     GeneratingSet,
@@ -25,12 +34,26 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.convert.answers import Answer
 from m2bridge.convert.macaulay2 import all_to_macaulay2
-from m2bridge.convert.notation import generator_lines, ideal_latex, ideal_macaulay2, ideal_text, polynomial_text
+from m2bridge.convert.notation import (
+    generator_lines,
+    ideal_latex,
+    ideal_macaulay2,
+    ideal_text,
+    polynomial_text,
+)
 from m2bridge.convert.polynomials import element, flat
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.interop import flint_polynomials, mrdi, sage_ideal, sage_text
-from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, map_values, order, same_small, tidy
+from m2bridge.ideals.program import (
+    ask,
+    hilbert_polynomial,
+    hilbert_series,
+    map_values,
+    order,
+    same_small,
+    tidy,
+)
 from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import watched
 from m2bridge.results.base import Result
@@ -39,12 +62,14 @@ from m2bridge.results.sheet import Sheet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ideal(Result, GeneratingSet):
-    """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as people write them.
+    """An ideal of a polynomial ring, given by generators; :func:`m2bridge.ideal` reads them as
+    people write them.
 
-    Methods that ask Macaulay2 take ``engine``, a session to use (where none is given, one that all ideals share: the
-    first call starts it, and it ends with Python), and ``timeout``, a limit in seconds. All computations are over the
-    field of the ring: over a larger one a prime ideal can decompose, as x² + 1 over QQ(i). Radicals, singular loci,
-    dimensions, degrees and Hilbert series do not change there, because QQ and GF(p) are perfect.
+    Methods that ask Macaulay2 take ``engine``, a session to use (where none is given, one that all
+    ideals share: the first call starts it, and it ends with Python), and ``timeout``, a limit in
+    seconds. All computations are over the field of the ring: over a larger one a prime ideal can
+    decompose, as x² + 1 over QQ(i). Radicals, singular loci, dimensions, degrees and Hilbert series
+    do not change there, because QQ and GF(p) are perfect.
 
     Parameters
     ----------
@@ -70,7 +95,9 @@ class Ideal(Result, GeneratingSet):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """The generators and the ring on one line; where that is not all of them, a line for each besides."""
+        """The generators and the ring on one line; where that is not all of them, a line for each
+        besides.
+        """
         blocks = [] if ideal_text(self) == ideal_text(self, None) else [generator_lines(self)]
         return Sheet(ideal_text(self), blocks, [] if blocks else [ideal_latex(self)])
 
@@ -89,7 +116,8 @@ class Ideal(Result, GeneratingSet):
     def __eq__(self, other: object) -> bool:
         """Whether both are the same ideal of the same ring, whatever generators they are given by.
 
-        Small ideals over QQ are compared by FLINT, others by Macaulay2. ``hash`` is that of the ring.
+        Small ideals over QQ are compared by FLINT, others by Macaulay2. ``hash`` is that of the
+        ring.
 
         >>> ideal("x + y", "x - y") == ideal("x", "y")
         True
@@ -117,7 +145,8 @@ class Ideal(Result, GeneratingSet):
         return self._ask_within("ideal_equality", other, **options).boolean("equal")
 
     def contains(self, other: object, **options: Unpack[RunOptions]) -> bool:
-        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the ideal, as ``in``.
+        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the
+        ideal, as ``in``.
 
         >>> cusp = ideal("y^2 - x^3")
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
@@ -132,7 +161,9 @@ class Ideal(Result, GeneratingSet):
         return self._ask_within("ideal_containment", second, **options).boolean("contains")
 
     @computation
-    def intersect(self, *others: GeneratingSet | Sequence[GeneratingSet], **options: Unpack[RunOptions]) -> Ideal:
+    def intersect(
+        self, *others: GeneratingSet | Sequence[GeneratingSet], **options: Unpack[RunOptions]
+    ) -> Ideal:
         """The intersection with other ideals of the ring: it defines the union of the varieties.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.3.
@@ -171,8 +202,11 @@ class Ideal(Result, GeneratingSet):
         return _tidied(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
 
     @computation
-    def eliminate(self, *variables: str | Symbol | Sequence[str | Symbol], **options: Unpack[RunOptions]) -> Ideal:
-        """The elimination ideal: what the ideal contains in the other variables, as an ideal of their ring.
+    def eliminate(
+        self, *variables: str | Symbol | Sequence[str | Symbol], **options: Unpack[RunOptions]
+    ) -> Ideal:
+        """The elimination ideal: what the ideal contains in the other variables, as an ideal of
+        their ring.
 
         It defines the closure of the projection of V(I) to the other coordinates.
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, sections 3.1 and 3.2.
@@ -180,19 +214,27 @@ class Ideal(Result, GeneratingSet):
         >>> print(ideal("x - t^2", "y - t^3").eliminate("t"))
         ideal(x**3 - y**2) of QQ[x, y]
         """
-        variables_of_ring, names = self.ring.variables, list(dict.fromkeys(map(str, flat(variables))))
+        variables_of_ring, names = (
+            self.ring.variables,
+            list(dict.fromkeys(map(str, flat(variables)))),
+        )
         if unknown := [name for name in names if name not in variables_of_ring]:
             raise ConversionError(f"{unknown[0]!r:.60} is not a variable of {self.ring}")
         written = dict(zip(variables_of_ring, all_to_macaulay2(variables_of_ring), strict=True))
         values = {"eliminated": f"{{{', '.join(written[name] for name in names)}}}"}
         answer = ask("ideal_elimination", {"givenIdeal": self}, values)
-        smaller = PolynomialRing(self.ring.field, tuple(name for name in variables_of_ring if name not in names))
-        generators = (g.set_ring(smaller.sympy_ring) for g in answer.ideal("elimination").generators)
+        smaller = PolynomialRing(
+            self.ring.field, tuple(name for name in variables_of_ring if name not in names)
+        )
+        generators = (
+            g.set_ring(smaller.sympy_ring) for g in answer.ideal("elimination").generators
+        )
         return _tidied(GeneratingSet(smaller, tuple(generators)))
 
     @computation
     def groebner_basis(self, **options: Unpack[RunOptions]) -> GroebnerBasis:
-        """The reduced Gröbner basis for the graded reverse lexicographic order, elements of low degree first.
+        """The reduced Gröbner basis for the graded reverse lexicographic order, elements of low
+        degree first.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
 
@@ -200,13 +242,16 @@ class Ideal(Result, GeneratingSet):
         (x**2 + y, x*y - 1, y**2 + x)
         """
         basis = self._ask("ideal_groebner_basis").ideal("groebner_basis")
-        elements = tidy(GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))).generators
+        elements = tidy(
+            GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))
+        ).generators
         source = Module(self.ring, tuple((total_degree(element),) for element in elements))
         return GroebnerBasis(Matrix(Module(self.ring, ((0,),)), source, (elements,), (0,)))
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
-        """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for the unit ideal.
+        """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for
+        the unit ideal.
 
         >>> ideal("x*y", "x*z").dimension()
         2
@@ -215,7 +260,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def codimension(self, **options: Unpack[RunOptions]) -> int:
-        """The number of variables less the dimension; one more than there are variables for the unit ideal.
+        """The number of variables less the dimension; one more than there are variables for the
+        unit ideal.
 
         >>> ideal("x*y", "x*z").codimension()
         1
@@ -224,7 +270,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree of the closure of the scheme in projective space, by its largest components; 0 for the unit ideal.
+        """The degree of the closure of the scheme in projective space, by its largest components; 0
+        for the unit ideal.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
@@ -235,7 +282,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def hilbert_series(self, **options: Unpack[RunOptions]) -> HilbertSeries:
-        """The Hilbert series of the quotient by a homogeneous ideal, and of that by the leading forms for others.
+        """The Hilbert series of the quotient by a homogeneous ideal, and of that by the leading
+        forms for others.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
@@ -246,7 +294,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def hilbert_polynomial(self, **options: Unpack[RunOptions]) -> HilbertPolynomial:
-        """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see :meth:`hilbert_series`.
+        """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see
+        :meth:`hilbert_series`.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, Theorem 4.1.3.
 
@@ -258,7 +307,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def betti_table(self, **options: Unpack[RunOptions]) -> BettiTable:
-        """The graded Betti numbers of the quotient by a homogeneous ideal; raises MethodUnavailableError for others.
+        """The graded Betti numbers of the quotient by a homogeneous ideal; raises
+        MethodUnavailableError for others.
 
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
 
@@ -269,13 +319,16 @@ class Ideal(Result, GeneratingSet):
             1: . 3 2
         """
         if not all(map(is_homogeneous, self.generators)):
-            raise MethodUnavailableError("Betti numbers are for homogeneous ideals: this one has other generators")
+            raise MethodUnavailableError(
+                "Betti numbers are for homogeneous ideals: this one has other generators"
+            )
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
     @computation
     def resolution(self, **options: Unpack[RunOptions]) -> Complex:
-        """A free resolution of the quotient: the minimal one where all generators are homogeneous, else any.
+        """A free resolution of the quotient: the minimal one where all generators are homogeneous,
+        else any.
 
         Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
 
@@ -286,23 +339,33 @@ class Ideal(Result, GeneratingSet):
         ((-y,), (x,))
         """
         answer = self._ask("ideal_resolution")
-        modules = [Module(self.ring, tuple((j,) for j in degrees)) for degrees in answer.integer_lists("degrees")]
+        modules = [
+            Module(self.ring, tuple((j,) for j in degrees))
+            for degrees in answer.integer_lists("degrees")
+        ]
         differentials = [
             Matrix(target, source, tuple(map(tuple, rows)), (0,))
-            for (target, source), rows in zip(pairwise(modules), answer.lists("differentials"), strict=True)
+            for (target, source), rows in zip(
+                pairwise(modules), answer.lists("differentials"), strict=True
+            )
         ]
         return Complex(self.ring, 0, tuple(modules), tuple(differentials))
 
     def jacobian(self) -> Matrix:
-        """The Jacobian matrix: a row for each generator, a column for each variable; Macaulay2 has its transpose.
+        """The Jacobian matrix: a row for each generator, a column for each variable; Macaulay2 has
+        its transpose.
 
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
         variables = self.ring.sympy_ring.gens
-        target = Module(self.ring, tuple((-total_degree(generator),) for generator in self.generators))
+        target = Module(
+            self.ring, tuple((-total_degree(generator),) for generator in self.generators)
+        )
         source = Module(self.ring, ((-1,),) * len(variables))
-        rows = tuple(tuple(g.diff(variable) for variable in variables) for g in watched(self.generators))
+        rows = tuple(
+            tuple(g.diff(variable) for variable in variables) for g in watched(self.generators)
+        )
         return Matrix(target, source, rows, (0,))
 
     @computation
@@ -318,9 +381,11 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The minimal primes, over the field of the ring: the irreducible components of the variety; none for 1.
+        """The minimal primes, over the field of the ring: the irreducible components of the
+        variety; none for 1.
 
-        Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and 4.4.
+        Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
+        4.4.
 
         >>> [str(prime.generators) for prime in ideal("x*y", "x*z").minimal_primes()]
         ['(x,)', '(y, z)']
@@ -329,7 +394,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def primary_decomposition(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """Primary ideals with different radicals and this ideal as intersection, none superfluous; none for 1.
+        """Primary ideals with different radicals and this ideal as intersection, none superfluous;
+        none for 1.
 
         Embedded components are not unique; their radicals are, see :meth:`associated_primes`.
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.10.
@@ -343,7 +409,8 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def associated_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The associated primes, over the field of the ring: the minimal ones and the embedded ones; none for 1.
+        """The associated primes, over the field of the ring: the minimal ones and the embedded
+        ones; none for 1.
 
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
@@ -371,12 +438,16 @@ class Ideal(Result, GeneratingSet):
         return self._ask("ideal_is_radical").boolean("radical")
 
     @computation
-    def singular_locus(self, *, minors: Minors = "auto", **options: Unpack[RunOptions]) -> IdealSingularLocus[Ideal]:
-        """The singular locus of the variety V(I): the points of which the local ring is not regular.
+    def singular_locus(
+        self, *, minors: Minors = "auto", **options: Unpack[RunOptions]
+    ) -> IdealSingularLocus[Ideal]:
+        """The singular locus of the variety V(I): the points of which the local ring is not
+        regular.
 
-        V(I) is taken as a reduced variety. Of the ``minors`` of Jacobian matrices, ``"selected"`` takes some until the
-        components are proved, ``"all"`` takes all at once, and ``"auto"`` does that where they are few.
-        Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollary 16.20.
+        V(I) is taken as a reduced variety. Of the ``minors`` of Jacobian matrices, ``"selected"``
+        takes some until the components are proved, ``"all"`` takes all at once, and ``"auto"`` does
+        that where they are few. Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud,
+        *Commutative Algebra*, Corollary 16.20.
 
         >>> umbrella = ideal("x^2 - y^2*z")
         >>> umbrella.singular_locus().ideal == ideal("x", "y", variables="x y z")
@@ -387,8 +458,8 @@ class Ideal(Result, GeneratingSet):
     def projective(self) -> ProjectiveScheme[Ideal]:
         """The projective scheme that the ideal defines, if its generators are homogeneous.
 
-        Dimensions are then those of projective varieties, and the irrelevant ideal, of all variables, is left out.
-        Raises MethodUnavailableError if a generator is not homogeneous.
+        Dimensions are then those of projective varieties, and the irrelevant ideal, of all
+        variables, is left out. Raises MethodUnavailableError if a generator is not homogeneous.
 
         >>> cayley = ideal("x*y*z + x*y*w + x*z*w + y*z*w").projective()
         >>> cayley.dimension(), [node.dimension for node in cayley.singular_locus().components]
@@ -398,11 +469,12 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def image(self, polynomial_map: PolynomialMap, **options: Unpack[RunOptions]) -> Ideal:
-        """The ideal of the image of the scheme of this ideal, in the coordinates of the target of a map.
+        """The ideal of the image of the scheme of this ideal, in the coordinates of the target of a
+        map.
 
-        It defines the Zariski closure of the image of V(I), and is radical, and prime, if this ideal is. Where the
-        source of the map has relations, the ideal of the points that they define is added.
-        Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.11.
+        It defines the Zariski closure of the image of V(I), and is radical, and prime, if this
+        ideal is. Where the source of the map has relations, the ideal of the points that they
+        define is added. Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.11.
 
         >>> from sympy import symbols
         >>> s, t = symbols("s t")
@@ -417,7 +489,8 @@ class Ideal(Result, GeneratingSet):
         return _tidied(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
-        """The preimage under a map: the relations of the source, and the generators with images for coordinates.
+        """The preimage under a map: the relations of the source, and the generators with images for
+        coordinates.
 
         >>> from sympy import symbols
         >>> t = symbols("t")
@@ -438,10 +511,14 @@ class Ideal(Result, GeneratingSet):
         [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
         """
         symbols = [Symbol(name) for name in self.ring.variables]
-        return [Poly.from_dict(dict(g), *symbols, domain=self.ring.field.domain) for g in self.generators_or_zero]
+        return [
+            Poly.from_dict(dict(g), *symbols, domain=self.ring.field.domain)
+            for g in self.generators_or_zero
+        ]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
-        """The generators in one context of python-flint; raises ConversionError for names that are not ASCII.
+        """The generators in one context of python-flint; raises ConversionError for names that are
+        not ASCII.
 
         >>> ideal("x^2 - 2/3*y").to_flint()
         [x^2 - 2/3*y]
@@ -449,10 +526,11 @@ class Ideal(Result, GeneratingSet):
         return flint_polynomials(self)
 
     def to_sage(self) -> Any:
-        """The ideal as an object of Sage, in a ring with the order degrevlex; :func:`m2bridge.from_sage` goes back.
+        """The ideal as an object of Sage, in a ring with the order degrevlex;
+        :func:`m2bridge.from_sage` goes back.
 
-        Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial rings, are not in
-        this Python; ConversionError if a name is none that Sage takes.
+        Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial
+        rings, are not in this Python; ConversionError if a name is none that Sage takes.
 
         >>> umbrella = ideal("x^2 - y^2*z").to_sage()  # doctest: +SKIP
         >>> umbrella.groebner_basis()  # doctest: +SKIP
@@ -461,7 +539,8 @@ class Ideal(Result, GeneratingSet):
         return sage_ideal(self)
 
     def to_sage_text(self) -> str:
-        """A Python program for Sage, with its preparser or without, that defines the ring ``R`` and the ideal ``I``.
+        """A Python program for Sage, with its preparser or without, that defines the ring ``R`` and
+        the ideal ``I``.
 
         Raises ConversionError if a name is none that Sage takes.
 
@@ -477,9 +556,10 @@ class Ideal(Result, GeneratingSet):
     def to_mrdi(self, namespace: str = "Macaulay2") -> dict[str, Any]:
         """The ideal in the interchange format ``.mrdi``, as a dictionary for ``json.dumps``.
 
-        It is written in the words of ``"Macaulay2"`` (its package MRDI, 1.26, reads ideals over QQ) or ``"Oscar"``.
-        Raises ConversionError if there is no such namespace, or it has no words for the field.
-        Source: Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS 2024.
+        It is written in the words of ``"Macaulay2"`` (its package MRDI, 1.26, reads ideals over QQ)
+        or ``"Oscar"``. Raises ConversionError if there is no such namespace, or it has no words for
+        the field. Source: Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical
+        software*, ICMS 2024.
 
         >>> ideal("x^2 - 2/3*y").to_mrdi()["data"]
         [[[['2', '0'], ['1', '1']], [['0', '1'], ['-2', '3']]]]
@@ -499,13 +579,19 @@ class Ideal(Result, GeneratingSet):
         Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @computation
-    def _ask_within(self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]) -> Answer:
-        """The answer of Macaulay2 to a question about two ideals, with an engine and a limit of its own."""
+    def _ask_within(
+        self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]
+    ) -> Answer:
+        """The answer of Macaulay2 to a question about two ideals, with an engine and a limit of its
+        own.
+        """
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
         """The answer of Macaulay2 to a question about this ideal, and another one."""
-        ideals = {"givenIdeal": self} if other is None else {"givenIdeal": self, "otherIdeal": other}
+        ideals = (
+            {"givenIdeal": self} if other is None else {"givenIdeal": self, "otherIdeal": other}
+        )
         return ask(question, ideals)
 
     def _ideal(self, value: object) -> GeneratingSet:
@@ -517,7 +603,9 @@ class Ideal(Result, GeneratingSet):
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
         if self.ring != ring:
-            raise ConversionError(f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}")
+            raise ConversionError(
+                f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}"
+            )
 
 
 def _tidied(generators: GeneratingSet) -> Ideal:

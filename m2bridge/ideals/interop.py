@@ -1,8 +1,10 @@
-"""Ideals in the interchange format ``.mrdi``, in the words of Macaulay2's package MRDI and in those of Oscar.
+"""Ideals in the interchange format ``.mrdi``, in the words of Macaulay2's package MRDI and in those
+of Oscar.
 
-The format (Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS 2024) is JSON: a
-namespace ``_ns`` says whose words are used, ``_type`` names the type and what it belongs to, ``_refs`` holds rings by
-their UUID. A polynomial is a list of pairs, exponents and coefficient, with all numbers as strings.
+The format (Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS
+2024) is JSON: a namespace ``_ns`` says whose words are used, ``_type`` names the type and what it
+belongs to, ``_refs`` holds rings by their UUID. A polynomial is a list of pairs, exponents and
+coefficient, with all numbers as strings.
 """
 
 import json
@@ -42,7 +44,9 @@ MOST_BYTES = 100_000_000
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal as a dictionary; equal rings have equal UUIDs."""
     if namespace not in _NAMESPACES:
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}")
+        raise ConversionError(
+            f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}"
+        )
     ring = _ring(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     generators = ideal.generators_or_zero
@@ -65,11 +69,22 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         described = _referred(data, data["_type"]["params"])
         names = [read_name(text) for text in described["data"][variables]]
         ring = PolynomialRing(_field(_referred(data, described["_type"]["params"])), tuple(names))
-        return GeneratingSet(ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"]))))
+        return GeneratingSet(
+            ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"])))
+        )
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError, ZeroDivisionError) as reason:
-        raise ConversionError(f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}") from None
+    except (
+        AttributeError,
+        KeyError,
+        IndexError,
+        TypeError,
+        ValueError,
+        ZeroDivisionError,
+    ) as reason:
+        raise ConversionError(
+            f"not an ideal in the format .mrdi as it is read here: {reason!r:.120}"
+        ) from None
 
 
 def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
@@ -80,7 +95,8 @@ def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
         return {"_type": {"name": "MPolyRing", "params": params}, "data": {"symbols": names}}
     if p:
         raise ConversionError(
-            f"Macaulay2's package MRDI has no ideals over {ring.field}; write them with namespace='Oscar'"
+            f"Macaulay2's package MRDI has no ideals over {ring.field}; write them with"
+            " namespace='Oscar'"
         )
     params = {"_type": "Ring", "data": "QQ"}
     data = {"variables": list(map(plain_to_macaulay2, names))}
@@ -136,7 +152,9 @@ def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
         monomial = tuple(map(int, exponents))
         is_monomial = len(monomial) == len(ring.variables) and min(monomial, default=0) >= 0
         if not is_monomial or monomial in coefficients:
-            raise ConversionError(f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}")
+            raise ConversionError(
+                f"not a term of a polynomial of {ring}: {json.dumps([exponents, coefficient]):.80}"
+            )
         coefficients[monomial] = ring.number(Fraction(*map(integer, parts)))
     return ring.sympy_ring.from_dict({monomial: c for monomial, c in coefficients.items() if c})
 
@@ -152,7 +170,8 @@ from sage.misc.parser import Parser
 from sage.rings.integer_ring import ZZ
 """
 _PROGRAM = re.compile(
-    r"(?:.*\n)*?R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]), order=\"degrevlex\"\)\n"
+    r"(?:.*\n)*?R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
+    r" order=\"degrevlex\"\)\n"
     r"(?:read = Parser\(.*\n)?"
     r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n(?P<generators>(?:    \".*\",\n)*)\]\]\)\n?"
 )
@@ -163,10 +182,13 @@ def sage_text(ideal: GeneratingSet) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
     _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
-    generators = "".join(f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators)
+    generators = "".join(
+        f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators
+    )
     return (
         f"{_IMPORTS}"
-        f'R = PolynomialRing({ideal.ring.field}, {len(ideal.ring.variables)}, names=[{names}], order="degrevlex")\n'
+        f"R = PolynomialRing({ideal.ring.field}, {len(ideal.ring.variables)}, names=[{names}],"
+        ' order="degrevlex")\n'
         "read = Parser(make_int=ZZ, make_var=R.gens_dict()).parse_expression\n"
         f"I = R.ideal([R(read(f)) for f in [\n{generators}]])"
     )
@@ -184,22 +206,27 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     try:
         with suppress(ModuleNotFoundError):
             import sage.all  # whole Sage wants to be imported as a whole, and parts do not have it  # noqa: F401
-        from sage.rings.finite_rings.finite_field_constructor import GF  # before what imports it in a circle
+        # before what imports it in a circle
+        from sage.rings.finite_rings.finite_field_constructor import GF
         from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
         from sage.rings.rational_field import QQ as SAGE_QQ
     except ImportError as reason:
         raise MethodUnavailableError(
-            f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give another Python the "
-            "program of to_sage_text()"
+            f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give"
+            " another Python the program of to_sage_text()"
         ) from None
     field = GF(p) if p else SAGE_QQ
     ring = SageRing(field, len(names), names=names, order="degrevlex")
 
     def number(c: Any) -> Any:
-        numerator, denominator = (ideal.ring.field.domain.to_int(c), 1) if p else (c.numerator, c.denominator)
+        numerator, denominator = (
+            (ideal.ring.field.domain.to_int(c), 1) if p else (c.numerator, c.denominator)
+        )
         return field(int(numerator)) / field(int(denominator))
 
-    return ring.ideal([ring({m: number(c) for m, c in g.items()}) for g in ideal.generators_or_zero])
+    return ring.ideal(
+        [ring({m: number(c) for m, c in g.items()}) for g in ideal.generators_or_zero]
+    )
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
@@ -211,14 +238,22 @@ def sage_generators(ideal: Any) -> GeneratingSet:
         if not (base.is_field() and base.is_prime_field() and base.is_exact()):
             raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ or GF(p)")
         ring = PolynomialRing(CoefficientField(int(base.characteristic())), names)
-        return GeneratingSet(ring, tuple(filter(None, (_from_sage(ring, polynomial) for polynomial in listed))))
+        return GeneratingSet(
+            ring, tuple(filter(None, (_from_sage(ring, polynomial) for polynomial in listed)))
+        )
     except (AttributeError, TypeError, ValueError) as reason:
-        raise ConversionError(f"not an ideal of one polynomial ring of Sage: {reason!r:.120}") from None
+        raise ConversionError(
+            f"not an ideal of one polynomial ring of Sage: {reason!r:.120}"
+        ) from None
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
     def number(c: Any) -> Fraction:
-        return Fraction(int(c.numerator()), int(c.denominator())) if ring.field == QQ else Fraction(int(c))
+        return (
+            Fraction(int(c.numerator()), int(c.denominator()))
+            if ring.field == QQ
+            else Fraction(int(c))
+        )
 
     terms = (((m,) if isinstance(m, int) else m, number(c)) for m, c in polynomial.dict().items())
     return from_terms(ring, ring.variables, terms)
@@ -238,7 +273,9 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
-    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the zero polynomial where there are none."""
+    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the zero polynomial where there
+    are none.
+    """
     names, order = ideal.ring.variables, flint.Ordering.degrevlex
     if foreign := [name for name in names if not name.isascii()]:
         raise ConversionError(f"FLINT takes names in ASCII only, not {foreign[0]!r:.60}")
@@ -246,4 +283,7 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
         return [modular.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
-    return [rational.from_dict({m: flint_rational(c) for m, c in g.items()}) for g in ideal.generators_or_zero]
+    return [
+        rational.from_dict({m: flint_rational(c) for m, c in g.items()})
+        for g in ideal.generators_or_zero
+    ]

@@ -40,9 +40,13 @@ def ask(
 
 
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
-    """The Hilbert series of the quotient by the ideal, or by its leading forms where it is not homogeneous."""
+    """The Hilbert series of the quotient by the ideal, or by its leading forms where it is not
+    homogeneous.
+    """
     answer = ask("ideal_invariants", {"givenIdeal": ideal}, None, ("wire", "invariants"))
-    return HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables))
+    return HilbertSeries.from_numerator(
+        answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables)
+    )
 
 
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
@@ -67,20 +71,31 @@ def question(
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
     written = {key: macaulay2.ideal(ideal, RING) for key, ideal in ideals.items()}
-    return render(name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})})
+    return render(
+        name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})}
+    )
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
-    """The map in the program of an image; the source has these relations in the ring of the ideal."""
+    """The map in the program of an image; the source has these relations in the ring of the
+    ideal.
+    """
     ring, names = relations.ring, macaulay2.all_to_macaulay2(relations.ring.variables)
-    images = macaulay2.sequence(macaulay2.polynomial(g, names) for g in images_over(polynomial_map, ring))
+    images = macaulay2.sequence(
+        macaulay2.polynomial(g, names) for g in images_over(polynomial_map, ring)
+    )
     target = macaulay2.ring(polynomial_map.target(field=ring.field))
     values = {"images": f"matrix({RING}, {{{images}}})", "target": target}
-    return values | ({"relationsIdeal": macaulay2.ideal(relations, RING)} if polynomial_map.maybe_reducible else {})
+    return values | (
+        {"relationsIdeal": macaulay2.ideal(relations, RING)}
+        if polynomial_map.maybe_reducible
+        else {}
+    )
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
-    """The generators in an order that all versions of Macaulay2 share: by degree, the largest first.
+    """The generators in an order that all versions of Macaulay2 share: by degree, the largest
+    first.
 
     Over QQ leading coefficients are positive.
     """
@@ -103,32 +118,47 @@ LIMITS = (60, 200, 2000)
 MOST_TERMS = 1000
 """The largest number of terms of all generators together."""
 MOST_MONOMIALS = 5000
-"""Up to twice the degree of the generators: a bound for what a reduction goes through, which no limit of FLINT is."""
+"""Up to twice the degree of the generators: a bound for what a reduction goes through, which no
+limit of FLINT is.
+"""
 
 Basis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
 
 def small_basis(ideal: GeneratingSet) -> Basis | None:
-    """The reduced Gröbner basis, each element with coprime integers and a positive leading coefficient.
+    """The reduced Gröbner basis, each element with coprime integers and a positive leading
+    coefficient.
 
     ``None`` if the ideal is not over QQ, or its basis not found within the limits.
     """
     count = len(ideal.ring.variables)
     degree = max(map(total_degree, ideal.generators), default=0)
-    large = sum(map(len, ideal.generators)) > MOST_TERMS or comb(count + 2 * degree, count) > MOST_MONOMIALS
+    large = (
+        sum(map(len, ideal.generators)) > MOST_TERMS
+        or comb(count + 2 * degree, count) > MOST_MONOMIALS
+    )
     if ideal.ring.field != QQ or not count or large:
         return None
-    context = flint.fmpz_mpoly_ctx.get(tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex)
-    polynomials = flint.fmpz_mpoly_vec([context.from_dict(integer_coefficients(g)) for g in ideal.generators], context)
+    context = flint.fmpz_mpoly_ctx.get(
+        tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex
+    )
+    polynomials = flint.fmpz_mpoly_vec(
+        [context.from_dict(integer_coefficients(g)) for g in ideal.generators], context
+    )
     basis, finished = polynomials.buchberger_naive(limits=LIMITS)
     if not finished:
         return None
-    listed = ([(tuple(map(int, m)), int(c)) for m, c in element.terms()] for element in basis.autoreduction())
+    listed = (
+        [(tuple(map(int, m)), int(c)) for m, c in element.terms()]
+        for element in basis.autoreduction()
+    )
     return frozenset(map(tuple, listed))
 
 
 def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
-    """Whether both ideals are the same; ``None`` if their Gröbner bases are not found within the limits."""
+    """Whether both ideals are the same; ``None`` if their Gröbner bases are not found within the
+    limits.
+    """
     basis = small_basis(first)
     other = None if basis is None else small_basis(second)
     return None if other is None else basis == other

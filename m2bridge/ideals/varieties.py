@@ -40,7 +40,8 @@ class IrreducibleComponent(Generic[Kind]):
     ideal : Ideal
         Its prime ideal.
     dimension, degree : int
-        Affine dimension, or projective one in a projective scheme; degree of the closure in projective space.
+        Affine dimension, or projective one in a projective scheme; degree of the closure in
+        projective space.
 
     Examples
     --------
@@ -74,11 +75,13 @@ class IdealSingularLocus(Result, Generic[Kind]):
     unfinished : str
         Empty, or the limit that was reached.
     projective : bool
-        Whether it is about the projective variety: then all dimensions are those of projective varieties.
+        Whether it is about the projective variety: then all dimensions are those of projective
+        varieties.
     proved : tuple of IrreducibleComponent
         If a limit was reached: components of the singular locus, proved until then.
     rest_dimension : int or None
-        If a limit was reached: an upper bound for the dimension of the others, −1 if there are none.
+        If a limit was reached: an upper bound for the dimension of the others, −1 if there are
+        none.
 
     Examples
     --------
@@ -120,33 +123,44 @@ class IdealSingularLocus(Result, Generic[Kind]):
             "variety": _components_json(self.variety),
             "dimension": self.dimension,
             "components": _components_json(self.components),
-            "generators": None if self.ideal is None else [polynomial_text(g) for g in self.ideal.generators],
+            "generators": (
+                None if self.ideal is None else [polynomial_text(g) for g in self.ideal.generators]
+            ),
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
         }
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and their equations where the table has not all of them."""
+        """Dimensions, a table of the components, and their equations where the table has not all of
+        them.
+        """
         field = self.given.ring.field
         blocks: list[Block] = [Facts(_facts(self))]
         if components := self.components or self.proved:
             columns = ("component of the singular locus", "dimension", "degree")
-            blocks.append(Table(columns, [(_variety(c), c.dimension, c.degree) for c in components]))
+            blocks.append(
+                Table(columns, [(_variety(c), c.dimension, c.degree) for c in components])
+            )
             blocks += [
-                generator_lines(c.ideal, f"{_variety(c)}:") for c in components if generator_texts(c.ideal) != _short(c)
+                generator_lines(c.ideal, f"{_variety(c)}:")
+                for c in components
+                if generator_texts(c.ideal) != _short(c)
             ]
         elif self.components is None and self.variety:
             rows = [(_variety(c), c.dimension, c.degree) for c in self.variety]
             blocks.append(Table(("component of the variety", "dimension", "degree"), rows))
         return Sheet(
-            f"Singular locus of {self.title or f'the variety of {ideal_text(self.given)}'}, over {field}",
+            f"Singular locus of {self.title or f'the variety of {ideal_text(self.given)}'}, over"
+            f" {field}",
             blocks,
             _formulas(self),
         )
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the singular locus."""
+        """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the
+        singular locus.
+        """
         if self.ideal is None:
             return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
@@ -160,25 +174,28 @@ def singular_locus(
 
     With the minimal primes P_i of I, the reduced variety V(I) is singular at a point
 
-    * of one V(P_i) only, if and only if the Jacobian matrix of P_i has rank below the codimension of P_i there: P_i is
-      a prime ideal over a perfect field, so the Jacobian criterion applies;
-    * of several V(P_i): the local ring has several minimal primes, so it is no domain, and not regular.
+    * of one V(P_i) only, if and only if the Jacobian matrix of P_i has rank below the codimension
+      of P_i there: P_i is a prime ideal over a perfect field, so the Jacobian criterion applies;
+    * of several V(P_i): the local ring has several minimal primes, so it is no domain, and not
+      regular.
 
-    So the locus is the union of the V(P_i + minors) and the V(P_i + P_j). Of the minors of P_i some are enough: V(Q) is
-    in the locus if the matrix has a rank below the codimension modulo the prime ideal Q; else a minor is not in Q, and
-    cuts V(Q) down. See ``templates/_singular_locus.m2.j2``.
+    So the locus is the union of the V(P_i + minors) and the V(P_i + P_j). Of the minors of P_i some
+    are enough: V(Q) is in the locus if the matrix has a rank below the codimension modulo the prime
+    ideal Q; else a minor is not in Q, and cuts V(Q) down. See ``templates/_singular_locus.m2.j2``.
 
     Parameters
     ----------
     minors : {"auto", "selected", "all"}
-        Whether all minors are taken at once; ``auto`` does so where there are at most :data:`FEW_MINORS`.
+        Whether all minors are taken at once; ``auto`` does so where there are at most
+        :data:`FEW_MINORS`.
 
     Raises
     ------
     InvalidCaseError
         If there is no such choice of minors.
 
-    Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*, Corollaries 10.14, 16.20.
+    Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*,
+    Corollaries 10.14, 16.20.
     """
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
@@ -210,23 +227,35 @@ Measured = tuple[GeneratingSet, int, int]
 
 def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[Measured]:
     """The prime ideals in an answer, with dimensions and degrees."""
-    return list(zip(answer.ideals(primes), answer.integers(dimensions), answer.integers(degrees), strict=True))
+    return list(
+        zip(
+            answer.ideals(primes),
+            answer.integers(dimensions),
+            answer.integers(degrees),
+            strict=True,
+        )
+    )
 
 
 def proved_until(answer: Answer) -> tuple[list[Measured], int | None]:
-    """Components of the locus that were proved before a limit, and a bound for the dimension of the others."""
+    """Components of the locus that were proved before a limit, and a bound for the dimension of the
+    others.
+    """
     steps = 0
     proved: list[Measured] = []
     while f"bound_{steps}" in answer:
         if f"proved_{steps}" in answer:
             proved = measured(
-                answer, *(f"{name}_{steps}" for name in ("proved", "proved_dimensions", "proved_degrees"))
+                answer,
+                *(f"{name}_{steps}" for name in ("proved", "proved_dimensions", "proved_degrees")),
             )
         steps += 1
     return proved, answer.integer(f"bound_{steps - 1}") if steps else None
 
 
-def _components(given: Kind, answer: Answer, *names: str) -> tuple[IrreducibleComponent[Kind], ...] | None:
+def _components(
+    given: Kind, answer: Answer, *names: str
+) -> tuple[IrreducibleComponent[Kind], ...] | None:
     """The components whose primes, dimensions and degrees have these names, the largest first."""
     if names[-1] not in answer:
         return None
@@ -234,8 +263,16 @@ def _components(given: Kind, answer: Answer, *names: str) -> tuple[IrreducibleCo
 
 
 def _sorted(given: Kind, primes: Iterable[Measured]) -> tuple[IrreducibleComponent[Kind], ...]:
-    listed = [IrreducibleComponent(_of_kind(given, prime), dimension, degree) for prime, dimension, degree in primes]
-    return tuple(sorted(listed, key=lambda component: (-component.dimension, component.degree, order(component.ideal))))
+    listed = [
+        IrreducibleComponent(_of_kind(given, prime), dimension, degree)
+        for prime, dimension, degree in primes
+    ]
+    return tuple(
+        sorted(
+            listed,
+            key=lambda component: (-component.dimension, component.degree, order(component.ideal)),
+        )
+    )
 
 
 def _of_kind(given: Kind, generators: GeneratingSet) -> Kind:
@@ -244,7 +281,11 @@ def _of_kind(given: Kind, generators: GeneratingSet) -> Kind:
 
 
 def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
-    return None if components is None else max((component.dimension for component in components), default=-1)
+    return (
+        None
+        if components is None
+        else max((component.dimension for component in components), default=-1)
+    )
 
 
 _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
@@ -252,21 +293,31 @@ FEW, SHORT = 6, 60
 """Equations of a component that a table shows, and characters of each."""
 
 
-def _components_json(components: tuple[IrreducibleComponent[Any], ...] | None) -> list[dict[str, Any]] | None:
+def _components_json(
+    components: tuple[IrreducibleComponent[Any], ...] | None,
+) -> list[dict[str, Any]] | None:
     if components is None:
         return None
     equations = (generator_texts(component.ideal, None) for component in components)
     pairs = zip(components, equations, strict=True)
-    return [{"dimension": c.dimension, "degree": c.degree, "generators": texts} for c, texts in pairs]
+    return [
+        {"dimension": c.dimension, "degree": c.degree, "generators": texts} for c, texts in pairs
+    ]
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     return [
-        ("singular locus", _shape(locus.components, "empty: the variety is smooth") or "not decided"),
+        (
+            "singular locus",
+            _shape(locus.components, "empty: the variety is smooth") or "not decided",
+        ),
         ("not decided", bound_text(locus.rest_dimension)),
         ("variety", _shape(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
-        ("irreducible", f"means over {locus.given.ring.field}; over a larger field components can decompose"),
+        (
+            "irreducible",
+            f"means over {locus.given.ring.field}; over a larger field components can decompose",
+        ),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),
     ]
@@ -276,7 +327,11 @@ def bound_text(rest_dimension: int | None) -> str | None:
     """The bound for components that were not found until a limit, in words."""
     if rest_dimension is None:
         return None
-    return f"components of dimension ≤ {rest_dimension}" if rest_dimension >= 0 else "nothing: these are all components"
+    return (
+        f"components of dimension ≤ {rest_dimension}"
+        if rest_dimension >= 0
+        else "nothing: these are all components"
+    )
 
 
 def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:
@@ -284,7 +339,9 @@ def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str)
         return None
     if not components:
         return empty
-    return f"dimension {components[0].dimension}, {plural(len(components), 'irreducible component')}"
+    return (
+        f"dimension {components[0].dimension}, {plural(len(components), 'irreducible component')}"
+    )
 
 
 def _variety(component: IrreducibleComponent[Any]) -> str:
@@ -307,7 +364,8 @@ def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ProjectiveScheme(Generic[Kind]):
-    """Proj of the quotient by a homogeneous ideal, in the projective space whose coordinates are the variables.
+    """Proj of the quotient by a homogeneous ideal, in the projective space whose coordinates are
+    the variables.
 
     Parameters
     ----------
@@ -331,8 +389,9 @@ class ProjectiveScheme(Generic[Kind]):
     def __post_init__(self) -> None:
         if mixed := [g for g in self.ideal.generators if not is_homogeneous(g)]:
             raise MethodUnavailableError(
-                f"{polynomial_text(mixed[0]):.60} is not homogeneous, so that it defines nothing in projective space; "
-                "the reduced Gröbner basis of a homogeneous ideal has homogeneous elements"
+                f"{polynomial_text(mixed[0]):.60} is not homogeneous, so that it defines nothing in"
+                " projective space; the reduced Gröbner basis of a homogeneous ideal has"
+                " homogeneous elements"
             )
 
     def __str__(self) -> str:
@@ -354,7 +413,8 @@ class ProjectiveScheme(Generic[Kind]):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree, by the components of the largest dimension with their multiplicities; 0 if the scheme is empty.
+        """The degree, by the components of the largest dimension with their multiplicities; 0 if
+        the scheme is empty.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
@@ -371,7 +431,8 @@ class ProjectiveScheme(Generic[Kind]):
 
     @computation
     def saturated_ideal(self, **options: Unpack[RunOptions]) -> Kind:
-        """The largest ideal that defines the scheme: I : m^∞, with the irrelevant ideal m of all variables.
+        """The largest ideal that defines the scheme: I : m^∞, with the irrelevant ideal m of all
+        variables.
 
         Source: Hartshorne, *Algebraic Geometry*, Exercise II.5.10.
 
@@ -385,13 +446,18 @@ class ProjectiveScheme(Generic[Kind]):
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Kind, ...]:
-        """The homogeneous prime ideals of the components that are irreducible over the field of the ring.
+        """The homogeneous prime ideals of the components that are irreducible over the field of the
+        ring.
 
         >>> ideal("x*y", "x*z", "x*w").projective().minimal_primes()
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
-        primes = [_of_kind(self.ideal, prime) for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
+        primes = [
+            _of_kind(self.ideal, prime)
+            for prime in answer.ideals("minimal_primes")
+            if not _is_irrelevant(prime)
+        ]
         return tuple(sorted(primes, key=order))
 
     @computation
@@ -400,8 +466,9 @@ class ProjectiveScheme(Generic[Kind]):
     ) -> IdealSingularLocus[Kind]:
         """The singular locus of the projective variety X of the ideal, taken as reduced.
 
-        The affine cone without its apex is locally a product of X and a line without a point, so that it is singular
-        above the singular points of X and nowhere else: the locus of X is that of the cone, the apex left out.
+        The affine cone without its apex is locally a product of X and a line without a point, so
+        that it is singular above the singular points of X and nowhere else: the locus of X is that
+        of the cone, the apex left out.
         """
         cone = singular_locus(self.ideal, title=title, minors=minors)
         smooth = cone.components is not None and not _projective(cone.components)
@@ -409,15 +476,23 @@ class ProjectiveScheme(Generic[Kind]):
             cone,
             variety=_projective(cone.variety),
             components=_projective(cone.components),
-            ideal=replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,)) if smooth else cone.ideal,
+            ideal=(
+                replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
+                if smooth
+                else cone.ideal
+            ),
             projective=True,
             proved=_projective(cone.proved) or (),
-            rest_dimension=None if cone.rest_dimension is None else max(cone.rest_dimension - 1, -1),
+            rest_dimension=(
+                None if cone.rest_dimension is None else max(cone.rest_dimension - 1, -1)
+            ),
         )
 
 
 def _is_irrelevant(prime: GeneratingSet) -> bool:
-    """Whether a homogeneous prime ideal is that of all variables: then the tangent space at zero is a point."""
+    """Whether a homogeneous prime ideal is that of all variables: then the tangent space at zero is
+    a point.
+    """
     origin = (0,) * len(prime.ring.variables)
     return tangent_dimension(prime.generators, origin, field=prime.ring.field) == 0
 
@@ -426,4 +501,6 @@ def _projective(
     components: tuple[IrreducibleComponent[Kind], ...] | None,
 ) -> tuple[IrreducibleComponent[Kind], ...] | None:
     """The components with their projective dimensions, the apex of the cone left out."""
-    return components and tuple(replace(c, dimension=c.dimension - 1) for c in components if c.dimension > 0)
+    return components and tuple(
+        replace(c, dimension=c.dimension - 1) for c in components if c.dimension > 0
+    )

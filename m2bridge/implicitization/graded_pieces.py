@@ -1,7 +1,9 @@
-"""Graded pieces: degree after degree, and in each degree one multidegree of each orbit after the other.
+"""Graded pieces: degree after degree, and in each degree one multidegree of each orbit after the
+other.
 
-Kept for each: its monomials, a basis of the coordinate ring of the image, a basis of the ideal. A multidegree is stored
-as one integer, so that multidegrees add as integers do; its leading part is the degree.
+Kept for each: its monomials, a basis of the coordinate ring of the image, a basis of the ideal. A
+multidegree is stored as one integer, so that multidegrees add as integers do; its leading part is
+the degree.
 """
 
 from __future__ import annotations
@@ -44,13 +46,16 @@ class PackedGrading:
         """A grading, packed for monomials of at most the given degree."""
         grading = source.grading
         entries = [abs(entry) for multidegree in grading.multidegrees for entry in multidegree]
-        # Digits of sums of max_degree multidegrees stay below half of the base: packing is injective also with signs.
+        # Digits of sums of max_degree multidegrees stay below half of the base: packing is
+        # injective also with signs.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
         packed = tuple(
             reduce(lambda total, digit: total * base + digit, (degree, *multidegree))
             for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True)
         )
-        moved = tuple(tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries))
+        moved = tuple(
+            tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries)
+        )
         return cls(grading.multidegrees, grading.degrees, packed, source.symmetries, moved)
 
     def vector(self, monomial: Monomial) -> Vector:
@@ -61,7 +66,8 @@ class PackedGrading:
 
 @dataclass(frozen=True, slots=True)
 class MultidegreeOrbits:
-    """All multidegrees of one degree that occur, in orbits; each orbit is represented by its largest multidegree.
+    """All multidegrees of one degree that occur, in orbits; each orbit is represented by its
+    largest multidegree.
 
     Parameters
     ----------
@@ -77,7 +83,9 @@ class MultidegreeOrbits:
     samples: Mapping[int, Monomial]
     members: Mapping[int, tuple[int, ...]]
     steps: Mapping[int, tuple[int, int]]
-    transports: dict[int, tuple[int, Permutation]] = field(default_factory=dict, repr=False, compare=False)
+    transports: dict[int, tuple[int, Permutation]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, grading: PackedGrading, samples: Mapping[int, Monomial]) -> MultidegreeOrbits:
@@ -90,7 +98,9 @@ class MultidegreeOrbits:
         return cls(grading, samples, members, steps)
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
-        """The dominant multidegree of the orbit, and one product of symmetries that carries it to this multidegree."""
+        """The dominant multidegree of the orbit, and one product of symmetries that carries it to
+        this multidegree.
+        """
         transport = self.transports.get(multidegree)
         if transport is None:
             if multidegree in self.members:
@@ -104,16 +114,22 @@ class MultidegreeOrbits:
         return transport
 
     def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
-        """The place of an earlier multidegree of the orbit and the permutation from there, for each after the first."""
+        """The place of an earlier multidegree of the orbit and the permutation from there, for each
+        after the first.
+        """
         place = {multidegree: i for i, multidegree in enumerate(self.members[dominant])}
         steps = (self.steps[multidegree] for multidegree in self.members[dominant][1:])
         return tuple((place[previous], number) for previous, number in steps)
 
 
 def _explore(
-    root: int, samples: Mapping[int, Monomial], grading: PackedGrading, steps: dict[int, tuple[int, int]]
+    root: int,
+    samples: Mapping[int, Monomial],
+    grading: PackedGrading,
+    steps: dict[int, tuple[int, int]],
 ) -> tuple[int, ...]:
-    """The orbit of a multidegree, breadth first; symmetries act on multidegrees as on any monomial of that multidegree.
+    """The orbit of a multidegree, breadth first; symmetries act on multidegrees as on any monomial
+    of that multidegree.
 
     The action is well defined because a symmetry carries the finest grading to itself.
     """
@@ -129,7 +145,9 @@ def _explore(
 
 
 SparseRow = tuple[tuple[int, int], ...]
-"""A polynomial of the ideal in one multidegree: positions of its monomials and their coefficients."""
+"""A polynomial of the ideal in one multidegree: positions of its monomials and their
+coefficients.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +162,8 @@ class GradedPiece:
     monomials : tuple of monomials
         All of this multidegree.
     basis : tuple of int
-        Positions of monomials that form a basis of the coordinate ring of the image in this multidegree.
+        Positions of monomials that form a basis of the coordinate ring of the image in this
+        multidegree.
     proved : int
         Number of linearly independent polynomials of this multidegree proved to be in the ideal.
     ideal : tuple of sparse rows
@@ -168,7 +187,9 @@ class GradedPiece:
 
     @property
     def exact(self) -> bool:
-        """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add up."""
+        """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add
+        up.
+        """
         return len(self.basis) + self.proved == len(self.monomials)
 
 
@@ -189,14 +210,17 @@ class Neighbour:
     piece : GradedPiece
         The dominant piece below.
     products : tuple of monomials
-        The image of each of its monomials under the symmetry that leads to the multidegree below, times the coordinate.
+        The image of each of its monomials under the symmetry that leads to the multidegree below,
+        times the coordinate.
     """
 
     piece: GradedPiece
     products: tuple[Monomial, ...]
 
 
-def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, Degree]) -> MultidegreeOrbits:
+def orbits_of_degree(
+    grading: PackedGrading, degree: int, lower: Mapping[int, Degree]
+) -> MultidegreeOrbits:
     """The multidegrees of one degree, each with one monomial, from the degrees below."""
     samples: dict[int, Monomial] = {}
     for j, (packed, own_degree) in enumerate(zip(grading.packed, grading.degrees, strict=True)):
@@ -213,10 +237,11 @@ def orbits_of_degree(grading: PackedGrading, degree: int, lower: Mapping[int, De
 class MonomialSpace:
     """The monomials of one multidegree and where they come from.
 
-    The products of the ``neighbours``, one for each coordinate that divides a monomial of this multidegree, are all
-    monomials; the products of their ideals span what lower degrees generate of the ideal. ``candidates``, the products
-    of their bases, span the coordinate ring in this multidegree. The ``others`` are congruent to combinations of
-    candidates modulo what lower degrees generate.
+    The products of the ``neighbours``, one for each coordinate that divides a monomial of this
+    multidegree, are all monomials; the products of their ideals span what lower degrees generate of
+    the ideal. ``candidates``, the products of their bases, span the coordinate ring in this
+    multidegree. The ``others`` are congruent to combinations of candidates modulo what lower
+    degrees generate.
     """
 
     neighbours: Sequence[Neighbour]
@@ -224,22 +249,33 @@ class MonomialSpace:
     others: tuple[Monomial, ...]
 
     @classmethod
-    def of(cls, multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]) -> MonomialSpace:
+    def of(
+        cls, multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, Degree]
+    ) -> MonomialSpace:
         """The monomials, from the degrees below."""
         neighbours = []
         candidates: set[Monomial] = set()
-        for j, (packed, own_degree) in enumerate(watched(zip(grading.packed, grading.degrees, strict=True))):
+        for j, (packed, own_degree) in enumerate(
+            watched(zip(grading.packed, grading.degrees, strict=True))
+        ):
             below = lower.get(degree - own_degree)
             if below is not None and multidegree - packed in below.orbits.samples:
                 root, permutation = below.orbits.transport(multidegree - packed)
                 piece = below.pieces[root]
-                products = tuple([tuple(sorted([*[permutation[i] for i in m], j])) for m in piece.monomials])
+                products = tuple(
+                    [tuple(sorted([*[permutation[i] for i in m], j])) for m in piece.monomials]
+                )
                 candidates.update(products[i] for i in piece.basis)
                 neighbours.append(Neighbour(piece, products))
-        others = {monomial for neighbour in neighbours for monomial in neighbour.products} - candidates
-        # Any order is correct. Comparing the last coordinates first gave the shortest generators in experiments.
+        others = {
+            monomial for neighbour in neighbours for monomial in neighbour.products
+        } - candidates
+        # Any order is correct. Comparing the last coordinates first gave the shortest generators in
+        # experiments.
         order = itemgetter(slice(None, None, -1))
-        return cls(neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(others, key=order)))
+        return cls(
+            neighbours, tuple(sorted(candidates, key=order)), tuple(sorted(others, key=order))
+        )
 
     @property
     def monomials(self) -> tuple[Monomial, ...]:
@@ -264,7 +300,10 @@ def complete_degrees(
         try:
             orbits = orbits_of_degree(grading, degree, lower)
             members = watched(orbits.members.items())
-            pieces = {dominant: compute(dominant, degree, lower, len(orbit)) for dominant, orbit in members}
+            pieces = {
+                dominant: compute(dominant, degree, lower, len(orbit))
+                for dominant, orbit in members
+            }
         except TimeLimitError:
             break
         lower[degree] = Degree(orbits, pieces)

@@ -1,4 +1,6 @@
-"""Generators of the ideal of an image up to a degree and values of its Hilbert function, with proof."""
+"""Generators of the ideal of an image up to a degree and values of its Hilbert function, with
+proof.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,20 @@ from m2bridge.system import collection_paused
 
 @dataclass(frozen=True, slots=True)
 class GeneratorOrbit:
-    """Minimal generators of one multidegree, and the symmetries that carry them to the other multidegrees of its orbit.
+    """Minimal generators of one multidegree, and the symmetries that carry them to the other
+    multidegrees of its orbit.
 
     Parameters
     ----------
     degree : int
     multidegree : vector of int
     polynomials : tuple of polynomials
-        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its coordinates' numbers.
+        Each a tuple of (monomial, integer coefficient); a monomial is the sorted tuple of its
+        coordinates' numbers.
     symmetries : tuple of permutations of the coordinates
     tree : tuple of (int, int)
-        For each further multidegree of the orbit, the number of an earlier one and the number of the symmetry that
-        leads from there to it.
+        For each further multidegree of the orbit, the number of an earlier one and the number of
+        the symmetry that leads from there to it.
     """
 
     degree: int
@@ -68,12 +72,15 @@ class GeneratorOrbit:
 
 
 def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
-    return tuple([(tuple(sorted([permutation[j] for j in monomial])), c) for monomial, c in polynomial])
+    return tuple(
+        [(tuple(sorted([permutation[j] for j in monomial])), c) for monomial, c in polynomial]
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class HigherDegrees:
-    """Minimal generators of higher degree that are known without multidegrees, and written out when they are asked for.
+    """Minimal generators of higher degree that are known without multidegrees, and written out when
+    they are asked for.
 
     Parameters
     ----------
@@ -103,10 +110,11 @@ class Implicitization:
         H(0), …, H(max_degree), dimensions of the coordinate ring of the image.
     orbits : tuple of GeneratorOrbit
     exact : bool
-        Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a prime, a lower
-        bound of H, and the number of independent relations proved over ZZ, a lower bound of dim I, add up to the number
-        of monomials; so both are equalities. No random choice enters the truth of the result. That no generator can be
-        left out is proved too, by ranks over QQ of what lower degrees generate.
+        Whether dimensions and generators are proved over QQ. In every multidegree the rank modulo a
+        prime, a lower bound of H, and the number of independent relations proved over ZZ, a lower
+        bound of dim I, add up to the number of monomials; so both are equalities. No random choice
+        enters the truth of the result. That no generator can be left out is proved too, by ranks
+        over QQ of what lower degrees generate.
     higher : HigherDegrees, optional
         What is known of the degrees above those of the orbits.
     """
@@ -120,8 +128,12 @@ class Implicitization:
     higher: HigherDegrees | None = None
 
     def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
-        """The same up to the degree of the last of the values H(0), H(1), …, the standard grading assumed."""
-        return replace(self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher)
+        """The same up to the degree of the last of the values H(0), H(1), …, the standard grading
+        assumed.
+        """
+        return replace(
+            self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher
+        )
 
     @property
     def stopped_early(self) -> bool:
@@ -142,10 +154,12 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def sparse_generators(self) -> Iterator[Terms]:
-        """All minimal generators found, in all multidegrees, by increasing degree; coprime integer coefficients.
+        """All minimal generators found, in all multidegrees, by increasing degree; coprime integer
+        coefficients.
 
-        Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the shortest form for writing
-        large results, where SymPy's exponent vectors take more space than all the rest.
+        Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the
+        shortest form for writing large results, where SymPy's exponent vectors take more space than
+        all the rest.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
             yield from orbit.expand()
@@ -157,7 +171,10 @@ class Implicitization:
         ring = self.ring.sympy_ring
         scalar = cache(ring.domain)
         with collection_paused():
-            return tuple(_element(polynomial, ring, scalar) for polynomial in watched(self.sparse_generators()))
+            return tuple(
+                _element(polynomial, ring, scalar)
+                for polynomial in watched(self.sparse_generators())
+            )
 
     def ideal(self) -> GeneratingSet:
         """The ideal that they generate."""
@@ -165,15 +182,19 @@ class Implicitization:
 
 
 def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
-    # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer than all the rest.
+    # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer
+    # than all the rest.
     result = ring.zero
     for monomial, coefficient in polynomial:
         result[exponents_of(monomial, ring.ngens)] = scalar(coefficient)
     return result
 
 
-def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first: bool = False) -> Implicitization:
-    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the Hilbert function.
+def implicitize(
+    source: MultigradedMap, max_degree: int, *, seed: int = 0, first: bool = False
+) -> Implicitization:
+    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the
+    Hilbert function.
 
     Within a limit of :mod:`m2bridge.limits`, those of the degrees that were completed.
 
@@ -209,22 +230,34 @@ def implicitize(source: MultigradedMap, max_degree: int, *, seed: int = 0, first
     part = elimination.linear_part(source)
     independent = elimination.in_independent_coordinates(source, part)
     size = len(source.grading.degrees)
-    symmetries = tuple(elimination.extended(permutation, part, size) for permutation in watched(independent.symmetries))
+    symmetries = tuple(
+        elimination.extended(permutation, part, size)
+        for permutation in watched(independent.symmetries)
+    )
     context = Context.of(independent, max_degree, seed)
 
-    completed = complete_degrees(context.grading, max_degree, partial(compute_piece, context=context), first=first)
+    completed = complete_degrees(
+        context.grading, max_degree, partial(compute_piece, context=context), first=first
+    )
     pieces = [degree.pieces.values() for degree in completed.values()]
     return Implicitization(
         source=source,
         max_degree=max(completed),
         requested_degree=max_degree,
-        hilbert_function=tuple(sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces),
-        orbits=(*_linear_orbits(source, part, max(completed)), *_generator_orbits(part, symmetries, completed)),
+        hilbert_function=tuple(
+            sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces
+        ),
+        orbits=(
+            *_linear_orbits(source, part, max(completed)),
+            *_generator_orbits(part, symmetries, completed),
+        ),
         exact=all(piece.exact for degree in pieces for piece in degree),
     )
 
 
-def _linear_orbits(source: MultigradedMap, part: LinearReduction, max_degree: int) -> Iterator[GeneratorOrbit]:
+def _linear_orbits(
+    source: MultigradedMap, part: LinearReduction, max_degree: int
+) -> Iterator[GeneratorOrbit]:
     grading = source.grading
     for j, form in part.dependencies:
         if grading.degrees[j] <= max_degree:
@@ -239,5 +272,10 @@ def _generator_orbits(
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():
             if piece.generators:
-                polynomials = tuple(elimination.in_all_coordinates(generator, part) for generator in piece.generators)
-                yield GeneratorOrbit(n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree))
+                polynomials = tuple(
+                    elimination.in_all_coordinates(generator, part)
+                    for generator in piece.generators
+                )
+                yield GeneratorOrbit(
+                    n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree)
+                )

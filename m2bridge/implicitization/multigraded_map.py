@@ -1,4 +1,6 @@
-"""Polynomial maps with the finest grading of their target, and with symmetries that permute the coordinates."""
+"""Polynomial maps with the finest grading of their target, and with symmetries that permute the
+coordinates.
+"""
 
 import operator
 from collections import defaultdict
@@ -21,14 +23,16 @@ Permutation = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A multigrading of the coordinate ring of the target for which the ideal of the image is homogeneous.
+    """A multigrading of the coordinate ring of the target for which the ideal of the image is
+    homogeneous.
 
     Parameters
     ----------
     multidegrees : tuple of vectors of int
         Of each coordinate, all of the same length.
     degrees : tuple of positive int
-        The degree of each coordinate; a rational combination of the entries of its multidegree. All 1 where possible.
+        The degree of each coordinate; a rational combination of the entries of its multidegree. All
+        1 where possible.
     """
 
     multidegrees: tuple[Vector, ...]
@@ -42,10 +46,11 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class MultigradedMap:
-    """A polynomial map from an affine space, a grading of its target and permutations of its coordinates.
+    """A polynomial map from an affine space, a grading of its target and permutations of its
+    coordinates.
 
-    The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the grading and invariant
-    under the permutations.
+    The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the
+    grading and invariant under the permutations.
     """
 
     polynomial_map: PolynomialMap
@@ -56,8 +61,8 @@ class MultigradedMap:
     def integral_images(self) -> tuple[IntegerPolynomial, ...]:
         """Images with integer coefficients that satisfy the same equations.
 
-        If D clears all denominators, coordinate j is multiplied by D to the power of its degree. Equations that are
-        homogeneous for the degrees do not change.
+        If D clears all denominators, coordinate j is multiplied by D to the power of its degree.
+        Equations that are homogeneous for the degrees do not change.
         """
         images = self.polynomial_map.images
         denominator = lcm(*(int(c.denominator) for image in images for c in image.values()))
@@ -77,7 +82,8 @@ def multigraded(
     Parameters
     ----------
     polynomial_map : PolynomialMap
-        Without relations among its parameters, so that its source is irreducible and has enough rational points.
+        Without relations among its parameters, so that its source is irreducible and has enough
+        rational points.
     symmetries : sequence of mappings from parameter name to parameter name
         Permutations of the parameters that permute the images; checked.
     multidegrees : sequence of vectors of int, optional
@@ -101,21 +107,27 @@ def multigraded(
     """
     if polynomial_map.relations:
         raise MethodUnavailableError(
-            "multigraded implicitization needs free parameters, without relations among them; parametrize the source"
+            "multigraded implicitization needs free parameters, without relations among them;"
+            " parametrize the source"
         )
-    permutations = tuple(coordinate_permutation(polynomial_map, renaming) for renaming in symmetries)
+    permutations = tuple(
+        coordinate_permutation(polynomial_map, renaming) for renaming in symmetries
+    )
     grading = finest_grading(polynomial_map, multidegrees)
     degrees = symmetrized(grading.degrees, permutations)
     return MultigradedMap(polynomial_map, replace(grading, degrees=degrees), permutations)
 
 
-def finest_grading(polynomial_map: PolynomialMap, multidegrees: Sequence[Vector] | None = None) -> Grading:
+def finest_grading(
+    polynomial_map: PolynomialMap, multidegrees: Sequence[Vector] | None = None
+) -> Grading:
     """The finest grading by a free abelian group coming from weights of the parameters.
 
-    Weights u of the parameters make an image homogeneous iff u vanishes on all differences of exponents of its
-    monomials. The lattice of all such u gives the multidegrees of the coordinates. A coordinate with image
-    zero gets a multidegree of its own. (Gradings by finite groups, which can be finer still, are not used.)
-    It can be written in other multidegrees, chosen for legibility.
+    Weights u of the parameters make an image homogeneous iff u vanishes on all differences of
+    exponents of its monomials. The lattice of all such u gives the multidegrees of the coordinates.
+    A coordinate with image zero gets a multidegree of its own. (Gradings by finite groups, which
+    can be finer still, are not used.) It can be written in other multidegrees, chosen for
+    legibility.
 
     Raises
     ------
@@ -142,14 +154,19 @@ def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:
     size = len(polynomial_map.source.variables)
     gradings = integer_kernel(sorted(differences), size)
     leading = [support[0] if support else (0,) * size for support in supports]
-    rows = [tuple(sum(map(operator.mul, grading, exponents)) for exponents in leading) for grading in watched(gradings)]
+    rows = [
+        tuple(sum(map(operator.mul, grading, exponents)) for exponents in leading)
+        for grading in watched(gradings)
+    ]
     zeros = [j for j, support in enumerate(supports) if not support]
     rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
     return short_basis(rows)
 
 
 def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
-    """Positive integers in the span of the rows: all 1 if possible, else degrees of the images, else smallest sum."""
+    """Positive integers in the span of the rows: all 1 if possible, else degrees of the images,
+    else smallest sum.
+    """
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
         return ones
@@ -161,25 +178,33 @@ def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vect
 
 def _smallest_positive(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
     u = [Symbol(f"u{i}") for i in range(len(rows))]
-    forms = [sum(x * row[j] for x, row in zip(u, rows, strict=True)) for j in range(len(polynomial_map.coordinates))]
+    forms = [
+        sum(x * row[j] for x, row in zip(u, rows, strict=True))
+        for j in range(len(polynomial_map.coordinates))
+    ]
     try:
         if any(form == 0 for form in forms):
             raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:
         raise MethodUnavailableError(
-            "no weights of the parameters make all images homogeneous of positive degree, so the ideal cannot be"
-            " computed degree by degree; homogenize the map with a new parameter, or use elimination"
+            "no weights of the parameters make all images homogeneous of positive degree, so the"
+            " ideal cannot be computed degree by degree; homogenize the map with a new parameter,"
+            " or use elimination"
         ) from None
     values = [form.subs(solution) for form in forms]
     return tuple(without_denominators(values))
 
 
-def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str, str]) -> Permutation:
-    """The permutation π of the coordinates induced by a permutation τ of the parameters: f_π(j) = τ(f_j).
+def coordinate_permutation(
+    polynomial_map: PolynomialMap, renaming: Mapping[str, str]
+) -> Permutation:
+    """The permutation π of the coordinates induced by a permutation τ of the parameters: f_π(j) =
+    τ(f_j).
 
-    Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates with the same image
-    keep their order, so that products of permutations of the parameters go to products.
+    Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates
+    with the same image keep their order, so that products of permutations of the parameters go to
+    products.
 
     Parameters
     ----------
@@ -205,18 +230,26 @@ def coordinate_permutation(polynomial_map: PolynomialMap, renaming: Mapping[str,
     result = [0] * len(polynomial_map.images)
     for members in watched(classes.values()):
         image = polynomial_map.images[members[0]]
-        moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image.items())
+        moved = frozenset(
+            (tuple(exponents[i] for i in sources), c) for exponents, c in image.items()
+        )
         others = classes.get(moved, [])
         if len(others) != len(members):
-            raise MethodUnavailableError("this permutation of the parameters does not permute the images")
+            raise MethodUnavailableError(
+                "this permutation of the parameters does not permute the images"
+            )
         for j, target in zip(members, others, strict=True):
             result[j] = target
     return tuple(result)
 
 
 def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
-    """The average of the degrees over the group, scaled to integers: positive gradings that the group preserves."""
-    orbits = connected([{j, *(permutation[j] for permutation in permutations)} for j in range(len(degrees))])
+    """The average of the degrees over the group, scaled to integers: positive gradings that the
+    group preserves.
+    """
+    orbits = connected(
+        [{j, *(permutation[j] for permutation in permutations)} for j in range(len(degrees))]
+    )
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)
     for orbit in orbits:

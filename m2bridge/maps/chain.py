@@ -1,4 +1,6 @@
-"""Compositions of polynomial maps: layers, bounds from their sizes, and rescalings of parameters."""
+"""Compositions of polynomial maps: layers, bounds from their sizes, and rescalings of
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +56,22 @@ class Layer:
 
     def __post_init__(self) -> None:
         if self.polynomial_map.source.variables[: len(self.inputs)] != self.inputs:
-            raise ConversionError("the variables of a layer must be its inputs followed by its parameters")
+            raise ConversionError(
+                "the variables of a layer must be its inputs followed by its parameters"
+            )
         if self.polynomial_map.relations:
             raise ConversionError("the parameters of a layer must not satisfy relations")
 
     @classmethod
     def from_expressions(
-        cls, inputs: Sequence[str], parameters: Sequence[str], outputs: Mapping[str, Expr | Rational | int]
+        cls,
+        inputs: Sequence[str],
+        parameters: Sequence[str],
+        outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from SymPy expressions; errors as in :meth:`PolynomialMap.from_expressions`."""
+        """Build a layer from SymPy expressions; errors as in
+        :meth:`PolynomialMap.from_expressions`.
+        """
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -85,7 +94,10 @@ class Layer:
         """
         try:
             outputs = [
-                tuple((int(flint.nmod(flint_rational(c), prime)), support(m)) for m, c in image.items())
+                tuple(
+                    (int(flint.nmod(flint_rational(c), prime)), support(m))
+                    for m, c in image.items()
+                )
                 for image in self.polynomial_map.images
             ]
         except ZeroDivisionError:
@@ -104,10 +116,15 @@ class ReducedLayer:
     def values(self, point: Row) -> list[int]:
         """The outputs at a point (inputs followed by parameters)."""
         p = self.prime
-        return [sum(c * prod(pow(point[i], e, p) for i, e in factors) for c, factors in f) % p for f in self.outputs]
+        return [
+            sum(c * prod(pow(point[i], e, p) for i, e in factors) for c, factors in f) % p
+            for f in self.outputs
+        ]
 
     def pullback(self, point: Row, covector: Row) -> list[int]:
-        """The covector on the inputs and parameters that a covector on the outputs becomes: reverse differentiation."""
+        """The covector on the inputs and parameters that a covector on the outputs becomes: reverse
+        differentiation.
+        """
         p, result = self.prime, [0] * len(point)
         for j in compress(range(len(self.outputs)), covector):
             for c, factors in self.outputs[j]:
@@ -128,7 +145,8 @@ MAX_TERMS = 200_000
 
 
 def expanded(layers: Sequence[Layer]) -> PolynomialMap:
-    """The composition; with inputs, its coordinates are the coefficients that are not identically zero.
+    """The composition; with inputs, its coordinates are the coefficients that are not identically
+    zero.
 
     Raises
     ------
@@ -155,14 +173,21 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
 def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
     """The outputs as polynomials in all inputs and parameters."""
     names = [*layers[0].inputs, *(name for layer in layers for name in layer.parameters)]
-    context = flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(len(names))], flint.Ordering.degrevlex)
+    context = flint.fmpq_mpoly_ctx.get(
+        [f"v{i}" for i in range(len(names))], flint.Ordering.degrevlex
+    )
     generators = context.gens()
     flowing, start = list(generators[: len(layers[0].inputs)]), len(layers[0].inputs)
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*flowing, *generators[start:stop]]
-        own = flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(len(arguments))], flint.Ordering.degrevlex)
-        images = ({e: flint_rational(c) for e, c in image.items()} for image in layer.polynomial_map.images)
+        own = flint.fmpq_mpoly_ctx.get(
+            [f"v{i}" for i in range(len(arguments))], flint.Ordering.degrevlex
+        )
+        images = (
+            {e: flint_rational(c) for e, c in image.items()}
+            for image in layer.polynomial_map.images
+        )
         flowing = [own.from_dict(image).compose(*arguments, ctx=context) for image in images]
         start = stop
     return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
@@ -176,14 +201,17 @@ def _check_size(layers: Sequence[Layer]) -> None:
         sizes = [_term_count(image, terms) for image in layer.polynomial_map.images]
         if sum(sizes) > MAX_TERMS:
             raise TooLargeError(
-                f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at most {MAX_TERMS} are"
-                " (the dimension needs no expansion)"
+                f"the first {number} layers may have {sum(sizes)} terms when they are expanded; at"
+                f" most {MAX_TERMS} are (the dimension needs no expansion)"
             )
 
 
 def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     """The largest number of terms of a polynomial in variables that have so many terms."""
-    factors = ([monomial_count(terms[i], e) if terms[i] else 0 for i, e in support(monomial)] for monomial in image)
+    factors = (
+        [monomial_count(terms[i], e) if terms[i] else 0 for i, e in support(monomial)]
+        for monomial in image
+    )
     return sum(map(prod, factors))
 
 
@@ -191,10 +219,11 @@ Interval = tuple[int, int]
 
 
 def coordinate_bound(layers: Sequence[Layer]) -> int:
-    """The number of coordinates, or with inputs the number of monomials in them of the degrees that can occur.
+    """The number of coordinates, or with inputs the number of monomials in them of the degrees that
+    can occur.
 
-    Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval; it is followed from
-    layer to layer.
+    Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval;
+    it is followed from layer to layer.
     """
     size = len(layers[0].inputs)
     if not size:
@@ -204,7 +233,9 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
         degrees = flowing + [(0, 0)] * len(layer.parameters)
         flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
     # monomials in ``size`` variables with degree from ``low`` to ``high``
-    return sum(comb(size + high, size) - comb(size + low - 1, size) for low, high in filter(None, flowing))
+    return sum(
+        comb(size + high, size) - comb(size + low - 1, size) for low, high in filter(None, flowing)
+    )
 
 
 def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
@@ -222,16 +253,20 @@ Variable = str | tuple[int, int]
 
 
 def rescaling_dimension(layers: Sequence[Layer]) -> int:
-    """The dimension of the torus that rescales parameters and hidden variables and keeps inputs and outputs.
+    """The dimension of the torus that rescales parameters and hidden variables and keeps inputs and
+    outputs.
 
-    Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v u(v) = u(y) for every
-    monomial Π v^e_v in every output y. With u = 0 on the inputs and the outputs of the whole, the function stays the
-    same. Generic parameters are not zero, so the orbits of this torus on them have the dimension
-    dim {u} − dim {u : u = 0 on the parameters}. Both dimensions are exact ranks over QQ. All of this holds in every
-    characteristic: a coefficient that vanishes modulo p only removes conditions.
+    Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
+    u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs and the
+    outputs of the whole, the function stays the same. Generic parameters are not zero, so the
+    orbits of this torus on them have the dimension dim {u} − dim {u : u = 0 on the parameters}.
+    Both dimensions are exact ranks over QQ. All of this holds in every characteristic: a
+    coefficient that vanishes modulo p only removes conditions.
     """
     rows = list(_conditions(layers))
-    hidden = [{v: entry for v, entry in row.items() if not isinstance(v, str)} for row in watched(rows)]
+    hidden = [
+        {v: entry for v, entry in row.items() if not isinstance(v, str)} for row in watched(rows)
+    ]
     return sum(len(layer.parameters) for layer in layers) - sparse_rank(rows) + sparse_rank(hidden)
 
 
@@ -241,7 +276,9 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
         inputs = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in watched(image):
-                row: dict[Variable, int] = {} if number == len(layers) - 1 else {(number + 1, j): -1}
+                row: dict[Variable, int] = (
+                    {} if number == len(layers) - 1 else {(number + 1, j): -1}
+                )
                 for i, exponent in support(monomial):
                     if i >= inputs:
                         row[layer.parameters[i - inputs]] = exponent
@@ -255,10 +292,12 @@ TITLE = "composition of polynomial maps"
 
 @dataclass(frozen=True, slots=True)
 class Chain(DifferentiableModel):
-    """A composition of polynomial maps: the outputs of each layer are the inputs of the next one, by position.
+    """A composition of polynomial maps: the outputs of each layer are the inputs of the next one,
+    by position.
 
-    If the first layer has no inputs, the model is the map from all parameters to the outputs of the last layer. If it
-    has inputs, each choice of parameters gives a polynomial function of them, and the coordinates are its coefficients.
+    If the first layer has no inputs, the model is the map from all parameters to the outputs of the
+    last layer. If it has inputs, each choice of parameters gives a polynomial function of them, and
+    the coordinates are its coefficients.
 
     Parameters
     ----------
@@ -270,8 +309,8 @@ class Chain(DifferentiableModel):
     Raises
     ------
     ConversionError
-        If there is no layer, a layer does not take as many inputs as the one before has outputs, or two layers have a
-        parameter of the same name.
+        If there is no layer, a layer does not take as many inputs as the one before has outputs, or
+        two layers have a parameter of the same name.
 
     Examples
     --------
@@ -294,12 +333,15 @@ class Chain(DifferentiableModel):
         for i, (before, after) in enumerate(zip(self.layers, self.layers[1:], strict=False), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
-                    f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has {len(before.outputs)} outputs"
+                    f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has"
+                    f" {len(before.outputs)} outputs"
                 )
         names: set[str] = set()
         for i, layer in enumerate(self.layers, 1):
             if repeated := sorted(names & set(layer.parameters)):
-                raise ConversionError(f"layer {i}: the parameter '{repeated[0]}' belongs to an earlier layer already")
+                raise ConversionError(
+                    f"layer {i}: the parameter '{repeated[0]}' belongs to an earlier layer already"
+                )
             names |= set(layer.parameters)
 
     @property
@@ -341,14 +383,18 @@ class Chain(DifferentiableModel):
                 {
                     "inputs": list(layer.inputs),
                     "parameters": list(layer.parameters),
-                    "outputs": {y: str(f) for y, f in zip(layer.outputs, layer.polynomial_map.images, strict=True)},
+                    "outputs": {
+                        y: str(f)
+                        for y, f in zip(layer.outputs, layer.polynomial_map.images, strict=True)
+                    },
                 }
                 for layer in self.layers
             ]
         }
 
     def parametrization(self) -> PolynomialMap:
-        """The composition, expanded: the coefficient of x^2*z in the output f is called ``f_2_0_1``.
+        """The composition, expanded: the coefficient of x^2*z in the output f is called
+        ``f_2_0_1``.
 
         Raises
         ------
@@ -358,13 +404,16 @@ class Chain(DifferentiableModel):
         return expanded(self.layers)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the rescalings of parameters and hidden variables that do not change the function."""
+        """The dimension of the rescalings of parameters and hidden variables that do not change the
+        function.
+        """
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """Bounds from the sizes of the layers; they hold in every characteristic.
 
-        Without inputs, everything after layer k depends on its outputs and on the parameters that follow.
+        Without inputs, everything after layer k depends on its outputs and on the parameters that
+        follow.
         """
         bounds = [UpperBound(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
@@ -378,7 +427,9 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`: the chain rule, from the last layer to the first."""
+        """See :class:`~m2bridge.maps.model.DifferentiableModel`: the chain rule, from the last
+        layer to the first.
+        """
         layers = _reduced(self.layers, prime)
         points: list[list[int]] = []
         at: tuple[int, ...] | None = None
@@ -387,9 +438,14 @@ class Chain(DifferentiableModel):
             if x != at:
                 at, points = x, self._forward(layers, parameters, x)
             gradient: list[int] = []
-            for layer, reduced, point in zip(self.layers[::-1], layers[::-1], points[::-1], strict=True):
+            for layer, reduced, point in zip(
+                self.layers[::-1], layers[::-1], points[::-1], strict=True
+            ):
                 whole = reduced.pullback(point, covector)
-                covector, gradient = whole[: len(layer.inputs)], whole[len(layer.inputs) :] + gradient
+                covector, gradient = (
+                    whole[: len(layer.inputs)],
+                    whole[len(layer.inputs) :] + gradient,
+                )
             result.append(gradient)
         return result
 
@@ -421,5 +477,7 @@ def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> Polynomi
     if not outputs or len(set(outputs)) < len(outputs):
         raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
     if unknown := [name for name in outputs if name not in names]:
-        raise InvalidCaseError("outputs", f"there is no output '{unknown[0]}': use {', '.join(names)}")
+        raise InvalidCaseError(
+            "outputs", f"there is no output '{unknown[0]}': use {', '.join(names)}"
+        )
     return polynomial_map.restricted_to([names.index(name) for name in outputs])

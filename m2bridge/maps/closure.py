@@ -1,4 +1,6 @@
-"""The Zariski closure of the image of a polynomial map: its ideal; with generic fibre and base locus of the map."""
+"""The Zariski closure of the image of a polynomial map: its ideal; with generic fibre and base
+locus of the map.
+"""
 
 from dataclasses import dataclass, replace
 from math import prod
@@ -28,7 +30,9 @@ from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 FEW_MONOMIALS = 12
-"""``auto`` finds monomial equations of more than so many coordinates by lattices; of fewer, degree by degree."""
+"""``auto`` finds monomial equations of more than so many coordinates by lattices; of fewer, degree
+by degree.
+"""
 
 Bound = tuple[int | None, Status]
 """The dimension, or a lower bound for it, and how it is known."""
@@ -48,30 +52,34 @@ def closure(
     max_degree: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Closure:
-    """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by elimination.
+    """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by
+    elimination.
 
-    Linear relations among the coordinates are split off first, exactly; the rest is found in linearly independent
-    coordinates. In characteristic p the ideal is that of the image of the map modulo p.
+    Linear relations among the coordinates are split off first, exactly; the rest is found in
+    linearly independent coordinates. In characteristic p the ideal is that of the image of the map
+    modulo p.
 
     Parameters
     ----------
     case : a model or a PolynomialMap
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     field : CoefficientField
     coordinates, weights : str, for models that offer a choice
     strategy : {"auto", "multigraded", "lattice", "elimination", "ungraded-elimination"}
-        ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine. ``auto`` does the same
-        and then proves by Macaulay2 that there are no others, if that is possible within the limits (a minute when
-        there are none) and ``max_degree`` is not given; where the map has no positive grading, its parameters satisfy
-        relations, or the field is not QQ, it is ``elimination``. ``elimination`` gives the coordinates the degrees of
-        their images where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
-        ``ungraded-elimination`` never does. ``lattice`` is for maps whose coordinates are scalars times monomials; 4ti2
-        or Normaliz finds the binomials, or Macaulay2 where neither is there; ``auto`` takes it with more than 12
-        coordinates.
+        ``multigraded`` gives all minimal generators up to a degree, over QQ, without an engine.
+        ``auto`` does the same and then proves by Macaulay2 that there are no others, if that is
+        possible within the limits (a minute when there are none) and ``max_degree`` is not given;
+        where the map has no positive grading, its parameters satisfy relations, or the field is not
+        QQ, it is ``elimination``. ``elimination`` gives the coordinates the degrees of their images
+        where that makes the map homogeneous, so that Macaulay2 uses the Hilbert function;
+        ``ungraded-elimination`` never does. ``lattice`` is for maps whose coordinates are scalars
+        times monomials; 4ti2 or Normaliz finds the binomials, or Macaulay2 where neither is there;
+        ``auto`` takes it with more than 12 coordinates.
     max_degree : int, optional
-        For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in which there are at
-        most 10^5 monomials in linearly independent coordinates.
+        For ``multigraded`` and ``auto``: the last degree. When left out, the largest degree ≤ 4 in
+        which there are at most 10^5 monomials in linearly independent coordinates.
     timeout : float, optional
         Seconds for the whole computation.
 
@@ -83,12 +91,13 @@ def closure(
     Raises
     ------
     InvalidCaseError
-        If an option is wrong, the map has no reduction modulo p, or its relations have no common zero.
+        If an option is wrong, the map has no reduction modulo p, or its relations have no common
+        zero.
     EngineNotFoundError
         If Macaulay2 is needed, none is given, and there is none here.
     EngineError
-        If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on time was reached
-        before anything was found.
+        If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on
+        time was reached before anything was found.
 
     Examples
     --------
@@ -125,13 +134,24 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Whether ``auto`` takes the ideal of a lattice: for monomials in many coordinates, where a program is there."""
-    if strategy != "auto" or max_degree is not None or not lattice.is_monomial(source.polynomial_map):
+    """Whether ``auto`` takes the ideal of a lattice: for monomials in many coordinates, where a
+    program is there.
+    """
+    if (
+        strategy != "auto"
+        or max_degree is not None
+        or not lattice.is_monomial(source.polynomial_map)
+    ):
         return False
-    return len(source.polynomial_map.coordinates) > FEW_MONOMIALS and lattice.markov_program() is not None
+    return (
+        len(source.polynomial_map.coordinates) > FEW_MONOMIALS
+        and lattice.markov_program() is not None
+    )
 
 
-def _by_macaulay2(model: Model, field: CoefficientField, strategy: Strategy, bound: Bound) -> Closure:
+def _by_macaulay2(
+    model: Model, field: CoefficientField, strategy: Strategy, bound: Bound
+) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
@@ -145,28 +165,50 @@ def _by_macaulay2(model: Model, field: CoefficientField, strategy: Strategy, bou
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
-    """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does not take."""
+    """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does
+    not take.
+    """
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
-        raise errors.InvalidCaseError("field", f"multigraded implicitization is over QQ, not {field}; use elimination")
+        raise errors.InvalidCaseError(
+            "field", f"multigraded implicitization is over QQ, not {field}; use elimination"
+        )
     if max_degree is None:
         return
-    if not isinstance(max_degree, int) or isinstance(max_degree, bool) or not 1 <= max_degree <= MOST_DEGREE:
-        shown = f", not {max_degree!r}" if not isinstance(max_degree, int) or abs(max_degree) <= MOST_DEGREE else ""
-        raise errors.InvalidCaseError("max_degree", f"must be an integer from 1 to {MOST_DEGREE}{shown}")
+    if (
+        not isinstance(max_degree, int)
+        or isinstance(max_degree, bool)
+        or not 1 <= max_degree <= MOST_DEGREE
+    ):
+        shown = (
+            f", not {max_degree!r}"
+            if not isinstance(max_degree, int) or abs(max_degree) <= MOST_DEGREE
+            else ""
+        )
+        raise errors.InvalidCaseError(
+            "max_degree", f"must be an integer from 1 to {MOST_DEGREE}{shown}"
+        )
     if strategy not in ("auto", "multigraded") or field != QQ:
-        raise errors.InvalidCaseError("max_degree", "only the strategy multigraded, over QQ, goes up to a degree")
+        raise errors.InvalidCaseError(
+            "max_degree", "only the strategy multigraded, over QQ, goes up to a degree"
+        )
 
 
-def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None) -> MultigradedMap | None:
-    """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all generators."""
+def _graded(
+    model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
+) -> MultigradedMap | None:
+    """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all
+    generators.
+    """
     if strategy == "multigraded" or max_degree is not None:
         return completeness.graded_source(model)
     if strategy != "auto" or field != QQ:
         return None
     try:
         source = completeness.graded_source(model)
-    except errors.MethodUnavailableError:  # the documented fallback of auto: relations, or no grading
+    except (
+        errors.MethodUnavailableError
+    ):  # the documented fallback of auto: relations, or no grading
         return None
     return source if source.grading.is_standard else None
 
@@ -174,7 +216,9 @@ def _graded(model: Model, strategy: Strategy, field: CoefficientField, max_degre
 def _multigraded(
     source: MultigradedMap, model: Model, strategy: Strategy, max_degree: int | None, bound: Bound
 ) -> Closure:
-    """Equations degree by degree, by the core above low degrees; and the proof that they are all where it is wanted."""
+    """Equations degree by degree, by the core above low degrees; and the proof that they are all
+    where it is wanted.
+    """
     auto = strategy == "auto"
     if auto and max_degree is None:
         equations = completeness.all_equations(source, model, rank=bound[0])
@@ -185,11 +229,19 @@ def _multigraded(
     series, found = equations.series, equations.implicitization
     degree = None if series is None else series.degree
     end = clock().seconds, equations.unfinished, equations.remark, equations.all_generators
-    known = *_multigraded_dimension(equations, bound), degree, series, equations.engine_version, *end
+    known = (
+        *_multigraded_dimension(equations, bound),
+        degree,
+        series,
+        equations.engine_version,
+        *end,
+    )
     return Closure(model, QQ, "multigraded", found, *known, _representations(equations, model))
 
 
-def _representations(equations: completeness.Equations, model: Model) -> tuple[Representation, ...] | None:
+def _representations(
+    equations: completeness.Equations, model: Model
+) -> tuple[Representation, ...] | None:
     """All that are proved, or those of the generators found.
 
     Raises
@@ -199,11 +251,14 @@ def _representations(equations: completeness.Equations, model: Model) -> tuple[R
     """
     known = equations.representations
     orbits = equations.implicitization.orbits
-    found = model.representations({(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits})
+    found = model.representations(
+        {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits}
+    )
     if known is None or found is None:
         return found
-    # In a degree that was computed the known ones are those that were found, each of them and no other. Above these
-    # degrees there may be generators that are known by their representations alone.
+    # In a degree that was computed the known ones are those that were found, each of them and no
+    # other. Above these degrees there may be generators that are known by their representations
+    # alone.
     higher = equations.implicitization.higher
     not_computed = set() if higher is None else set(higher.counts)
     last = equations.implicitization.max_degree
@@ -216,19 +271,25 @@ def _representations(equations: completeness.Equations, model: Model) -> tuple[R
 
 
 def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> Bound:
-    """The dimension of the closure of the image: ranks of the differential below, ranks of the equations above.
+    """The dimension of the closure of the image: ranks of the differential below, ranks of the
+    equations above.
 
-    At a point of the image the tangent space has at least the dimension of the closure, and lies in the kernel of the
-    differentials of all equations. Where a random point does not show it, another one is tried.
+    At a point of the image the tangent space has at least the dimension of the closure, and lies in
+    the kernel of the differentials of all equations. Where a random point does not show it, another
+    one is tried.
     """
     (value, status), series = bound, equations.series
     if series is not None:
         if status == "proved" and value != series.dimension:
             ranks = f"ranks of the differential prove dimension {value}"
-            raise errors.ContradictionError(f"the ideal has dimension {series.dimension}, but {ranks}")
+            raise errors.ContradictionError(
+                f"the ideal has dimension {series.dimension}, but {ranks}"
+            )
         return series.dimension, "proved"
     try:
-        if status == "lower bound" and any(_tangent_bound(equations.implicitization, k) == value for k in range(1, 4)):
+        if status == "lower bound" and any(
+            _tangent_bound(equations.implicitization, k) == value for k in range(1, 4)
+        ):
             return value, "proved"
     except errors.TimeLimitError:
         pass
@@ -236,12 +297,19 @@ def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> B
 
 
 def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
-    """The number of coordinates less the rank of the equations computed at a random point of the image."""
+    """The number of coordinates less the rank of the equations computed at a random point of the
+    image.
+    """
     computed = replace(implicitization, higher=None)
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
     images = implicitization.source.integral_images
-    point = [sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items()) for image in images]
-    return len(point) - sparse_rank(gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
+    point = [
+        sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
+        for image in images
+    ]
+    return len(point) - sparse_rank(
+        gradient_of_terms(g, point) for g in watched(computed.sparse_generators())
+    )
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -253,7 +321,9 @@ def resolve(strategy: Strategy) -> Strategy:
 def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
     """The Macaulay2 program for the ideal in linearly independent coordinates."""
     independent = completeness.linear_reduction(model, field).reduced
-    values = completeness.elimination_values(independent, field=field, graded=resolve(strategy) == "elimination")
+    values = completeness.elimination_values(
+        independent, field=field, graded=resolve(strategy) == "elimination"
+    )
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 
@@ -269,19 +339,25 @@ def read_closure(
 ) -> Closure:
     """The closure from what Macaulay2 said, possibly only the first part of it.
 
-    The ideal is carried from the independent coordinates to all of them, and the linear relations are added.
+    The ideal is carried from the independent coordinates to all of them, and the linear relations
+    are added.
     """
     reduction, ideal, series = completeness.linear_reduction(model, field), None, None
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
-        carried = (generator.set_ring(target.sympy_ring) for generator in answer.ideal("generators").generators)
+        carried = (
+            generator.set_ring(target.sympy_ring)
+            for generator in answer.ideal("generators").generators
+        )
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))
     if "dimension" in answer:
         bound = answer.integer("dimension"), "proved"
     degree = answer.integer("degree") if "degree" in answer else None
     if "hilbert_numerator" in answer:
-        series = HilbertSeries.from_numerator(answer.integer_pairs("hilbert_numerator"), len(reduction.basis))
+        series = HilbertSeries.from_numerator(
+            answer.integer_pairs("hilbert_numerator"), len(reduction.basis)
+        )
     known = *bound, degree, series, version, clock().seconds, unfinished, reason if ideal else ""
     return Closure(model, field, strategy, ideal, *known)
 
@@ -301,10 +377,11 @@ class Image(Result):
     source_dimension : int or None
         Dimension of the variety of parameters.
     base_locus_dimension : int or None
-        Of the parameters at which all coordinates vanish; −1 when there are none. The projective map is not defined
-        there.
+        Of the parameters at which all coordinates vanish; −1 when there are none. The projective
+        map is not defined there.
     source_irreducible : bool or None
-        Where it is reducible, different parts can have fibres of different dimensions; ``None`` if not decided.
+        Where it is reducible, different parts can have fibres of different dimensions; ``None`` if
+        not decided.
     unfinished : str
         Empty, or the limit that was reached.
 
@@ -326,7 +403,9 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """The dimension of an irreducible source less that of the image; ``None`` where the latter is only bounded."""
+        """The dimension of an irreducible source less that of the image; ``None`` where the latter
+        is only bounded.
+        """
         image = self.closure
         if not self.source_irreducible or image.dimension_status != "proved":
             return None
@@ -341,9 +420,15 @@ class Image(Result):
             "generic fibre": self.generic_fibre_dimension,
             "base locus": self.base_locus_dimension,
         }
-        facts = [(name, "empty" if d == -1 else f"dimension {d}") for name, d in dimensions.items() if d is not None]
+        facts = [
+            (name, "empty" if d == -1 else f"dimension {d}")
+            for name, d in dimensions.items()
+            if d is not None
+        ]
         if not self.source_irreducible:
-            undecided = "it was not decided whether the source is irreducible; so no generic fibre is given"
+            undecided = (
+                "it was not decided whether the source is irreducible; so no generic fibre is given"
+            )
             reducible = "the source is reducible; so there is no one generic fibre"
             facts.append(("remark", undecided if self.source_irreducible is None else reducible))
         sheet = self.closure.to_sheet()
@@ -383,7 +468,8 @@ def image(
     polynomial_map : PolynomialMap
         Where its source is reducible, no generic fibre is given.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     title : str
         In words, on one line; line breaks and control characters become spaces.
     field, strategy, max_degree, timeout
@@ -414,7 +500,9 @@ def image(
         raise completeness.empty_source()
     irreducible: bool | None = True
     if polynomial_map.maybe_reducible:
-        irreducible = answer.boolean("source_irreducible") if "source_irreducible" in answer else None
+        irreducible = (
+            answer.boolean("source_irreducible") if "source_irreducible" in answer else None
+        )
     return Image(
         replace(result, seconds=clock().seconds),
         title,
@@ -429,7 +517,11 @@ implicitize = image
 """The same under its other name."""
 
 
-def base_locus_script(polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = "") -> Script:
+def base_locus_script(
+    polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = ""
+) -> Script:
     """The Macaulay2 program for the dimensions of source and base locus."""
-    values = completeness.elimination_values(polynomial_map, field=field) | {"title": title or "a polynomial map"}
+    values = completeness.elimination_values(polynomial_map, field=field) | {
+        "title": title or "a polynomial map"
+    }
     return render("base_locus", values=values)

@@ -13,7 +13,13 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.algebra.schur import Representation
-from m2bridge.convert.notation import degree_summary, expression_text, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.convert.notation import (
+    degree_summary,
+    expression_text,
+    ideal_macaulay2,
+    polynomial_text,
+    sparse_text,
+)
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization
@@ -35,7 +41,8 @@ class Completeness:
     proved : bool
         That there are no others, of any degree.
     degree : int or None
-        The degree up to which they are all, where no more is proved; ``None`` if none were found, or all are.
+        The degree up to which they are all, where no more is proved; ``None`` if none were found,
+        or all are.
     reason : str
         How it is known; empty if none were found.
     """
@@ -46,7 +53,13 @@ class Completeness:
 
     def __str__(self) -> str:
         """``proved``, ``up to degree 4``, ``no``."""
-        return "proved" if self.proved else "no" if self.degree is None else f"up to degree {self.degree}"
+        return (
+            "proved"
+            if self.proved
+            else "no"
+            if self.degree is None
+            else f"up to degree {self.degree}"
+        )
 
 
 @dataclass(frozen=True)  # no slots: the ideal is kept in its dictionary
@@ -59,18 +72,19 @@ class Closure(Result):
     field : CoefficientField
     strategy : str
     equations : Ideal, Implicitization or None
-        The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal generators up to some
-        degree, symmetries not spelled out. ``None`` if nothing was found.
+        The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal
+        generators up to some degree, symmetries not spelled out. ``None`` if nothing was found.
     dimension : int or None
-        Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found, what the Jacobian rank
-        says.
+        Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found,
+        what the Jacobian rank says.
     dimension_status : str
         ``proved`` or ``lower bound``.
     degree : int or None
         Degree of the projective variety, or of the projective closure of an affine one.
     hilbert_series : HilbertSeries or None
-        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms, which is that of
-        the projective closure modulo the equation of infinity: same degree, and same dimension as the affine variety.
+        Of the coordinate ring when the ideal is homogeneous, else of the ring of its leading forms,
+        which is that of the projective closure modulo the equation of infinity: same degree, and
+        same dimension as the affine variety.
     engine_version : str
     seconds : float
     unfinished : str
@@ -80,8 +94,8 @@ class Closure(Result):
     all_generators : bool
         Whether generators that were found degree by degree are proved to be all.
     representations : tuple of Representation, optional
-        What the minimal generators form where a group acts by linear changes of coordinates: all of them where that is
-        proved, also those that are not written out, else those found.
+        What the minimal generators form where a group acts by linear changes of coordinates: all of
+        them where that is proved, also those that are not written out, else those found.
 
     Examples
     --------
@@ -111,17 +125,23 @@ class Closure(Result):
 
     @cached_property
     def ideal(self) -> Ideal | None:
-        """The ideal that the generators found generate; all of the vanishing ideal when ``complete`` is ``proved``.
+        """The ideal that the generators found generate; all of the vanishing ideal when
+        ``complete`` is ``proved``.
 
-        SymPy polynomials are made when it is asked for the first time: with tens of thousands of generators they take
-        more time and memory than the computation.
+        SymPy polynomials are made when it is asked for the first time: with tens of thousands of
+        generators they take more time and memory than the computation.
         """
-        return Ideal.of(self.equations.ideal()) if isinstance(self.equations, Implicitization) else self.equations
+        return (
+            Ideal.of(self.equations.ideal())
+            if isinstance(self.equations, Implicitization)
+            else self.equations
+        )
 
     def whole_ideal(self) -> Ideal:
         """All of the vanishing ideal, also where ``ideal`` has its generators of low degree only.
 
-        The others are expanded from highest weight vectors of ``representations``; there may be very many.
+        The others are expanded from highest weight vectors of ``representations``; there may be
+        very many.
 
         Raises
         ------
@@ -134,7 +154,12 @@ class Closure(Result):
             return self.ideal
         core, low = self.model.core(), self.equations
         last = max((part.degree for part in self.representations or ()), default=0)
-        if not isinstance(low, Implicitization) or low.max_degree >= last or core is None or core.polynomials is None:
+        if (
+            not isinstance(low, Implicitization)
+            or low.max_degree >= last
+            or core is None
+            or core.polynomials is None
+        ):
             raise MethodUnavailableError("generators are not known to be all")
         higher = HigherDegrees({}, partial(core.polynomials, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
@@ -144,7 +169,9 @@ class Closure(Result):
         """Whether the variety is a cone: the ideal is homogeneous in the standard grading."""
         if isinstance(self.equations, Implicitization):
             return self.equations.source.grading.is_standard
-        return self.equations is not None and all(is_homogeneous(g) for g in self.equations.generators)
+        return self.equations is not None and all(
+            is_homogeneous(g) for g in self.equations.generators
+        )
 
     @property
     def generator_degrees(self) -> dict[int, int] | None:
@@ -153,30 +180,45 @@ class Closure(Result):
             return None if self.equations is None else self.equations.generator_degrees
         if self.homogeneous:
             return dict(sorted(self.equations.generator_counts.items()))
-        degrees = (max(len(monomial) for monomial, _ in terms) for terms in self.equations.sparse_generators())
+        degrees = (
+            max(len(monomial) for monomial, _ in terms)
+            for terms in self.equations.sparse_generators()
+        )
         return dict(sorted(Counter(degrees).items()))
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
-        """H(0), …, H(N), where they were computed without the whole ideal (in the degrees of the grading)."""
-        return self.equations.hilbert_function if isinstance(self.equations, Implicitization) else None
+        """H(0), …, H(N), where they were computed without the whole ideal (in the degrees of the
+        grading).
+        """
+        return (
+            self.equations.hilbert_function if isinstance(self.equations, Implicitization) else None
+        )
 
     @property
     def computed_hilbert_function(self) -> tuple[int, ...]:
-        """H(0), …, H(N) by the equations, or by the whole Hilbert series; empty if neither was found."""
+        """H(0), …, H(N) by the equations, or by the whole Hilbert series; empty if neither was
+        found.
+        """
         if self.hilbert_function is not None or self.hilbert_series is None or not self.homogeneous:
             return self.hilbert_function or ()
         series = self.hilbert_series
-        return tuple(series.value(n) for n in range(max(series.dimension, 1) + len(series.numerator)))
+        return tuple(
+            series.value(n) for n in range(max(series.dimension, 1) + len(series.numerator))
+        )
 
     @property
     def fibre_degree(self) -> int | None:
-        """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by equations."""
+        """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by
+        equations.
+        """
         return self.model.fibre_degree() if self.degree is None and self.field == QQ else None
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
-        """The prediction of the family for the same degrees, over QQ; ``None`` where it has none."""
+        """The prediction of the family for the same degrees, over QQ; ``None`` where it has
+        none.
+        """
         model, values = self.model, self.computed_hilbert_function
         if self.field != QQ:
             return None
@@ -188,8 +230,12 @@ class Closure(Result):
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
             names = self.model.coordinate_names()
-            return (sparse_text(terms, names) for terms in watched(self.equations.sparse_generators()))
-        return (polynomial_text(g) for g in watched(self.equations.generators if self.equations else ()))
+            return (
+                sparse_text(terms, names) for terms in watched(self.equations.sparse_generators())
+            )
+        return (
+            polynomial_text(g) for g in watched(self.equations.generators if self.equations else ())
+        )
 
     @property
     def projective_dimension(self) -> int | None:
@@ -199,7 +245,9 @@ class Closure(Result):
     @property
     def codimension(self) -> int | None:
         """Codimension in the space of all coordinates."""
-        return None if self.dimension is None else len(self.model.coordinate_names()) - self.dimension
+        return (
+            None if self.dimension is None else len(self.model.coordinate_names()) - self.dimension
+        )
 
     @property
     def completeness(self) -> Completeness:
@@ -209,7 +257,9 @@ class Closure(Result):
         return Completeness(self.equations is not None, reason=self.completeness_reason)
 
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
-        """Return the error of a computation that needs all generators, where they are not proved to be all."""
+        """Return the error of a computation that needs all generators, where they are not proved to
+        be all.
+        """
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")
         late = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
@@ -239,8 +289,14 @@ class Closure(Result):
             "degree": self.degree,
             "degree_by_fibres": self.fibre_degree,
             "generators": None if self.equations is None else list(self.generator_texts()),
-            "generator_degrees": None if degrees is None else {str(d): count for d, count in degrees.items()},
-            "representations": None if self.representations is None else [r.to_json() for r in self.representations],
+            "generator_degrees": (
+                None if degrees is None else {str(d): count for d, count in degrees.items()}
+            ),
+            "representations": (
+                None
+                if self.representations is None
+                else [r.to_json() for r in self.representations]
+            ),
             "complete": str(self.completeness),
             "completeness": self.completeness.reason or None,
             "homogeneous": self.homogeneous,
@@ -255,16 +311,26 @@ class Closure(Result):
 
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ideal that the generators found generate."""
-        ideal = self.ideal or GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
+        ideal = self.ideal or GeneratingSet(
+            PolynomialRing(self.field, self.model.coordinate_names()), ()
+        )
         reason = self.completeness.reason
         comment = f"-- {printable(reason)}\n" if reason else ""
         return comment + ideal_macaulay2(ideal)
 
 
 def _facts(closure: Closure) -> list[tuple[str, object]]:
-    series, degrees, values = closure.hilbert_series, closure.generator_degrees, closure.hilbert_function
+    series, degrees, values = (
+        closure.hilbert_series,
+        closure.generator_degrees,
+        closure.hilbert_function,
+    )
     generators = "minimal generators" if closure.homogeneous else "generators"
-    flint = "exact linear algebra (FLINT) and " if closure.strategy == "multigraded" and closure.engine_version else ""
+    flint = (
+        "exact linear algebra (FLINT) and "
+        if closure.strategy == "multigraded" and closure.engine_version
+        else ""
+    )
     return [
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
@@ -277,7 +343,10 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
         ("predicted", _predicted(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
-        ("computed by", f"{flint}{computed_by(closure.engine_version, closure.seconds, closure.strategy)}"),
+        (
+            "computed by",
+            f"{flint}{computed_by(closure.engine_version, closure.seconds, closure.strategy)}",
+        ),
         ("not finished", closure.unfinished or None),
     ]
 
@@ -307,7 +376,10 @@ def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
 def _dimension(closure: Closure) -> str | None:
     if closure.dimension is None:
         return None
-    affine = f"{'at least ' if closure.dimension_status == 'lower bound' else ''}{closure.dimension} affine"
+    affine = (
+        f"{'at least ' if closure.dimension_status == 'lower bound' else ''}{closure.dimension}"
+        " affine"
+    )
     projective = closure.projective_dimension
     return affine if projective is None else f"{affine}, {projective} projective"
 
@@ -334,6 +406,8 @@ def _hilbert_ring(closure: Closure) -> str:
 
 
 def _hilbert(closure: Closure, expression: Expr) -> Formula:
-    """The series or polynomial, and for an affine variety, which has none of its own, the ring it belongs to."""
+    """The series or polynomial, and for an affine variety, which has none of its own, the ring it
+    belongs to.
+    """
     of = "" if closure.homogeneous else f", of the {_hilbert_ring(closure)}"
     return Formula(expression_text(expression) + of, latex(expression) + (of and rf"\text{{{of}}}"))

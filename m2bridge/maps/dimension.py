@@ -47,7 +47,10 @@ class Dimension(Result):
     @property
     def dimension(self) -> int | None:
         """The proved value; failing that the best lower bound; failing that the formula."""
-        return max((f.value for f in self.findings if f.status == self.status and f.value is not None), default=None)
+        return max(
+            (f.value for f in self.findings if f.status == self.status and f.value is not None),
+            default=None,
+        )
 
     @property
     def status(self) -> Status:
@@ -63,12 +66,18 @@ class Dimension(Result):
     @property
     def lower(self) -> MethodValue | None:
         """The method with the largest proved lower bound, the first of those that have it."""
-        bounds = [f for f in self.findings if f.status in ("proved", "lower bound") and f.value is not None]
+        bounds = [
+            f
+            for f in self.findings
+            if f.status in ("proved", "lower bound") and f.value is not None
+        ]
         return max(bounds, key=lambda finding: finding.value or 0, default=None)
 
     @property
     def defect(self) -> int | None:
-        """The excess of the first expectation whose hypotheses hold over the dimension, if that is proved."""
+        """The excess of the first expectation whose hypotheses hold over the dimension, if that is
+        proved.
+        """
         values = [e.value for e in self.expected if e.value is not None and not e.fails]
         if not values or self.status != "proved" or self.dimension is None:
             return None
@@ -77,13 +86,21 @@ class Dimension(Result):
     @property
     def unfinished(self) -> str:
         """The limit that a method reached, or empty."""
-        return next((finding.remark for finding in self.findings if finding.status == "unfinished"), "")
+        return next(
+            (finding.remark for finding in self.findings if finding.status == "unfinished"), ""
+        )
 
     def to_sheet(self) -> Sheet:
         """The value, and a table of the methods."""
-        rows = [(f.method, "–" if f.value is None else f.value, f.status, f.remark) for f in self.findings]
+        rows = [
+            (f.method, "–" if f.value is None else f.value, f.status, f.remark)
+            for f in self.findings
+        ]
         eliminates = any(finding.method == "elimination" for finding in self.findings)
-        proof = "--method all (in Python method='all') eliminates besides, which proves the dimension if it ends"
+        proof = (
+            "--method all (in Python method='all') eliminates besides, which proves the dimension"
+            " if it ends"
+        )
         expected = [
             f"{e.value} by {e.statement}" + (e.fails and f", which does not apply: {e.fails}")
             for e in self.expected
@@ -101,7 +118,11 @@ class Dimension(Result):
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
             [Facts(facts), Table(("method", "dimension", "status", "remark"), rows)],
-            [] if self.dimension is None else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"],
+            (
+                []
+                if self.dimension is None
+                else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"]
+            ),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -137,11 +158,13 @@ def dimension(
     Parameters
     ----------
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
-        ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower bound, which is proved
-        to be the dimension where it attains an upper bound. Elimination as one of ``all`` ends after 30 seconds where
-        there is no limit; alone it has the time that it takes.
+        ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower
+        bound, which is proved to be the dimension where it attains an upper bound. Elimination as
+        one of ``all`` ends after 30 seconds where there is no limit; alone it has the time that it
+        takes.
 
     Raises
     ------
@@ -174,12 +197,16 @@ def dimension(
     if eliminates:
         most = ELIMINATION_SECONDS if method == "all" else None
         with share(1.0, otherwise=most):
-            findings.append(_by_elimination(case, field, coordinates, needed=method == "elimination"))
+            findings.append(
+                _by_elimination(case, field, coordinates, needed=method == "elimination")
+            )
             version = current().version
     if not _consistent([f for f in findings if f.status in ("proved", "lower bound")]):
         raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
     upper = best_upper_bound(model, field=field)
-    return Dimension(model, field, tuple(findings), version, clock().seconds, upper, model.expectations())
+    return Dimension(
+        model, field, tuple(findings), version, clock().seconds, upper, model.expectations()
+    )
 
 
 def _by_formula(model: Model) -> MethodValue:
@@ -191,8 +218,12 @@ def _by_formula(model: Model) -> MethodValue:
     return MethodValue("formula", None, "not applicable", remark)
 
 
-def _by_elimination(case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool) -> MethodValue:
-    """The dimension by elimination; unless it is needed, a case that is too large for it is left to other methods."""
+def _by_elimination(
+    case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool
+) -> MethodValue:
+    """The dimension by elimination; unless it is needed, a case that is too large for it is left to
+    other methods.
+    """
     try:
         result = closure(case, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:
@@ -204,7 +235,10 @@ def _by_elimination(case: Case, field: CoefficientField, coordinates: str | None
     if result.ideal is None or result.dimension is None:
         return MethodValue("elimination", None, "unfinished", result.unfinished)
     return MethodValue(
-        "elimination", result.dimension, "proved", "Krull dimension of the elimination ideal, by Macaulay2"
+        "elimination",
+        result.dimension,
+        "proved",
+        "Krull dimension of the elimination ideal, by Macaulay2",
     )
 
 
@@ -216,7 +250,9 @@ def _consistent(findings: Sequence[MethodValue]) -> bool:
 
 
 def _verdict(result: Dimension) -> str | None:
-    """Whether the methods agree, where several gave a value; one that did not finish agrees with nothing."""
+    """Whether the methods agree, where several gave a value; one that did not finish agrees with
+    nothing.
+    """
     values = [finding.value for finding in result.findings if finding.value is not None]
     late = [finding.method for finding in result.findings if finding.status == "unfinished"]
     if len(values) < 2:
@@ -224,5 +260,9 @@ def _verdict(result: Dimension) -> str | None:
     if not result.agree:
         return "the methods do NOT agree"
     all_methods = "the methods that finished" if late else "all methods"
-    agreement = f"{all_methods} agree" if len(set(values)) == 1 else "no lower bound exceeds what the other methods say"
+    agreement = (
+        f"{all_methods} agree"
+        if len(set(values)) == 1
+        else "no lower bound exceeds what the other methods say"
+    )
     return f"{agreement}; not finished: {', '.join(late)}" if late else agreement

@@ -64,7 +64,8 @@ class HilbertFunction(PictureResult):
     def polynomial_from(self) -> int:
         """The least number from which on function and polynomial agree; H(n) is 0 for negative n.
 
-        For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.12.
+        For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay
+        Rings*, 4.1.12.
         """
         return len(self.series.numerator) - self.series.dimension
 
@@ -81,8 +82,18 @@ class HilbertFunction(PictureResult):
         """A table of both, and the polynomial."""
         facts = [
             ("Hilbert series", expression_text(self.series.expression)),
-            ("Hilbert polynomial P", Formula(expression_text(self.polynomial), latex(self.polynomial))),
-            ("H(n) = P(n)", f"for all n ≥ {self.polynomial_from}" if self.polynomial_from > 0 else "for all n ≥ 0"),
+            (
+                "Hilbert polynomial P",
+                Formula(expression_text(self.polynomial), latex(self.polynomial)),
+            ),
+            (
+                "H(n) = P(n)",
+                (
+                    f"for all n ≥ {self.polynomial_from}"
+                    if self.polynomial_from > 0
+                    else "for all n ≥ 0"
+                ),
+            ),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
         rows = [["–" if cell is None else cell for cell in row] for row in self._rows]
@@ -112,7 +123,9 @@ class HilbertFunction(PictureResult):
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
-        """The values and the polynomial on a logarithmic scale, as a ``matplotlib.figure.Figure``."""
+        """The values and the polynomial on a logarithmic scale, as a
+        ``matplotlib.figure.Figure``.
+        """
         title = self.model.title
         with styled():
             figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
@@ -131,14 +144,17 @@ class HilbertFunction(PictureResult):
 
 
 @computation
-def hilbert_function(case: Case | Closure, *, degree: int = 8, **options: Unpack[RunOptions]) -> HilbertFunction:
+def hilbert_function(
+    case: Case | Closure, *, degree: int = 8, **options: Unpack[RunOptions]
+) -> HilbertFunction:
     """Compute the Hilbert function of the Zariski closure up to a degree, and its polynomial.
 
     Parameters
     ----------
     case : a model, a PolynomialMap or a Closure
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     timeout : float, optional
         Seconds for the whole computation.
     degree : int
@@ -165,13 +181,19 @@ def hilbert_function(case: Case | Closure, *, degree: int = 8, **options: Unpack
     if result.hilbert_series is None:
         raise result.incomplete()
     if not result.homogeneous:
-        raise MethodUnavailableError("the closure is not a cone, so that its coordinate ring is not graded")
+        raise MethodUnavailableError(
+            "the closure is not a cone, so that its coordinate ring is not graded"
+        )
     series = result.hilbert_series
     values = tuple(series.value(k) for k in watched(range(degree + 1)))
     ranks = (result.hilbert_function or ())[: degree + 1]
     if values[: len(ranks)] != ranks:
-        raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}")
-    return HilbertFunction(result.model, series, values, ranks, result.engine_version, clock().seconds)
+        raise ContradictionError(
+            f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}"
+        )
+    return HilbertFunction(
+        result.model, series, values, ranks, result.engine_version, clock().seconds
+    )
 
 
 MOST_LABELS = 12
@@ -199,7 +221,20 @@ def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
         chosen = [point for point in points if (point[0] < by_ranks) == filled]
         if chosen:
             face = BLUE if filled else "white"
-            axes.plot(*zip(*chosen, strict=True), "o", color=BLUE, markerfacecolor=face, label=label, zorder=3)
+            axes.plot(
+                *zip(*chosen, strict=True),
+                "o",
+                color=BLUE,
+                markerfacecolor=face,
+                label=label,
+                zorder=3,
+            )
     for point in points if len(points) <= MOST_LABELS else ():
-        style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right", "fontsize": 9.5, "color": SOFT}
+        style = {
+            "textcoords": "offset points",
+            "xytext": (-5, 6),
+            "ha": "right",
+            "fontsize": 9.5,
+            "color": SOFT,
+        }
         axes.annotate(str(point[1]), point, **style)

@@ -23,7 +23,8 @@ from m2bridge.limits import check, clock
 
 BY_MARKOV = "all generators: a Markov basis of the lattice of relations among the exponents, by {}"
 BY_SATURATION = (
-    "all generators: the binomials of a basis of the lattice of relations among the exponents, saturated by Macaulay2"
+    "all generators: the binomials of a basis of the lattice of relations among the exponents,"
+    " saturated by Macaulay2"
 )
 
 
@@ -33,7 +34,8 @@ def is_monomial(polynomial_map: PolynomialMap) -> bool:
 
 
 def exponent_columns(independent: PolynomialMap) -> list[Vector]:
-    """The exponents of the image of each coordinate; the coordinates are linearly independent, so none has image zero.
+    """The exponents of the image of each coordinate; the coordinates are linearly independent, so
+    none has image zero.
 
     Raises
     ------
@@ -41,7 +43,9 @@ def exponent_columns(independent: PolynomialMap) -> list[Vector]:
         If a coordinate is no monomial, or a constant.
     """
     if not is_monomial(independent):
-        raise MethodUnavailableError("the ideal is that of a lattice only where each coordinate is a monomial")
+        raise MethodUnavailableError(
+            "the ideal is that of a lattice only where each coordinate is a monomial"
+        )
     columns = [next(iter(image)) for image in independent.images]
     if not all(map(any, columns)):
         raise MethodUnavailableError("a coordinate is constant; use --strategy elimination")
@@ -51,8 +55,9 @@ def exponent_columns(independent: PolynomialMap) -> list[Vector]:
 def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
     """A short basis over ZZ of all integer vectors u with Σ u_j a_j = 0, where a_j are the columns.
 
-    The rows of the Hermite normal form of (a_j | e_j) that begin with zeros are one, because row operations over ZZ
-    that are invertible carry the vectors (Σ u_j a_j | u) of the row lattice to each other.
+    The rows of the Hermite normal form of (a_j | e_j) that begin with zeros are one, because row
+    operations over ZZ that are invertible carry the vectors (Σ u_j a_j | u) of the row lattice to
+    each other.
 
     Examples
     --------
@@ -78,14 +83,21 @@ def markov_program() -> Path | None:
 
 
 def markov_programs() -> Iterator[Path]:
-    """Programs for Markov bases: that of 4ti2, from Debian or a wheel, and Normaliz, from the wheel of Macaulay2."""
+    """Programs for Markov bases: that of 4ti2, from Debian or a wheel, and Normaliz, from the wheel
+    of Macaulay2.
+    """
     from importlib import metadata  # slow to import
 
     if installed := shutil.which("4ti2-markov"):
         yield Path(installed)
-    for wheel, name in (("passagemath-latte-4ti2", "markov"), ("passagemath-macaulay2", "normaliz")):
+    for wheel, name in (
+        ("passagemath-latte-4ti2", "markov"),
+        ("passagemath-macaulay2", "normaliz"),
+    ):
         with suppress(metadata.PackageNotFoundError):
-            program = Path(str(metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}"))).absolute()
+            program = Path(
+                str(metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}"))
+            ).absolute()
             if program.exists():
                 yield program
 
@@ -96,10 +108,12 @@ def program_name(program: Path) -> str:
 
 
 def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
-    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice, by 4ti2 or Normaliz.
+    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice, by
+    4ti2 or Normaliz.
 
     Each is checked to be a relation among the columns; that they are all rests on the program.
-    Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44 (2009).
+    Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
+    (2009).
 
     Raises
     ------
@@ -113,27 +127,38 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
         stem = Path(folder) / "map"
         if name == "Normaliz":
             heads, written, ends, given, found = 2, columns, ["MarkovBasis"], ".in", ".mrk"
-            header, arguments = f"amb_space {len(rows)}\nmonoid {len(columns)}", [str(stem.with_suffix(given))]
+            header, arguments = (
+                f"amb_space {len(rows)}\nmonoid {len(columns)}",
+                [str(stem.with_suffix(given))],
+            )
         else:
             heads, written, ends, given, found = 1, rows, [], ".mat", ".mar"
             header, arguments = f"{len(rows)} {len(columns)}", ["-q", str(stem)]
         lines = [header, *(" ".join(map(str, row)) for row in written), *ends]
         stem.with_suffix(given).write_text("\n".join(lines) + "\n", encoding="ascii")
         try:
-            subprocess.run([program, *arguments], check=True, capture_output=True, timeout=clock().remaining)
+            subprocess.run(
+                [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
+            )
             vectors = stem.with_suffix(found).read_text(encoding="ascii").splitlines()[heads:]
         except subprocess.TimeoutExpired as reason:
             raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
-            raise MethodUnavailableError(f"{name} failed ({program}); use --strategy elimination") from reason
+            raise MethodUnavailableError(
+                f"{name} failed ({program}); use --strategy elimination"
+            ) from reason
     basis = [_signed(tuple(map(int, line.split()))) for line in vectors if line.strip()]
     if any(sum(map(mul, vector, row)) for vector in basis for row in rows):
-        raise MethodUnavailableError(f"{name} gave what is no relation ({program}); use --strategy elimination")
+        raise MethodUnavailableError(
+            f"{name} gave what is no relation ({program}); use --strategy elimination"
+        )
     return sorted(basis)
 
 
 def binomial(vector: Vector, scalars: Sequence[Any]) -> dict[Vector, Any]:
-    """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the closure of the image of x_j = c_j t^(a_j), as exponents and scalars."""
+    """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the closure of the image of x_j = c_j t^(a_j), as
+    exponents and scalars.
+    """
     up = tuple(max(entry, 0) for entry in vector)
     down = tuple(max(-entry, 0) for entry in vector)
     return {
@@ -142,13 +167,15 @@ def binomial(vector: Vector, scalars: Sequence[Any]) -> dict[Vector, Any]:
     }
 
 
-def lattice_script(independent: PolynomialMap, *, field: CoefficientField, title: str) -> tuple[Script, str]:
+def lattice_script(
+    independent: PolynomialMap, *, field: CoefficientField, title: str
+) -> tuple[Script, str]:
     """The Macaulay2 program for the ideal, and how it is known that its generators are all.
 
-    A torus translates the closure to that of the monomial map without coefficients, whose ideal is generated by the
-    binomials of all vectors of the lattice: by those of a Markov basis, or of any basis after saturation by the product
-    of the coordinates.
-    Source: Sturmfels, *Gröbner Bases and Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
+    A torus translates the closure to that of the monomial map without coefficients, whose ideal is
+    generated by the binomials of all vectors of the lattice: by those of a Markov basis, or of any
+    basis after saturation by the product of the coordinates. Source: Sturmfels, *Gröbner Bases and
+    Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
 
     Raises
     ------

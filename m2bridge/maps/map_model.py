@@ -1,4 +1,5 @@
-"""Bare polynomial maps as models, and models in TOML files: a map with coordinates, or a composition with layers.
+"""Bare polynomial maps as models, and models in TOML files: a map with coordinates, or a
+composition with layers.
 
 ::
 
@@ -17,8 +18,9 @@
     [layers.outputs]
     f = "c*z + d*z^2"
 
-Every layer has parameters of its own. With inputs in the first layer, the coordinates are the coefficients of the last
-outputs as polynomials in these inputs; without them, the outputs themselves.
+Every layer has parameters of its own. With inputs in the first layer, the coordinates are the
+coefficients of the last outputs as polynomials in these inputs; without them, the outputs
+themselves.
 """
 
 from __future__ import annotations
@@ -91,8 +93,14 @@ class MapModel(Model):
         self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the torus of rescalings of the parameters that keep all images; 0 if there are relations."""
-        return 0 if self.polynomial_map.relations else rescaling_dimension((Layer(self.polynomial_map),))
+        """The dimension of the torus of rescalings of the parameters that keep all images; 0 if
+        there are relations.
+        """
+        return (
+            0
+            if self.polynomial_map.relations
+            else rescaling_dimension((Layer(self.polynomial_map),))
+        )
 
 
 Case = Model | PolynomialMap
@@ -110,24 +118,33 @@ def as_model(case: Case, coordinates: str | None = None, weights: str | None = N
     if isinstance(case, PolynomialMap):
         case = MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
     if not isinstance(case, Model):
-        hint = "; an Ideal has methods of its own, such as singular_locus()" if isinstance(case, Ideal) else ""
-        raise InvalidCaseError("case", f"must be a model or a PolynomialMap, not a {type(case).__name__}{hint}")
+        hint = (
+            "; an Ideal has methods of its own, such as singular_locus()"
+            if isinstance(case, Ideal)
+            else ""
+        )
+        raise InvalidCaseError(
+            "case", f"must be a model or a PolynomialMap, not a {type(case).__name__}{hint}"
+        )
     return case.in_coordinates(coordinates, weights)
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:
-    """The model that a TOML file describes: a polynomial map with coordinates, or a composition with layers.
+    """The model that a TOML file describes: a polynomial map with coordinates, or a composition
+    with layers.
 
     Parameters
     ----------
     text : str
     key : str
-        What the case is called in files and tables, such as the name of the file without its ending.
+        What the case is called in files and tables, such as the name of the file without its
+        ending.
 
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a polynomial.
+        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
+        polynomial.
 
     Examples
     --------
@@ -170,12 +187,16 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
     if (count := len(inputs) + len(parameters)) > files.MOST_PARAMETERS:
-        raise ConversionError(f"{where}: {count} inputs and parameters; at most {files.MOST_PARAMETERS}")
+        raise ConversionError(
+            f"{where}: {count} inputs and parameters; at most {files.MOST_PARAMETERS}"
+        )
     try:
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))
-        images = tuple(files.polynomial(value, f"outputs {name}", source) for name, value in outputs.items())
+        images = tuple(
+            files.polynomial(value, f"outputs {name}", source) for name, value in outputs.items()
+        )
         return Layer(PolynomialMap(source, tuple(outputs), images), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

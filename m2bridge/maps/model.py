@@ -1,7 +1,9 @@
 """The base class of models, and the values that they return.
 
-A model is the closure of the image of a polynomial map, of which more may be known than the map: a multigrading,
-bounds for the dimension, a degree, statements. What is not known of a model is ``None`` or empty, as it is here."""
+A model is the closure of the image of a polynomial map, of which more may be known than the map: a
+multigrading, bounds for the dimension, a degree, statements. What is not known of a model is
+``None`` or empty, as it is here.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,9 @@ class Expectation:
 class Core:
     """The ideal of a closure by that of a smaller case, computed when it is asked for.
 
-    The family vouches for both, by proofs in its documentation. They raise TimeLimitError at the limit,
-    MethodUnavailableError where the smaller case decides nothing, and TooLargeError where it is not small enough.
+    The family vouches for both, by proofs in its documentation. They raise TimeLimitError at the
+    limit, MethodUnavailableError where the smaller case decides nothing, and TooLargeError where it
+    is not small enough.
 
     Parameters
     ----------
@@ -108,7 +111,8 @@ class Core:
     up_to : callable
         The values of the Hilbert function up to a degree, and the generators.
     polynomials : callable, optional
-        The generators above a degree, expanded from highest weight vectors; none where that is not known.
+        The generators above a degree, expanded from highest weight vectors; none where that is not
+        known.
     """
 
     name: str
@@ -185,14 +189,16 @@ class WithoutRealWeights:
 class Model(ABC):
     """A case of a family: the closure of the image of a polynomial map.
 
-    Subclasses are frozen dataclasses. What may take time is a method, and what names a model is an attribute.
+    Subclasses are frozen dataclasses. What may take time is a method, and what names a model is an
+    attribute.
 
     Attributes
     ----------
     family : str
         Name of the family, as in the registry; ``map`` for a bare polynomial map.
     key : str
-        Names the case within its family: in files, tables and on the command line. Letters, digits, ``-`` and ``_``.
+        Names the case within its family: in files, tables and on the command line. Letters, digits,
+        ``-`` and ``_``.
     title : str
         The case in words, on one line.
     """
@@ -211,7 +217,9 @@ class Model(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case, without the name of the family; the family reads them back."""
+        """Return the numbers of the case, without the name of the family; the family reads them
+        back.
+        """
 
     @abstractmethod
     def parametrization(self) -> PolynomialMap:
@@ -231,7 +239,8 @@ class Model(ABC):
         return None
 
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """Return the model in a system of coordinates and of parameters; ``None`` stands for the default.
+        """Return the model in a system of coordinates and of parameters; ``None`` stands for the
+        default.
 
         Raises
         ------
@@ -254,7 +263,9 @@ class Model(ABC):
         return len(self.coordinate_names())
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """Return the coordinates in the order of the parametrization; overridden where they are known without it."""
+        """Return the coordinates in the order of the parametrization; overridden where they are
+        known without it.
+        """
         return self.polynomial_map.coordinates
 
     @property
@@ -266,12 +277,16 @@ class Model(ABC):
     @property
     @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
-        """A parametrization without relations where there is one, else the parametrization; computed once."""
+        """A parametrization without relations where there is one, else the parametrization;
+        computed once.
+        """
         return self.free_parametrization() or self.polynomial_map
 
     @property
     def case(self) -> dict[str, Any] | None:
-        """The numbers that name the case in its family, for results in JSON; ``None`` for a bare map."""
+        """The numbers that name the case in its family, for results in JSON; ``None`` for a bare
+        map.
+        """
         return self.to_json()
 
     @property
@@ -287,37 +302,49 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[Vector, ...] | None:
-        """Return the multidegrees of the coordinates in the finest grading, legible ones, where they are known."""
+        """Return the multidegrees of the coordinates in the finest grading, legible ones, where
+        they are known.
+        """
         return None
 
-    def representations(self, counts: Mapping[tuple[int, Vector], int]) -> tuple[Representation, ...] | None:
-        """The representations that minimal generators form, from their numbers in each degree and multidegree.
+    def representations(
+        self, counts: Mapping[tuple[int, Vector], int]
+    ) -> tuple[Representation, ...] | None:
+        """The representations that minimal generators form, from their numbers in each degree and
+        multidegree.
 
         One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
         """
         return None
 
     def symmetries(self) -> tuple[Mapping[str, str], ...]:
-        """Return permutations of the free parameters that permute the images, by names; those that stay may lack."""
+        """Return permutations of the free parameters that permute the images, by names; those that
+        stay may lack.
+        """
         return ()
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of generic orbits of a group acting on parameters without changing the function.
+        """Return the dimension of generic orbits of a group acting on parameters without changing
+        the function.
 
-        Generic fibres of the free parametrization have at least this dimension, in every characteristic; so the image
-        has at most the number of parameters less this. (It is the dimension of the group where generic stabilizers are
-        finite.)
+        Generic fibres of the free parametrization have at least this dimension, in every
+        characteristic; so the image has at most the number of parameters less this. (It is the
+        dimension of the group where generic stabilizers are finite.)
         """
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
-        """Return bounds proved in this characteristic, besides the numbers of parameters and of coordinates."""
+        """Return bounds proved in this characteristic, besides the numbers of parameters and of
+        coordinates.
+        """
         return ()
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
-        """Return bounds proved in this characteristic that take the place of the rank of the differential.
+        """Return bounds proved in this characteristic that take the place of the rank of the
+        differential.
 
-        Each is computed when it is asked for, the quickest first. ``None`` where the general way serves.
+        Each is computed when it is asked for, the quickest first. ``None`` where the general way
+        serves.
         """
         return None
 
@@ -326,31 +353,44 @@ class Model(ABC):
         return ()
 
     def core(self) -> Core | None:
-        """Return a smaller map whose ideal tells in which degrees the ideal of the closure is generated."""
+        """Return a smaller map whose ideal tells in which degrees the ideal of the closure is
+        generated.
+        """
         return None
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the projective variety over QQ, from source and generic fibre, without equations."""
+        """Return the degree of the projective variety over QQ, from source and generic fibre,
+        without equations.
+        """
         return None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """Return the dimension of the part of this degree by a formula that is proved in large degrees only."""
+        """Return the dimension of the part of this degree by a formula that is proved in large
+        degrees only.
+        """
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return the numbers that a true statement about an observable means for this model; empty for none."""
+        """Return the numbers that a true statement about an observable means for this model; empty
+        for none.
+        """
         return ""
 
     def polar_theorem(self) -> PolarTheorem | None:
-        """Return the polar degrees of the closure by a theorem of the family, where there is one."""
+        """Return the polar degrees of the closure by a theorem of the family, where there
+        is one.
+        """
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for real points of the closure that are no functions of real weights."""
+        """Return a criterion for real points of the closure that are no functions of real
+        weights.
+        """
         return None
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
-        """Return whether one point of the closure is a function of real weights, by computing its weights.
+        """Return whether one point of the closure is a function of real weights, by computing its
+        weights.
 
         Implemented by models with a criterion :meth:`without_real_weights`.
         """
@@ -361,11 +401,15 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """Return why fibres of the parametrization do not decide smoothness over this field; empty if they do."""
+        """Return why fibres of the parametrization do not decide smoothness over this field; empty
+        if they do.
+        """
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
-        """Return ways to find the singular locus orbit by orbit, where orbits classify the points."""
+        """Return ways to find the singular locus orbit by orbit, where orbits classify the
+        points.
+        """
         return None
 
     def statements(self) -> tuple[Statement, ...]:
@@ -392,8 +436,8 @@ class Model(ABC):
         Parameters
         ----------
         certified : bool
-            For a certificate: everything or nothing, and only what a checker recomputes. Else a part is observed where
-            a limit is reached.
+            For a certificate: everything or nothing, and only what a checker recomputes. Else a
+            part is observed where a limit is reached.
 
         Raises
         ------
@@ -408,8 +452,9 @@ class Model(ABC):
 class DifferentiableModel(Model):
     """A model that is evaluated and differentiated modulo a prime without being expanded.
 
-    A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a family of functions
-    x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial in x.
+    A model with ``input_count`` 0 is a map from parameters to its coordinates. With inputs it is a
+    family of functions x ↦ φ_w(x), and its coordinates are the coefficients of φ_w as a polynomial
+    in x.
     """
 
     __slots__ = ()
@@ -428,6 +473,10 @@ class DifferentiableModel(Model):
 
     @abstractmethod
     def pullbacks(
-        self, parameters: Sequence[int], inputs: Sequence[Sequence[int]], covectors: Sequence[Sequence[int]], prime: int
+        self,
+        parameters: Sequence[int],
+        inputs: Sequence[Sequence[int]],
+        covectors: Sequence[Sequence[int]],
+        prime: int,
     ) -> list[list[int]]:
         """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each pair of x and g."""

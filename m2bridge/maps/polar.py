@@ -1,4 +1,6 @@
-"""Polar degrees: the classes of the conormal variety, and how many critical points a quadratic loss has."""
+"""Polar degrees: the classes of the conormal variety, and how many critical points a quadratic loss
+has.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,9 +47,11 @@ Method = Literal["auto", "theorem", "slices", "conormal"]
 
 @dataclass(frozen=True, slots=True)
 class PolarDegrees(PictureResult):
-    """The polar degrees of a projective variety Z of dimension n in P^N, which may be the closure of an affine one.
+    """The polar degrees of a projective variety Z of dimension n in P^N, which may be the closure
+    of an affine one.
 
-    δ_i is the number of points of the conormal variety over i general hyperplanes in P^N and N − 1 − i in its dual.
+    δ_i is the number of points of the conormal variety over i general hyperplanes in P^N and N − 1
+    − i in its dual.
 
     Parameters
     ----------
@@ -86,15 +90,18 @@ class PolarDegrees(PictureResult):
 
     @property
     def degrees(self) -> tuple[int, ...]:
-        """δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree of Z."""
+        """δ_n, δ_{n−1}, …: all down to δ_0, or fewer where ``unfinished``. The first is the degree
+        of Z.
+        """
         return self.theorem.degrees
 
     @property
     def generic_ed_degree(self) -> int | None:
-        """The number of complex critical points of a general quadratic form on the smooth part: the sum.
+        """The number of complex critical points of a general quadratic form on the smooth part: the
+        sum.
 
-        Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an algebraic variety*,
-        Found. Comput. Math. 16, 2016, Theorem 5.4.
+        Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
+        algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
         """
         return sum(self.degrees) if self._complete else None
 
@@ -104,16 +111,22 @@ class PolarDegrees(PictureResult):
 
     @property
     def _dual(self) -> tuple[int, int] | None:
-        """Dimension and degree of the dual variety, from the last polar degree that is not zero; (−1, 0) if empty."""
+        """Dimension and degree of the dual variety, from the last polar degree that is not zero;
+        (−1, 0) if empty.
+        """
         if not self._complete:
             return None
         defect = next(i for i, value in enumerate(reversed(self.degrees)) if value)
         empty = self.dimension == self.ambient
-        return (-1, 0) if empty else (self.ambient - 1 - defect, self.degrees[self.dimension - defect])
+        return (
+            (-1, 0) if empty else (self.ambient - 1 - defect, self.degrees[self.dimension - defect])
+        )
 
     @property
     def dual_dimension(self) -> int | None:
-        """The projective dimension of the dual variety; −1 if it is empty, which that of the whole space is."""
+        """The projective dimension of the dual variety; −1 if it is empty, which that of the whole
+        space is.
+        """
         return self._dual and self._dual[0]
 
     @property
@@ -124,7 +137,11 @@ class PolarDegrees(PictureResult):
     def to_sheet(self) -> Sheet:
         """The numbers, how they are known, and what was observed."""
         shown = ", ".join(map(str, self.degrees)) + ("" if self._complete else ", …")
-        dual = f"dimension {self.dual_dimension}, degree {self.dual_degree}" if self.dual_degree else "empty"
+        dual = (
+            f"dimension {self.dual_dimension}, degree {self.dual_degree}"
+            if self.dual_degree
+            else "empty"
+        )
         of_closure = "; of the closure in projective space" if self.closure else ""
         facts = [
             ("variety", f"dimension {self.dimension} in P^{self.ambient}{of_closure}"),
@@ -132,15 +149,29 @@ class PolarDegrees(PictureResult):
             ("generic ED degree", f"{self.generic_ed_degree}" if self._complete else "not known"),
             ("dual variety", dual if self._complete else "not known"),
             ("known", self.theorem.known),
-            *(("" if number else "rests on", reason) for number, reason in enumerate(self.theorem.rests_on)),
-            ("general fibre", self.theorem.generic_fibre and f"{self.theorem.generic_fibre} point, observed"),
+            *(
+                ("" if number else "rests on", reason)
+                for number, reason in enumerate(self.theorem.rests_on)
+            ),
+            (
+                "general fibre",
+                self.theorem.generic_fibre and f"{self.theorem.generic_fibre} point, observed",
+            ),
             ("not finished", self.unfinished or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
         blocks: list[Block] = [Facts(facts)]
-        if loci := [(locus.name, locus.codimension, locus.kernel) for locus in self.theorem.loci if locus.kernel]:
+        if loci := [
+            (locus.name, locus.codimension, locus.kernel)
+            for locus in self.theorem.loci
+            if locus.kernel
+        ]:
             blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), loci))
-        title = f"Polar degrees of the {self.title}" if self.case or self.method == "slices" else self.title
+        title = (
+            f"Polar degrees of the {self.title}"
+            if self.case or self.method == "slices"
+            else self.title
+        )
         formulas = [rf"\operatorname{{gED}} = {self.generic_ed_degree}"] if self._complete else []
         return Sheet(title, [*blocks, Picture(self.page_svg)], formulas)
 
@@ -160,7 +191,10 @@ class PolarDegrees(PictureResult):
             "known": theorem.known,
             "rests_on": list(theorem.rests_on),
             "generic_fibre_points": theorem.generic_fibre,
-            "loci": [{"orbit": x.name, "codimension": x.codimension, "kernel_at_most": x.kernel} for x in theorem.loci],
+            "loci": [
+                {"orbit": x.name, "codimension": x.codimension, "kernel_at_most": x.kernel}
+                for x in theorem.loci
+            ],
             "unfinished": self.unfinished or None,
         }
 
@@ -170,7 +204,10 @@ class PolarDegrees(PictureResult):
 
     def to_csv(self) -> str:
         """One line for each polar degree."""
-        return csv_text(("i", "polar_degree"), [(self.dimension - k, value) for k, value in enumerate(self.degrees)])
+        return csv_text(
+            ("i", "polar_degree"),
+            [(self.dimension - k, value) for k, value in enumerate(self.degrees)],
+        )
 
     def figure(self) -> Any:
         """A bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
@@ -188,7 +225,9 @@ class PolarDegrees(PictureResult):
             axes.set_xlim(self.dimension + 0.7, -0.7)
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
-            axes.set_ylabel(f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic")
+            axes.set_ylabel(
+                f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic"
+            )
             if len(degrees) <= MOST_LABELS:
                 axes.set_xticks(places)
                 axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
@@ -201,18 +240,21 @@ class PolarDegrees(PictureResult):
 def polar_degrees(
     case: Case | Ideal, *, method: Method = "auto", title: str = "", **options: Unpack[RunOptions]
 ) -> PolarDegrees:
-    """Compute the polar degrees of the projective variety of a cone, or of the projective closure of another variety.
+    """Compute the polar degrees of the projective variety of a cone, or of the projective closure
+    of another variety.
 
     Parameters
     ----------
     case : a model, a PolynomialMap or an Ideal over QQ
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     method : {"auto", "theorem", "slices", "conormal"}
-        ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where a general linear
-        space meets the image and a general linear space of hyperplanes is tangent. ``conormal``: by the bidegree of the
-        conormal variety, from the ideal. Both compute modulo 32003, with random numbers: the numbers are right for all
-        but finitely many primes, and but for few of the choices. ``auto`` is the first that there is.
+        ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
+        a general linear space meets the image and a general linear space of hyperplanes is tangent.
+        ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
+        32003, with random numbers: the numbers are right for all but finitely many primes, and but
+        for few of the choices. ``auto`` is the first that there is.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
@@ -246,7 +288,9 @@ def polar_degrees(
         known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
         return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
     if method == "theorem":
-        raise MethodUnavailableError(f"no theorem gives the polar degrees of the {model.title}: use slices or conormal")
+        raise MethodUnavailableError(
+            f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
+        )
     return _of_closure(model) if method == "conormal" else _by_slices(model)
 
 
@@ -257,8 +301,12 @@ def _of_closure(model: Model) -> PolarDegrees:
     return _of_ideal(variety.ideal, model.title, model.case, prime=True)
 
 
-def _of_ideal(ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False) -> PolarDegrees:
-    """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over QQ."""
+def _of_ideal(
+    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False
+) -> PolarDegrees:
+    """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over
+    QQ.
+    """
     answer = answer_to(conormal_script(ideal, title, prime=prime))
     version = current().version
     last = max(answer.integers("dimensions"), default=0) - 1
@@ -273,18 +321,34 @@ def _of_ideal(ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, 
         known += f"; the sum over {len(listed)} irreducible components"
     theorem = PolarTheorem(degrees, known, ())
     return PolarDegrees(
-        title, case, ambient, last, "conormal", theorem, version, clock().seconds, closure=not homogeneous
+        title,
+        case,
+        ambient,
+        last,
+        "conormal",
+        theorem,
+        version,
+        clock().seconds,
+        closure=not homogeneous,
     )
 
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
-    """The Macaulay2 program that computes the conormal variety; InvalidCaseError for an ideal that is not over QQ."""
+    """The Macaulay2 program that computes the conormal variety; InvalidCaseError for an ideal that
+    is not over QQ.
+    """
     if ideal.ring.field != QQ:
-        raise InvalidCaseError("field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}")
+        raise InvalidCaseError(
+            "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
+        )
     modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
-    generators = [modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
+    generators = [
+        modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero
+    ]
     names = {"title": title, "prime": "true" if prime else ""}
-    return question("polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names)
+    return question(
+        "polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names
+    )
 
 
 def _by_slices(model: Model) -> PolarDegrees:
@@ -292,23 +356,41 @@ def _by_slices(model: Model) -> PolarDegrees:
     kept, point = _chart(forms)
     last = len(kept)
     if (minors := max(comb(last + 1, cut + 2) for cut in range(last + 1))) > MOST_MINORS:
-        raise TooLargeError(f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}")
+        raise TooLargeError(
+            f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}"
+        )
     answer, late = answer_until_limit(slices_script(forms, kept, point, model.title))
     version = current().version
-    theorem = PolarTheorem(_counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ())
+    theorem = PolarTheorem(
+        _counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ()
+    )
     numbers = len(forms.coordinates) - 1, last
-    return PolarDegrees(model.title, model.case, *numbers, "slices", theorem, version, clock().seconds, late, not cone)
+    return PolarDegrees(
+        model.title,
+        model.case,
+        *numbers,
+        "slices",
+        theorem,
+        version,
+        clock().seconds,
+        late,
+        not cone,
+    )
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
-    """The parametrization of the cone over the variety in projective space, and whether it is that of the model.
+    """The parametrization of the cone over the variety in projective space, and whether it is that
+    of the model.
 
-    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first coordinate. Images
-    are multiplied by their denominators, which is a linear change of coordinates.
+    It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first
+    coordinate. Images are multiplied by their denominators, which is a linear change of
+    coordinates.
     """
     free = model.free_map
     if free.relations:
-        raise MethodUnavailableError("the parameters satisfy relations, and slices need free ones: use conormal")
+        raise MethodUnavailableError(
+            "the parameters satisfy relations, and slices need free ones: use conormal"
+        )
     exponents = sorted({monomial for image in free.images for monomial in image.monoms()})
     if not exponents:
         raise InvalidCaseError("map", "its image is the point zero")
@@ -321,19 +403,28 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
 
 
 def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
-    """The positions of as few parameters as suffice, while the others are random numbers, and a random point."""
+    """The positions of as few parameters as suffice, while the others are random numbers, and a
+    random point.
+    """
     random = Random(1)
     point = [random.randrange(1, PRIME) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, PRIME)
-    rows = [[int(image(*point)) % PRIME, *row] for image, row in zip(forms.images, gradients, strict=True)]
+    rows = [
+        [int(image(*point)) % PRIME, *row]
+        for image, row in zip(forms.images, gradients, strict=True)
+    ]
     pivots = pivot_columns(rows, PRIME)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
     return [pivot - 1 for pivot in pivots[1:]], point
 
 
-def slices_script(forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str) -> Script:
-    """The Macaulay2 program that counts; parameters that are not kept have the values of the point."""
+def slices_script(
+    forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str
+) -> Script:
+    """The Macaulay2 program that counts; parameters that are not kept have the values of
+    the point.
+    """
     names = macaulay2.all_to_macaulay2(forms.source.variables)
     values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
     written = {
@@ -348,7 +439,9 @@ def slices_script(forms: PolynomialMap, kept: Sequence[int], point: Sequence[int
 
 
 def _counted(answer: Answer, last: int) -> tuple[int, ...]:
-    """The numbers of points, each divided by that of the general fibre, as far as they were counted."""
+    """The numbers of points, each divided by that of the general fibre, as far as they were
+    counted.
+    """
     counts = [answer.integer(f"polar_{i}") for i in range(last, -1, -1) if f"polar_{i}" in answer]
     fibre = answer.integer("fibre") if "fibre" in answer else 1
     if fibre < 1 or any(value < 0 or value % fibre for value in counts):

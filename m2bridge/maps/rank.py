@@ -1,4 +1,6 @@
-"""The dimension of the closure of an image, by exact ranks of the differential and upper bounds; without an engine."""
+"""The dimension of the closure of an image, by exact ranks of the differential and upper bounds;
+without an engine.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+)
 from m2bridge.limits import check, limited
 from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
 from m2bridge.maps.statement import Observed, Value
@@ -20,7 +28,9 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
 
 PRIMES = (LARGE_PRIME, 2**61 - 1)
-"""The second prime is tried where the first one gave a rank below all upper bounds, or divides a denominator."""
+"""The second prime is tried where the first one gave a rank below all upper bounds, or divides a
+denominator.
+"""
 
 MAX_ENTRIES = 50_000_000
 """Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
@@ -46,8 +56,8 @@ class MethodValue:
     method : str
     value : int or None
     status : str
-        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension); ``formula``
-        (the value of a formula, not computed); ``not applicable``; ``unfinished``.
+        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension);
+        ``formula`` (the value of a formula, not computed); ``not applicable``; ``unfinished``.
     remark : str
         Why.
     """
@@ -93,18 +103,20 @@ class RankResult:
 def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     """Compute the rank of the differential of a parametrization at random points.
 
-    The rows of the matrix are gradients of outputs with respect to the parameters. For a family of functions each row
-    belongs to a random input x of its own and a random combination of the outputs: it is a value of the polynomial map
-    (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row space of the Jacobian matrix of all coefficients. As long as the
-    rows do not span it, a random pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p. In any
-    case the rank is at most that of the Jacobian matrix, and so a proved lower bound for the dimension.
+    The rows of the matrix are gradients of outputs with respect to the parameters. For a family of
+    functions each row belongs to a random input x of its own and a random combination of the
+    outputs: it is a value of the polynomial map (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row
+    space of the Jacobian matrix of all coefficients. As long as the rows do not span it, a random
+    pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p. In any case the
+    rank is at most that of the Jacobian matrix, and so a proved lower bound for the dimension.
 
     Parameters
     ----------
     model : Model
         A :class:`~m2bridge.maps.model.DifferentiableModel` is never expanded.
     characteristic : int
-        0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank that is too small.
+        0, or a prime p; then points and inputs are from GF(p), which for small p may give a rank
+        that is too small.
 
     Raises
     ------
@@ -129,18 +141,23 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
             continue
         result = RankResult(rank_mod(rows, prime), upper, prime, len(rows), source.parameter_count)
         if result.lower > upper.value:
-            raise ContradictionError(f"the rank {result.lower} exceeds the upper bound {upper.value}: {upper.reason}")
+            raise ContradictionError(
+                f"the rank {result.lower} exceeds the upper bound {upper.value}: {upper.reason}"
+            )
         if best is None or result.lower > best.lower:
             best = result
         if best.status == "proved":
             break
     if best is None:
-        raise MethodUnavailableError(f"{' and '.join(map(str, PRIMES))} divide denominators of the map")
+        raise MethodUnavailableError(
+            f"{' and '.join(map(str, PRIMES))} divide denominators of the map"
+        )
     return best
 
 
 def differentiable(model: Model) -> DifferentiableModel:
-    """Return the model itself if it can be differentiated, else its free parametrization as one layer.
+    """Return the model itself if it can be differentiated, else its free parametrization as one
+    layer.
 
     Raises
     ------
@@ -156,7 +173,9 @@ def differentiable(model: Model) -> DifferentiableModel:
     return Chain((Layer(model.free_map),))
 
 
-def upper_bounds(model: Model, source: DifferentiableModel, characteristic: int = 0) -> list[UpperBound]:
+def upper_bounds(
+    model: Model, source: DifferentiableModel, characteristic: int = 0
+) -> list[UpperBound]:
     """All upper bounds that are known."""
     gauge = model.gauge_dimension()
     less = f" less {gauge}, the dimension of the group that keeps the function" if gauge else ""
@@ -172,12 +191,14 @@ def _primes(characteristic: int) -> tuple[int, ...]:
     return (characteristic,) * (len(PRIMES) if characteristic > _SMALL else 20)
 
 
-def _gradients(source: DifferentiableModel, count: int, prime: int, random: Random) -> list[list[int]]:
+def _gradients(
+    source: DifferentiableModel, count: int, prime: int, random: Random
+) -> list[list[int]]:
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
-            f"the matrix of the differential would have {size} rows and {source.parameter_count} columns;"
-            f" at most {MAX_ENTRIES} entries are handled: take smaller numbers"
+            f"the matrix of the differential would have {size} rows and {source.parameter_count}"
+            f" columns; at most {MAX_ENTRIES} entries are handled: take smaller numbers"
         )
 
     def vector(length: int) -> list[int]:
@@ -198,7 +219,8 @@ def _gradients(source: DifferentiableModel, count: int, prime: int, random: Rand
 
 @dataclass(frozen=True, slots=True)
 class ObservedRank(Observed):
-    """The observed dimension of a model without orbits; see :class:`m2bridge.maps.statement.Observed`.
+    """The observed dimension of a model without orbits; see
+    :class:`m2bridge.maps.statement.Observed`.
 
     Parameters
     ----------
@@ -226,7 +248,9 @@ class ObservedRank(Observed):
         """The bounds between which the dimension lies."""
         if observable != "dimension":
             return "not decided by this method"
-        return f"the dimension is at least {self.result.lower} and at most {self.result.upper.value}"
+        return (
+            f"the dimension is at least {self.result.lower} and at most {self.result.upper.value}"
+        )
 
     def numbers(self) -> dict[str, int]:
         """The two bounds."""
@@ -250,12 +274,14 @@ def observe_rank(model: Model) -> ObservedRank:
 
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
-    """Compute the rank of the differential at random points: modulo a prime and over QQ, or over GF(p^k).
+    """Compute the rank of the differential at random points: modulo a prime and over QQ, or over
+    GF(p^k).
 
-    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when it attains an upper
-    bound that needs no computation: the number of coordinates, of parameters less the dimension of the gauge group, or
-    one that the model knows. In characteristic p the rank can be less than the dimension at every point. Models that
-    can be differentiated without being expanded are not expanded. A model that knows lower bounds is asked for them.
+    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when
+    it attains an upper bound that needs no computation: the number of coordinates, of parameters
+    less the dimension of the gauge group, or one that the model knows. In characteristic p the rank
+    can be less than the dimension at every point. Models that can be differentiated without being
+    expanded are not expanded. A model that knows lower bounds is asked for them.
     """
     model.check_field(field)
     p = field.characteristic
@@ -263,7 +289,11 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     if own is not None:
         return _by_lower_bounds(own, best_upper_bound(model, field=field))
     evaluated = isinstance(model, DifferentiableModel)
-    methods = ["jacobian"] if p else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"][: 1 if evaluated else 2]
+    methods = (
+        ["jacobian"]
+        if p
+        else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"][: 1 if evaluated else 2]
+    )
     try:
         if evaluated:
             return [_by_evaluation(model, p)]
@@ -283,7 +313,9 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
-    """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is less."""
+    """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is
+    less.
+    """
     from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
 
     prime, *others = islice(primes_from(LARGE_PRIME), MOST_PRIMES)
@@ -293,7 +325,10 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
         for other in others:
             if modular >= exact:
                 break
-            modular, prime = max((modular, prime), (generic_rank(free, exact, field=CoefficientField(other))[0], other))
+            modular, prime = max(
+                (modular, prime),
+                (generic_rank(free, exact, field=CoefficientField(other))[0], other),
+            )
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))
@@ -317,7 +352,9 @@ def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
 
 def best_upper_bound(model: Model, *, field: CoefficientField) -> UpperBound | None:
     """Return the smallest upper bound that the model knows."""
-    return min(model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None)
+    return min(
+        model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None
+    )
 
 
 def _by_lower_bounds(bounds: Iterator[LowerBound], upper: UpperBound | None) -> list[MethodValue]:
@@ -326,10 +363,20 @@ def _by_lower_bounds(bounds: Iterator[LowerBound], upper: UpperBound | None) -> 
     try:
         for bound in bounds:
             if upper is not None and bound.value > upper.value:
-                raise ContradictionError(f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}")
+                raise ContradictionError(
+                    f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}"
+                )
             proved = upper is not None and bound.value == upper.value
-            remark = f"{bound.reason}; {'attains' if proved else 'below'} an upper bound" if upper else bound.reason
-            values.append(MethodValue(bound.method, bound.value, "proved" if proved else "lower bound", remark))
+            remark = (
+                f"{bound.reason}; {'attains' if proved else 'below'} an upper bound"
+                if upper
+                else bound.reason
+            )
+            values.append(
+                MethodValue(
+                    bound.method, bound.value, "proved" if proved else "lower bound", remark
+                )
+            )
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
         values.append(MethodValue("rank", None, "unfinished", str(limit)))
     return values

@@ -117,10 +117,18 @@ class SliceSurface(SurfaceResult):
     def to_sheet(self) -> Sheet:
         """The equation, the singular locus, and the pieces with a point of each."""
         facts = [
-            ("slice", ", ".join(f"{name} = {polynomial_text(form)}" for name, form in self.coordinates.items())),
+            (
+                "slice",
+                ", ".join(
+                    f"{name} = {polynomial_text(form)}" for name, form in self.coordinates.items()
+                ),
+            ),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
             ("singular locus", "; ".join(map(_component_text, self.singular)) or "empty"),
-            ("box", ", ".join(f"{low} < {name} < {high}" for name, (low, high) in self.box.items())),
+            (
+                "box",
+                ", ".join(f"{low} < {name} < {high}" for name, (low, high) in self.box.items()),
+            ),
             ("decided by", self.decided_by or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
@@ -131,7 +139,9 @@ class SliceSurface(SurfaceResult):
             rows.append((p.kind, "singular" if p.singular else "", p.place, sample))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
-        return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [equation_latex(self.equation)])
+        return Sheet(
+            title, [Facts(facts), pieces, Picture(self.page_svg)], [equation_latex(self.equation)]
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The equation, the singular locus, and a point of each piece."""
@@ -140,7 +150,10 @@ class SliceSurface(SurfaceResult):
             "variables": list(self.variables),
             "equation": polynomial_text(self.equation),
             "singular_locus": [
-                {"dimension": part.dimension, "generators": [polynomial_text(g) for g in part.prime.generators]}
+                {
+                    "dimension": part.dimension,
+                    "generators": [polynomial_text(g) for g in part.prime.generators],
+                }
                 for part in self.singular
             ],
             "box": {name: [str(end) for end in ends] for name, ends in self.box.items()},
@@ -150,7 +163,11 @@ class SliceSurface(SurfaceResult):
                     "kind": piece.kind,
                     "place": piece.place,
                     "singular": piece.singular,
-                    "sample": None if piece.sample is None else {n: str(v) for n, v in piece.sample.items()},
+                    "sample": (
+                        None
+                        if piece.sample is None
+                        else {n: str(v) for n, v in piece.sample.items()}
+                    ),
                 }
                 for piece in self.pieces
             ],
@@ -180,12 +197,16 @@ def _component_text(part: SingularComponent) -> str:
 Span = tuple[Rational | int, Rational | int]
 Values = Mapping[str, Expr | Rational | int]
 LARGEST = 10**100
-"""No end of an interval is larger, nor is its length smaller than the inverse: floats can show it."""
+"""No end of an interval is larger, nor is its length smaller than the inverse: floats can
+show it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SliceSpace:
-    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and an interval for each."""
+    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and an interval
+    for each.
+    """
 
     ring: PolynomialRing
     forms: Mapping[str, PolyElement]
@@ -198,8 +219,8 @@ class SliceSpace:
         Raises
         ------
         InvalidCaseError
-            If a name is not a coordinate, there are not three variables, an expression is not of degree ≤ 1, or the
-            box is not one.
+            If a name is not a coordinate, there are not three variables, an expression is not of
+            degree ≤ 1, or the box is not one.
         """
         variables = _variables(names, values)
         ring = PolynomialRing(QQ, variables)
@@ -212,7 +233,9 @@ class SliceSpace:
         return [value for value in (substitute(p, images) for p in polynomials) if value]
 
     def criterion(self, model: Model) -> WithoutRealWeights | None:
-        """The criterion of a model, on the space; polynomials that are to vanish and do so there are left out."""
+        """The criterion of a model, on the space; polynomials that are to vanish and do so there
+        are left out.
+        """
         whole = model.without_real_weights()
         if whole is None:
             return None
@@ -221,15 +244,27 @@ class SliceSpace:
 
 
 def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
-    """Coordinates that are not given, and what expressions hold, in the order in which they mention it."""
+    """Coordinates that are not given, and what expressions hold, in the order in which they mention
+    it.
+    """
     if unknown := [name for name in values if name not in names]:
-        raise InvalidCaseError("coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {first_names(names)}")
-    own = [str(s) for value in values.values() for s in sorted(sympify(value, strict=True).free_symbols, key=str)]
+        raise InvalidCaseError(
+            "coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {first_names(names)}"
+        )
+    own = [
+        str(s)
+        for value in values.values()
+        for s in sorted(sympify(value, strict=True).free_symbols, key=str)
+    ]
     if used := [name for name in own if name in names]:
-        raise InvalidCaseError("coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise")
+        raise InvalidCaseError(
+            "coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise"
+        )
     variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in values)]))
     if len(variables) != 3:
-        left = f"leave {len(variables)} variables, and a surface is in three: {first_names(variables)}"
+        left = (
+            f"leave {len(variables)} variables, and a surface is in three: {first_names(variables)}"
+        )
         raise InvalidCaseError("coordinates", left)
     return variables
 
@@ -249,15 +284,21 @@ def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) 
 def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     if wrong := set(spans) ^ set(variables):
-        raise InvalidCaseError("box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'")
+        raise InvalidCaseError(
+            "box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'"
+        )
     ends = {}
     for name in variables:
         low, high = (fraction(end) for end in spans[name])
         if low >= high:
-            raise InvalidCaseError("box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}")
+            raise InvalidCaseError(
+                "box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
+            )
         if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
             raise InvalidCaseError(
-                "box", f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats show it"
+                "box",
+                f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats"
+                " show it",
             )
         ends[name] = (flint_rational(low), flint_rational(high))
     return ends
@@ -275,20 +316,23 @@ def slice_surface(
     fineness: int = 24,
     **options: Unpack[RunOptions],
 ) -> SliceSurface:
-    """Cut the Zariski closure by an affine-linear space of dimension 3, and find the real points in a box.
+    """Cut the Zariski closure by an affine-linear space of dimension 3, and find the real points in
+    a box.
 
-    Every piece of the surface, and of its singular curve, consists of functions of real weights, or of points that are
-    only in the Zariski closure. A criterion of the family decides that, and membership confirms it at a rational point
-    of each piece that has one; the pieces of a model without such a criterion are undecided.
+    Every piece of the surface, and of its singular curve, consists of functions of real weights, or
+    of points that are only in the Zariski closure. A criterion of the family decides that, and
+    membership confirms it at a rational point of each piece that has one; the pieces of a model
+    without such a criterion are undecided.
 
     Parameters
     ----------
     case : a model, a PolynomialMap or a Closure
     coordinates : mapping from coordinate to number or expression
-        What is fixed; a coordinate may also be an expression of degree ≤ 1 in other variables. Those left out are
-        variables of their own. There must be three variables in the end.
+        What is fixed; a coordinate may also be an expression of degree ≤ 1 in other variables.
+        Those left out are variables of their own. There must be three variables in the end.
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     timeout : float, optional
         Seconds for the whole computation.
     box : (low, high), or one for each variable
@@ -298,7 +342,8 @@ def slice_surface(
     Raises
     ------
     InvalidCaseError
-        If the slice has not three variables, names no coordinates, or does not cut the closure in one surface.
+        If the slice has not three variables, names no coordinates, or does not cut the closure in
+        one surface.
     MethodUnavailableError
         If the ideal of the closure is not proved complete.
     ContradictionError
@@ -317,7 +362,9 @@ def slice_surface(
     [('only in the Zariski closure', Fraction(-1, 2)), ('functions of real weights', Fraction(1, 2))]
     """
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
-        raise InvalidCaseError("fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}")
+        raise InvalidCaseError(
+            "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
+        )
     result = case if isinstance(case, Closure) else closure(case)
     if result.ideal is None or not result.completeness.proved:
         raise result.incomplete()
@@ -357,7 +404,9 @@ class _Parts:
 
     def own(self, ideal: GeneratingSet) -> Ideal:
         """An ideal in the ring of the slice."""
-        return Ideal(self.space.ring, tuple(g.set_ring(self.space.ring.sympy_ring) for g in ideal.generators))
+        return Ideal(
+            self.space.ring, tuple(g.set_ring(self.space.ring.sympy_ring) for g in ideal.generators)
+        )
 
     def primes(self, name: str) -> list[SingularComponent]:
         """Prime ideals of the answer, with their dimensions."""
@@ -365,7 +414,9 @@ class _Parts:
         return list(map(SingularComponent, map(self.own, self.answer.ideals(name)), dimensions))
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
-        """The pieces of the surface, of its singular curve, and of other curves of functions without real weights."""
+        """The pieces of the surface, of its singular curve, and of other curves of functions
+        without real weights.
+        """
         for component in map(self.own, self.answer.ideals("components")):
             cuts = self._cuts(component)
             surface, *others = to_flint([*component.generators, *cuts])
@@ -378,7 +429,8 @@ class _Parts:
                 yield self._piece(kind, branch, to_flint(cuts), singular)
 
     def _cuts(self, prime: Ideal) -> list[PolyElement]:
-        """The polynomial whose sign matters on the variety of a prime ideal, if the criterion applies there.
+        """The polynomial whose sign matters on the variety of a prime ideal, if the criterion
+        applies there.
 
         It does where what is to vanish vanishes, and what is to be positive does not.
         """
@@ -387,7 +439,9 @@ class _Parts:
         return [] if prime.contains(self.criterion.positive) else [self.criterion.positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
-        """Components of the singular locus; and those where functions lack real weights, if they are no part of it."""
+        """Components of the singular locus; and those where functions lack real weights, if they
+        are no part of it.
+        """
         singular = [part.prime for part in self.primes("singular")]
         yield from ((prime, True) for prime in singular)
         for part in self.primes("exceptional") if "exceptional" in self.answer else ():
@@ -398,13 +452,23 @@ class _Parts:
         """The piece, whose place the signs of ``cuts`` at one of its points decide."""
         values = [ball(cut, cell.sample) for cut in cuts]
         if doubtful := [value for value in values if not (value > 0 or value < 0)]:
-            raise ContradictionError(f"a polynomial that is not zero on a piece is {doubtful[0]} at a point of it")
-        place = UNDECIDED if self.criterion is None else CLOSURE_ONLY if any(v > 0 for v in values) else FUNCTIONS
+            raise ContradictionError(
+                f"a polynomial that is not zero on a piece is {doubtful[0]} at a point of it"
+            )
+        place = (
+            UNDECIDED
+            if self.criterion is None
+            else CLOSURE_ONLY
+            if any(v > 0 for v in values)
+            else FUNCTIONS
+        )
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
         return Piece(kind, place, singular, cell.points, exact)
 
     def confirmed(self, piece: Piece) -> Piece:
-        """The piece; raises ContradictionError if membership at its rational point says the contrary."""
+        """The piece; raises ContradictionError if membership at its rational point says the
+        contrary.
+        """
         if self.criterion is not None and piece.sample is not None:
             values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
             forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
@@ -412,7 +476,9 @@ class _Parts:
             real = self.model.has_real_weights(function)
             if real != (piece.place == FUNCTIONS):
                 point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
-                raise ContradictionError(f"at {point} the criterion says {piece.place}, and membership the contrary")
+                raise ContradictionError(
+                    f"at {point} the criterion says {piece.place}, and membership the contrary"
+                )
         return piece
 
 
@@ -422,15 +488,21 @@ def _check_one_surface(answer: Answer) -> None:
         return
     dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
     place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
-    raise InvalidCaseError("coordinates", f"this space meets the closure {place}, and a surface has dimension 2 only")
+    raise InvalidCaseError(
+        "coordinates", f"this space meets the closure {place}, and a surface has dimension 2 only"
+    )
 
 
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
-    """The Macaulay2 program for the components of the slice, and the singular points of the surface."""
+    """The Macaulay2 program for the components of the slice, and the singular points of the
+    surface.
+    """
     assert result.ideal is not None
     generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
     values = macaulay2.ring_values(GeneratingSet(space.ring, tuple(generators))) | {
         "title": result.model.title,
-        "exceptional": macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))["generators"],
+        "exceptional": macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))[
+            "generators"
+        ],
     }
     return render("slice_surface", values=values)

@@ -1,4 +1,6 @@
-"""Orbits of a group on the image, statements, which predict, and observations, which predictions are compared with."""
+"""Orbits of a group on the image, statements, which predict, and observations, which predictions
+are compared with.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ class OrbitStatus:
     Parameters
     ----------
     orbit : an orbit of the family
-        Hashable and ordered, with ``cells`` for tables under ``HEADER`` and ``LEGEND``, and ``to_json()``.
+        Hashable and ordered, with ``cells`` for tables under ``HEADER`` and ``LEGEND``, and
+        ``to_json()``.
     dimension : int
         Of the orbit, in function space (affine).
     tangent_dimension : int or None
@@ -74,7 +77,8 @@ class OrbitStatus:
 
 
 def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
-    """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they do not decide.
+    """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they
+    do not decide.
 
     Raises
     ------
@@ -83,8 +87,8 @@ def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | 
     """
     if upper is not None and upper < max(lower, dimension):
         raise ContradictionError(
-            f"tangent dimension at least {lower} by tangent vectors and at most {upper} by equations, on a variety of "
-            f"dimension {dimension}"
+            f"tangent dimension at least {lower} by tangent vectors and at most {upper} by"
+            f" equations, on a variety of dimension {dimension}"
         )
     return True if lower > dimension else False if upper == dimension else None
 
@@ -96,7 +100,8 @@ class Component:
     Parameters
     ----------
     description : str
-        In words: an orbit closure or the zero function; of a general map, the origin, points, or its dimension.
+        In words: an orbit closure or the zero function; of a general map, the origin, points, or
+        its dimension.
     orbit : an orbit of the family, or None
         The orbit whose closure it is.
     dimension : int
@@ -135,7 +140,8 @@ class LocusFindings:
     dimension : int or None
         Of the variety itself (affine).
     statuses : tuple of OrbitStatus
-        Empty for methods that do not look at orbits; perhaps not all orbits if the method is ``unfinished``.
+        Empty for methods that do not look at orbits; perhaps not all orbits if the method is
+        ``unfinished``.
     components : tuple of Component or None
         ``None`` if the method did not finish or left orbits undecided.
     unfinished : str
@@ -163,8 +169,8 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
     Raises
     ------
     ContradictionError
-        If an orbit is singular by one and smooth by the other, no tangent dimension is within the bounds of both, or
-        the components differ in orbit, dimension or degree.
+        If an orbit is singular by one and smooth by the other, no tangent dimension is within the
+        bounds of both, or the components differ in orbit, dimension or degree.
     """
     statuses = {status.orbit: status for status in second.statuses}
     for one in first.statuses:
@@ -173,12 +179,16 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
             raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
     if first.components is None or second.components is None:
         return
-    left, right = ({(c.orbit, c.dimension): c.degree for c in f.components or ()} for f in (first, second))
+    left, right = (
+        {(c.orbit, c.dimension): c.degree for c in f.components or ()} for f in (first, second)
+    )
     degrees = [(left[key], right[key]) for key in left.keys() & right.keys()]
-    if left.keys() != right.keys() or any(a != b for a, b in degrees if a is not None and b is not None):
+    if left.keys() != right.keys() or any(
+        a != b for a, b in degrees if a is not None and b is not None
+    ):
         raise ContradictionError(
-            f"components of the singular locus by {first.method}: {first.components}; by {second.method}: "
-            f"{second.components}"
+            f"components of the singular locus by {first.method}: {first.components}; by"
+            f" {second.method}: {second.components}"
         )
 
 
@@ -188,26 +198,36 @@ def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
 
 
 class OrbitMethods(Protocol):
-    """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an orbit."""
+    """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an
+    orbit.
+    """
 
     def by_fibres(self) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings from tangent vectors and equations of low degree at one point of each orbit, over QQ."""
+        """Return findings from tangent vectors and equations of low degree at one point of each
+        orbit, over QQ.
+        """
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """Return findings by the Jacobian criterion at one point of each orbit, from the whole ideal."""
+        """Return findings by the Jacobian criterion at one point of each orbit, from the whole
+        ideal.
+        """
 
     @property
     def independent_count(self) -> int:
-        """The number of linearly independent coordinates, which is the tangent dimension of the closure at zero."""
+        """The number of linearly independent coordinates, which is the tangent dimension of the
+        closure at zero.
+        """
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """The orbit whose closure is the variety of a prime ideal of this dimension, if there is one."""
+        """The orbit whose closure is the variety of a prime ideal of this dimension, if there is
+        one.
+        """
 
 
 M = TypeVar("M")
@@ -252,7 +272,8 @@ class _Statement(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class GlobalStatement(_Statement[M]):
-    """A statement about the closure of the image of every model of a family; it predicts and never computes.
+    """A statement about the closure of the image of every model of a family; it predicts and never
+    computes.
 
     Parameters
     ----------
@@ -269,10 +290,11 @@ class GlobalStatement(_Statement[M]):
     hypotheses : callable
         Why the statement does not apply to a model; empty if it does.
     computed, trusted : tuple of str
-        What is computed for a verdict on it, and the lemmas on which the verdict rests and no others. ``{orbits}`` in
-        ``computed`` stands for the orbits that were observed.
+        What is computed for a verdict on it, and the lemmas on which the verdict rests and no
+        others. ``{orbits}`` in ``computed`` stands for the orbits that were observed.
     nothing : bool or int, optional
-        The value whose observation means that there is nothing in a case that the statement is about.
+        The value whose observation means that there is nothing in a case that the statement is
+        about.
     """
 
     predict: Callable[[M], Value | None]
@@ -281,10 +303,12 @@ class GlobalStatement(_Statement[M]):
 
 @dataclass(frozen=True, slots=True)
 class OrbitStatement(_Statement[M], Generic[M, O]):
-    """A statement about every function of a model whose functions fall into finitely many orbits, or about some orbits.
+    """A statement about every function of a model whose functions fall into finitely many orbits,
+    or about some orbits.
 
-    Fields as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model. ``concerns`` says whether the
-    statement is about an orbit. Where it is about none of a case, it holds, and says nothing.
+    Fields as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model. ``concerns``
+    says whether the statement is about an orbit. Where it is about none of a case, it holds, and
+    says nothing.
     """
 
     predict: Callable[[O, M], Value]
@@ -299,7 +323,8 @@ IntegerMatrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A place where a statement fails: an orbit, parameters of a function in it, and the numbers that show it.
+    """A place where a statement fails: an orbit, parameters of a function in it, and the numbers
+    that show it.
 
     Parameters
     ----------
@@ -329,7 +354,8 @@ class Witness:
 
 
 class Observed(ABC):
-    """Observations of one case, each by at least one exact method that predicts nothing; here without orbits.
+    """Observations of one case, each by at least one exact method that predicts nothing; here
+    without orbits.
 
     Subclasses are frozen dataclasses with these attributes as fields.
 
@@ -383,8 +409,12 @@ class Observed(ABC):
         """Return why these orbits are undecided."""
         return ""
 
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """The most informative failing orbit, weights that realise it, and the numbers that show the failure."""
+    def witness(
+        self, orbits: Sequence[Any]
+    ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
+        """The most informative failing orbit, weights that realise it, and the numbers that show
+        the failure.
+        """
         raise LookupError("there are no orbits")
 
     @abstractmethod

@@ -1,7 +1,9 @@
-"""The places of the nodes and edges of a layered graph: few edges cross, and none passes through a node.
+"""The places of the nodes and edges of a layered graph: few edges cross, and none passes through a
+node.
 
-Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures* (1981): an edge
-over several layers gets a place in each of them, and layers are sorted by the means of their neighbours' places.
+Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
+(1981): an edge over several layers gets a place in each of them, and layers are sorted by the means
+of their neighbours' places.
 """
 
 import itertools
@@ -39,7 +41,9 @@ def placed(
         paths.append([low, *bends, high])
     across = _across(rows, paths)
     level = {item: number for number, row in enumerate(rows) for item in row}
-    return {node: (across[node], height[node]) for node in height}, [[(across[i], level[i]) for i in p] for p in paths]
+    return {node: (across[node], height[node]) for node in height}, [
+        [(across[i], level[i]) for i in p] for p in paths
+    ]
 
 
 def _across(rows: list[list[object]], paths: Sequence[Sequence[object]]) -> dict[object, float]:
@@ -64,7 +68,9 @@ def _centred(rows: Sequence[Sequence[object]]) -> dict[object, float]:
     return {item: place - (len(row) - 1) / 2 for row in rows for place, item in enumerate(row)}
 
 
-def _mean(item: object, neighbours: Mapping[object, Sequence[object]], places: Mapping[object, float]) -> float:
+def _mean(
+    item: object, neighbours: Mapping[object, Sequence[object]], places: Mapping[object, float]
+) -> float:
     near = [places[other] for other in neighbours.get(item, ())]
     return sum(near) / len(near) if near else places[item]
 

@@ -1,4 +1,6 @@
-"""Real curves and surfaces in a box: real roots, isolated exactly, and the pieces that they bound."""
+"""Real curves and surfaces in a box: real roots, isolated exactly, and the pieces that they
+bound.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
         return []
     names = tuple(str(symbol) for symbol in listed[0].ring.symbols)
     context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-    return [context.from_dict({monomial: flint_rational(c) for monomial, c in p.items()}) for p in listed]
+    return [
+        context.from_dict({monomial: flint_rational(c) for monomial, c in p.items()})
+        for p in listed
+    ]
 
 
 def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
@@ -70,11 +75,12 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
-    """Return polynomials without the variable, which vanish where the real roots in the interval may change.
+    """Return polynomials without the variable, which vanish where the real roots in the interval
+    may change.
 
-    They may change in number or in order. The polynomials are the leading coefficient, the discriminant, and the values
-    at both ends.
-    Source: Brown, *Improved projection for cylindrical algebraic decomposition*, J. Symbolic Comput. 32 (2001).
+    They may change in number or in order. The polynomials are the leading coefficient, the
+    discriminant, and the values at both ends. Source: Brown, *Improved projection for cylindrical
+    algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
     if degree == 0:
@@ -84,8 +90,11 @@ def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> lis
     return [leading_coefficient(polynomial, variable), *discriminant, *ends]
 
 
-def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False) -> list[Any]:
-    """The different real roots in an open interval, in increasing order, of a polynomial in one variable alone.
+def real_roots(
+    polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False
+) -> list[Any]:
+    """The different real roots in an open interval, in increasing order, of a polynomial in one
+    variable alone.
 
     They are balls of FLINT; if ``exact``, rational ones are rational numbers.
     """
@@ -101,16 +110,23 @@ def real_roots(polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exa
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     place = _names(polynomial).index(variable)
-    coefficients = {monomial[place]: coefficient for monomial, coefficient in polynomial.to_dict().items()}
-    return fmpq_poly([coefficients.get(power, 0) for power in range(max(coefficients, default=0) + 1)])
+    coefficients = {
+        monomial[place]: coefficient for monomial, coefficient in polynomial.to_dict().items()
+    }
+    return fmpq_poly(
+        [coefficients.get(power, 0) for power in range(max(coefficients, default=0) + 1)]
+    )
 
 
 def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
-    """The open intervals between the real roots of polynomials in one variable, which are rounded to their precision.
+    """The open intervals between the real roots of polynomials in one variable, which are rounded
+    to their precision.
 
     The polynomials are irreducible, so that no two roots are the same.
     """
-    roots = sorted(near(root) for p in watched(polynomials) for root in real_roots(p, variable, interval))
+    roots = sorted(
+        near(root) for p in watched(polynomials) for root in real_roots(p, variable, interval)
+    )
     return list(pairwise(dict.fromkeys([interval[0], *roots, interval[1]])))
 
 
@@ -122,13 +138,16 @@ def nodes(interval: Interval, count: int) -> list[fmpq]:
 
 
 def middle(interval: Interval) -> fmpq:
-    """A rational number in the middle third of an interval, with a small denominator if there is one."""
+    """A rational number in the middle third of an interval, with a small denominator if there is
+    one.
+    """
     low, high = interval
     return fractions_between((low + (high - low) / 3, high - (high - low) / 3), 1)[0]
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
-    """Rational numbers in an open interval, with small denominators as far as there are enough of them.
+    """Rational numbers in an open interval, with small denominators as far as there are enough of
+    them.
 
     They keep away from its ends, which may be rounded.
     """
@@ -137,7 +156,9 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     fractions: list[fmpq] = []
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
         first, last = (low * denominator).floor(), (high * denominator).ceil()
-        candidates = (fmpq(numerator, denominator) for numerator in range(int(first), int(last) + 1))
+        candidates = (
+            fmpq(numerator, denominator) for numerator in range(int(first), int(last) + 1)
+        )
         fractions += [c for c in candidates if low < c < high and c.q == denominator]
         if len(fractions) >= count:
             return fractions[:count]
@@ -159,7 +180,10 @@ def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
     """Return the value at a point that is known up to balls."""
     point = [arb(values[name]) for name in _names(polynomial)]
     terms = (
-        prod((value**e for value, e in zip(point, monomial, strict=True) if e), start=arb(coefficient))
+        prod(
+            (value**e for value, e in zip(point, monomial, strict=True) if e),
+            start=arb(coefficient),
+        )
         for monomial, coefficient in polynomial.to_dict().items()
     )
     return sum(terms, arb(0))
@@ -180,7 +204,8 @@ class Cell:
     Parameters
     ----------
     points : tuple of tuple of points
-        A grid on a surface; one line on a curve; a point alone in its line. Coordinates are in the order of variables.
+        A grid on a surface; one line on a curve; a point alone in its line. Coordinates are in the
+        order of variables.
     sample : mapping from variable to number
         A point of it: rational numbers, and balls of FLINT that contain exact real roots.
     rational : mapping from variable to rational, or None
@@ -192,13 +217,16 @@ class Cell:
     rational: Mapping[str, fmpq] | None
 
 
-def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int) -> tuple[Cell, ...]:
+def branches(
+    prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], fineness: int
+) -> tuple[Cell, ...]:
     """The real branches of a curve, or the real points, of a prime ideal of dimension 1 or 0.
 
     Parameters
     ----------
     cuts
-        Polynomials whose signs are constant on each branch; those that vanish on the curve do not cut it.
+        Polynomials whose signs are constant on each branch; those that vanish on the curve do not
+        cut it.
     fineness : int
         About how many points there are along the box.
     """
@@ -207,19 +235,24 @@ def branches(prime: GeneratingSet, box: Box, cuts: Sequence[PolyElement], finene
 
 
 class _Branches:
-    """The real points of a prime ideal in a box: over the line of one variable, or finitely many."""
+    """The real points of a prime ideal in a box: over the line of one variable, or finitely
+    many.
+    """
 
     def __init__(self, prime: GeneratingSet, box: Box) -> None:
         self.prime, self.box, self.names = prime, box, prime.ring.variables
         self.generators = to_flint(prime.generators)
         self.base = next(((name,) for name in self.names if not self.eliminated(name)), ())
-        self.projections: dict[str, fmpq_mpoly] = {}  # the equation between each other variable and the base
+        # the equation between each other variable and the base
+        self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
             if name not in self.base:
                 (self.projections[name],) = self.eliminated(*self.base, name)
 
     def eliminated(self, *kept: str, more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
-        """Generators of the elimination ideal in the variables that are kept, of the ideal with ``more``."""
+        """Generators of the elimination ideal in the variables that are kept, of the ideal with
+        ``more``.
+        """
         ring = self.prime.ring.sympy_ring
         gone = [name for name in self.names if name not in kept]
         order = [ring.symbols[self.names.index(name)] for name in (*gone, *kept)]
@@ -230,8 +263,14 @@ class _Branches:
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
         """Return the real points over a point of the base, in the order of the coordinates."""
         projections = self.projections.items()
-        roots = [real_roots(p.subs(dict(over)), name, self.box[name], exact=exact) for name, p in projections]
-        spots = ({**over, **dict(zip(self.projections, values, strict=True))} for values in product(*roots))
+        roots = [
+            real_roots(p.subs(dict(over)), name, self.box[name], exact=exact)
+            for name, p in projections
+        ]
+        spots = (
+            {**over, **dict(zip(self.projections, values, strict=True))}
+            for values in product(*roots)
+        )
         return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
 
     def rational(self, spot: Spot) -> Spot | None:
@@ -246,7 +285,9 @@ class _Branches:
                 yield Cell(((_point(spot, self.names),),), spot, self.rational(spot))
             return
         (base,) = self.base
-        critical = [b for name, p in self.projections.items() for b in boundaries(p, name, self.box[name])]
+        critical = [
+            b for name, p in self.projections.items() for b in boundaries(p, name, self.box[name])
+        ]
         critical += [g for cut in cuts for g in self.eliminated(base, more=[cut])]
         for span in watched(pieces(factors(critical), base, self.box[base])):
             part = as_float((span[1] - span[0]) / (self.box[base][1] - self.box[base][0]))
@@ -256,14 +297,20 @@ class _Branches:
             _same(map(len, (*tracks, sample)))
             exact = self._rational_on(base, span, len(sample))
             for number, spot in enumerate(sample):
-                yield Cell((tuple(_point(track[number], self.names) for track in tracks),), spot, exact.get(number))
+                yield Cell(
+                    (tuple(_point(track[number], self.names) for track in tracks),),
+                    spot,
+                    exact.get(number),
+                )
 
     def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
         """A rational point of each branch, by number, among those over a few fractions."""
         points: dict[int, Spot] = {}
         for place in watched(fractions_between(span, TRIED)):
             spots = enumerate(self.points({base: place}, exact=True))
-            points = {n: rational for n, spot in spots if (rational := self.rational(spot))} | points
+            points = {
+                n: rational for n, spot in spots if (rational := self.rational(spot))
+            } | points
             if len(points) == count:
                 break
         return points
@@ -273,8 +320,11 @@ def _point(spot: Spot, names: Sequence[str]) -> Point:
     return tuple(as_float(spot[name]) for name in names)
 
 
-def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> tuple[Cell, ...]:
-    """The cells of an irreducible surface in an open box; on each the sign of every polynomial in ``cuts`` is constant.
+def patches(
+    surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
+) -> tuple[Cell, ...]:
+    """The cells of an irreducible surface in an open box; on each the sign of every polynomial in
+    ``cuts`` is constant.
 
     Cuts that vanish on the surface do not cut it.
 
@@ -290,14 +340,17 @@ def patches(surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness:
 class _Decomposition:
     """A decomposition of a surface in variables x, y, z: z is the one over the plane."""
 
-    def __init__(self, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int) -> None:
+    def __init__(
+        self, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
+    ) -> None:
         self.surface, self.box, self.fineness = surface, box, fineness
         self.x, self.y, self.z = _order(surface)
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
-        # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave the box.
+        # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave
+        # the box.
         critical = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
         upright = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in watched(combinations(upright, 2))]
@@ -308,7 +361,9 @@ class _Decomposition:
         """The cells over an interval of x; over each node they are the same in number."""
         low, high = self.box[self.x]
         part = as_float((span[1] - span[0]) / (high - low))
-        columns = [self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))]
+        columns = [
+            self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))
+        ]
         inside = middle(span)
         strips, section = self._strips(inside), self.surface.subs({self.x: inside})
         _same(iter([len(strips), *map(len, columns)]))
@@ -324,9 +379,16 @@ class _Decomposition:
 
         The number of nodes must not depend on x, where the interval may shrink to a point.
         """
-        names, section, count = _names(self.surface), self.surface.subs({self.x: x}), max(5, round(self.fineness / 2))
+        names, section, count = (
+            _names(self.surface),
+            self.surface.subs({self.x: x}),
+            max(5, round(self.fineness / 2)),
+        )
         return [
-            [[_point(spot, names) for spot in self._spots(x, section, y)] for y in nodes(interval, count)]
+            [
+                [_point(spot, names) for spot in self._spots(x, section, y)]
+                for y in nodes(interval, count)
+            ]
             for interval in self._strips(x)
         ]
 
@@ -350,7 +412,9 @@ class _Decomposition:
 
 
 def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The order, last the variable in which the surface is a graph, or nearly: a constant leading coefficient."""
+    """The order, last the variable in which the surface is a graph, or nearly: a constant leading
+    coefficient.
+    """
 
     def price(name: str) -> tuple[bool, bool, int]:
         degree = degree_in(surface, name)
@@ -366,5 +430,7 @@ def _same(counts: Iterator[int]) -> int:
     """The number that a decomposition keeps constant, of real roots or points."""
     seen = set(counts)
     if len(seen) != 1:
-        raise ContradictionError(f"the number of real roots over a cell is not constant: {sorted(seen)}")
+        raise ContradictionError(
+            f"the number of real roots over a cell is not constant: {sorted(seen)}"
+        )
     return seen.pop()

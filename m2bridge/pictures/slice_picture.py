@@ -1,4 +1,6 @@
-"""The picture of a real surface in a box: for paper, and for a page where it is turned by the mouse."""
+"""The picture of a real surface in a box: for paper, and for a page where it is turned by the
+mouse.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,14 +33,20 @@ def axes(elevation: float, azimuth: float) -> tuple[Point, Point, Point]:
     )
 
 
-def hidden(points: Sequence[Point], squares: Iterable[Sequence[Point]], elevation: float, azimuth: float) -> list[bool]:
+def hidden(
+    points: Sequence[Point], squares: Iterable[Sequence[Point]], elevation: float, azimuth: float
+) -> list[bool]:
     """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
         return [False] * len(points)
     frame = numpy.array(axes(elevation, azimuth)).T
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
-    start, u, v = triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    start, u, v = (
+        triangles[:, 0],
+        triangles[:, 1] - triangles[:, 0],
+        triangles[:, 2] - triangles[:, 0],
+    )
     area = _area(u, v)
     facing = abs(area) > 1e-12
     start, u, v, area = start[facing], u[facing], v[facing], area[facing]
@@ -65,14 +73,15 @@ Strip = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A connected piece of the surface, of a curve on it, or a point, with the same answer at all of its points.
+    """A connected piece of the surface, of a curve on it, or a point, with the same answer at all
+    of its points.
 
     Parameters
     ----------
     kind : {"surface", "curve", "point"}
     place : str
-        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure; real weights not
-        decided``.
+        ``functions of real weights``, ``only in the Zariski closure``; or ``in the Zariski closure;
+        real weights not decided``.
     singular : bool
         Whether it consists of singular points of the surface.
     points : tuple of tuple of points
@@ -95,11 +104,18 @@ class Piece:
     @property
     def colour(self) -> str:
         """The colour of its squares or line."""
-        return FACES[self.place] if self.kind == "surface" else picture.VERMILION if self.singular else picture.INK
+        return (
+            FACES[self.place]
+            if self.kind == "surface"
+            else picture.VERMILION
+            if self.singular
+            else picture.INK
+        )
 
 
 class SurfaceResult(picture.PictureResult):
-    """A result with a real surface in a box, its curves and points, and a direction from which it is seen, in degrees.
+    """A result with a real surface in a box, its curves and points, and a direction from which it
+    is seen, in degrees.
 
     The three variables of the equation are the coordinates of the box.
     """
@@ -132,7 +148,9 @@ STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
 
 
 def scene(view: SurfaceResult) -> dict[str, Any]:
-    """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of points."""
+    """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of
+    points.
+    """
 
     def flat(points: Sequence[Point]) -> list[float]:
         return [round(float(value), DIGITS) for value in scaled(points, view).ravel()]
@@ -146,9 +164,15 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
         "elevation": view.elevation,
         "azimuth": view.azimuth,
         "surfaces": [
-            part(piece) | {"squares": list(map(flat, quads(piece)))} for piece in view.pieces if piece.kind == "surface"
+            part(piece) | {"squares": list(map(flat, quads(piece)))}
+            for piece in view.pieces
+            if piece.kind == "surface"
         ],
-        "lines": [part(piece) | {"points": flat(piece.points[0])} for piece in view.pieces if piece.kind != "surface"],
+        "lines": [
+            part(piece) | {"points": flat(piece.points[0])}
+            for piece in view.pieces
+            if piece.kind != "surface"
+        ],
     }
 
 
@@ -173,10 +197,14 @@ def draw_surface(view: SurfaceResult) -> Any:
         _curves(space, view)
         degree = max(map(sum, view.equation))
         picture.add_title(
-            figure, f"${equation_latex(view.equation)}$", f"A surface of degree {degree} in the Zariski closure"
+            figure,
+            f"${equation_latex(view.equation)}$",
+            f"A surface of degree {degree} in the Zariski closure",
         )
         columns = 2 if all(len(piece.name) < LONG for piece in view.pieces) else 1
-        figure.legend(handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0))
+        figure.legend(
+            handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
+        )
         return figure
 
 
@@ -192,20 +220,32 @@ def _axes(space: Any, view: SurfaceResult) -> None:
         own = getattr(space, f"{axis}axis")
         own.set_pane_color((1, 1, 1, 0))
         own.line.set_color(picture.SOFT)
-        own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)  # there is no public way for axes of space
+        # there is no public way for axes of space
+        own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
 
 
 def _surface(space: Any, view: SurfaceResult) -> None:
-    """All cells in one collection, so that the near ones hide the far ones; only dots where there are no weights."""
-    surfaces = [(piece, piece.place == CLOSURE_ONLY) for piece in view.pieces if piece.kind == "surface"]
+    """All cells in one collection, so that the near ones hide the far ones; only dots where there
+    are no weights.
+    """
+    surfaces = [
+        (piece, piece.place == CLOSURE_ONLY) for piece in view.pieces if piece.kind == "surface"
+    ]
     cells = [(piece.colour, dotted, quad) for piece, dotted in surfaces for quad in quads(piece)]
     if cells:
-        faces = [shaded(colour, _brightness(quad), 0.16 if dotted else 0.88) for colour, dotted, quad in cells]
+        faces = [
+            shaded(colour, _brightness(quad), 0.16 if dotted else 0.88)
+            for colour, dotted, quad in cells
+        ]
         edges = [shaded(colour, 0.55, 0.0 if dotted else 0.35) for colour, dotted, _ in cells]
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         space.add_collection3d(picture.polygons([quad for *_, quad in cells], **style))
-    for dots in (numpy.array(piece.points).reshape(-1, 3).T for piece, dotted in surfaces if dotted):
-        space.scatter(*dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2)
+    for dots in (
+        numpy.array(piece.points).reshape(-1, 3).T for piece, dotted in surfaces if dotted
+    ):
+        space.scatter(
+            *dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2
+        )
 
 
 def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
@@ -217,14 +257,27 @@ def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
 
 def _curves(space: Any, view: SurfaceResult) -> None:
     """Curves and points, pale where the surface is before them."""
-    squares = [scaled(quad, view) for piece in view.pieces if piece.kind == "surface" for quad in quads(piece)]
+    squares = [
+        scaled(quad, view)
+        for piece in view.pieces
+        if piece.kind == "surface"
+        for quad in quads(piece)
+    ]
     for piece in view.pieces:
         if piece.kind == "point":
             filled = piece.colour if piece.place != CLOSURE_ONLY else "white"
-            space.plot(*zip(*piece.points[0], strict=True), "o", color=piece.colour, markerfacecolor=filled, zorder=4)
+            space.plot(
+                *zip(*piece.points[0], strict=True),
+                "o",
+                color=piece.colour,
+                markerfacecolor=filled,
+                zorder=4,
+            )
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
-            behind = hidden(scaled((points[1:] + points[:-1]) / 2, view), squares, view.elevation, view.azimuth)
+            behind = hidden(
+                scaled((points[1:] + points[:-1]) / 2, view), squares, view.elevation, view.azimuth
+            )
             for pale, run in groupby(range(len(behind)), behind.__getitem__):
                 part = list(run)
                 seen = points[part[0] : part[-1] + 2].T
@@ -232,7 +285,12 @@ def _curves(space: Any, view: SurfaceResult) -> None:
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
-    return {"color": piece.colour, "linestyle": LINES[piece.place], "linewidth": WIDTH, "dash_capstyle": "round"}
+    return {
+        "color": piece.colour,
+        "linestyle": LINES[piece.place],
+        "linewidth": WIDTH,
+        "dash_capstyle": "round",
+    }
 
 
 def scaled(points: Any, view: SurfaceResult) -> Any:
@@ -261,27 +319,40 @@ def _legend(view: SurfaceResult) -> list[Any]:
             dotted = piece.place == CLOSURE_ONLY
             face = shaded(piece.colour, 0.95, 0.2 if dotted else 0.88)
             hatch = "...." if dotted else None
-            entries[piece.name] = picture.patch(facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name)
+            entries[piece.name] = picture.patch(
+                facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name
+            )
         else:
             dots = {"marker": "o"} if piece.kind == "point" else {}
-            entries[piece.name] = picture.line([(0, 0)], label=piece.name, **_line_style(piece), **dots)
+            entries[piece.name] = picture.line(
+                [(0, 0)], label=piece.name, **_line_style(piece), **dots
+            )
     return list(entries.values())
 
 
 def equation_latex(equation: PolyElement) -> str:
-    """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones on the right."""
+    """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones
+    on the right.
+    """
     ring = equation.ring
     terms = dict(equation)
     positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
     negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
-    sides = sorted((positive, negative), key=lambda side: (not side, len(side), max(map(sum, side), default=0)))
+    sides = sorted(
+        (positive, negative), key=lambda side: (not side, len(side), max(map(sum, side), default=0))
+    )
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 
 def surface_html(view: SurfaceResult) -> str:
-    """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from elsewhere."""
+    """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from
+    elsewhere.
+    """
     shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
     legend = list(dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts))
     caption = f"{polynomial_text(view.equation)} = 0"
-    return page("surface", {"title": view.model.title, "caption": caption, "scene": dumps(shown), "legend": legend})
+    return page(
+        "surface",
+        {"title": view.model.title, "caption": caption, "scene": dumps(shown), "legend": legend},
+    )

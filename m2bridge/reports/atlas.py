@@ -1,4 +1,5 @@
-"""An atlas: one page for each case that a folder of certificates is about, and an overview; it needs no server.
+"""An atlas: one page for each case that a folder of certificates is about, and an overview; it
+needs no server.
 
 Every value comes from a certificate, which is named with it.
 """
@@ -26,7 +27,9 @@ from m2bridge.results.sheet import Table, value_text
 Reader = Callable[[Certificate], Any]
 """What a certificate says of one value; ``None`` if nothing."""
 CLOSURE = "closure"
-"""The question whose answer has the invariants of a Zariski closure; without an answer it says why they are missing."""
+"""The question whose answer has the invariants of a Zariski closure; without an answer it says why
+they are missing.
+"""
 EQUATIONS = "equations"
 """The question whose answer has these up to a degree."""
 POLAR = "polar-degrees"
@@ -93,8 +96,12 @@ class Sheet:
 
     @property
     def verdict(self) -> str:
-        """The first of the verdicts, in the order of a report, that some statement has, else of the equations."""
-        stated = [row for row in self.rows if row.question not in (CLOSURE, EQUATIONS, POLAR)] or self.rows
+        """The first of the verdicts, in the order of a report, that some statement has, else of the
+        equations.
+        """
+        stated = [
+            row for row in self.rows if row.question not in (CLOSURE, EQUATIONS, POLAR)
+        ] or self.rows
         return min((row.verdict for row in stated), key=VERDICTS.index)
 
     @property
@@ -118,7 +125,8 @@ class Atlas:
 def grids(sheets: Iterable[Sheet]) -> tuple[list[tuple[Any, ...]], list[Sheet]]:
     """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
 
-    A table is its caption with the other numbers, what the two are called, its columns, and its lines.
+    A table is its caption with the other numbers, what the two are called, its columns, and its
+    lines.
     """
     groups: dict[tuple[Any, ...], list[Sheet]] = {}
     for sheet in sheets:
@@ -129,12 +137,25 @@ def grids(sheets: Iterable[Sheet]) -> tuple[list[tuple[Any, ...]], list[Sheet]]:
         if len(headings) < 2:
             alone += group
         else:
-            caption = ", ".join(f"{heading} = {value}" for heading, value in zip(headings[2:], others, strict=True))
-            tables.append((caption, headings[:2], *crossed({sheet.case.cells[:2]: sheet for sheet in group})))
+            caption = ", ".join(
+                f"{heading} = {value}" for heading, value in zip(headings[2:], others, strict=True)
+            )
+            tables.append(
+                (caption, headings[:2], *crossed({sheet.case.cells[:2]: sheet for sheet in group}))
+            )
     return tables, alone
 
 
-HEADER = ("orbit", "dimension", "tangent dimension", "fibre: length", "points", "singular", "critical", "boundary")
+HEADER = (
+    "orbit",
+    "dimension",
+    "tangent dimension",
+    "fibre: length",
+    "points",
+    "singular",
+    "critical",
+    "boundary",
+)
 _FLAGS = ("singular", "critical", "boundary")
 
 Orbit = tuple[int, ...]
@@ -142,9 +163,16 @@ Facts = dict[Orbit, Mapping[str, Any]]
 
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
-    """One line for each orbit; tangent dimensions by equations where a certificate has all, else a lower bound."""
-    facts, tangents = (orbit_facts(certificates.values(), name) for name in ("orbits", "tangent_dimensions"))
-    lines = tuple(_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in sorted(facts | tangents))
+    """One line for each orbit; tangent dimensions by equations where a certificate has all, else a
+    lower bound.
+    """
+    facts, tangents = (
+        orbit_facts(certificates.values(), name) for name in ("orbits", "tangent_dimensions")
+    )
+    lines = tuple(
+        _line(orbit, facts.get(orbit, {}), tangents.get(orbit, {}))
+        for orbit in sorted(facts | tangents)
+    )
     return Table(HEADER, lines) if lines else None
 
 
@@ -166,36 +194,64 @@ def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Fa
     return orbits
 
 
-def _line(orbit: Orbit, facts: Mapping[str, Any], by_equations: Mapping[str, Any]) -> tuple[str, ...]:
+def _line(
+    orbit: Orbit, facts: Mapping[str, Any], by_equations: Mapping[str, Any]
+) -> tuple[str, ...]:
     bound, tangent = facts.get("tangent_lower_bound"), by_equations.get("dimension")
     if tangent is not None and bound is not None and tangent < bound:
-        raise ContradictionError(f"at orbit {orbit} there are {bound} tangent vectors, and equations for {tangent}")
-    dimension = value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
-    numbers = (facts.get("fibre_length"), facts.get("fibre_points"), *(facts.get(flag) for flag in _FLAGS))
-    return (value_text(list(orbit)), value_text(facts.get("dimension")), dimension, *map(value_text, numbers))
+        raise ContradictionError(
+            f"at orbit {orbit} there are {bound} tangent vectors, and equations for {tangent}"
+        )
+    dimension = (
+        value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
+    )
+    numbers = (
+        facts.get("fibre_length"),
+        facts.get("fibre_points"),
+        *(facts.get(flag) for flag in _FLAGS),
+    )
+    return (
+        value_text(list(orbit)),
+        value_text(facts.get("dimension")),
+        dimension,
+        *map(value_text, numbers),
+    )
 
 
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...]:
-    """The singular and the smooth orbits, and the dimension of the singular locus away from zero."""
-    source = next((file for file, certificate in certificates.items() if certificate.evidence.get("orbits")), "")
+    """The singular and the smooth orbits, and the dimension of the singular locus away from
+    zero.
+    """
+    source = next(
+        (file for file, certificate in certificates.items() if certificate.evidence.get("orbits")),
+        "",
+    )
     facts = orbit_facts(certificates.values())
     if not facts:
         return ()
     singular, smooth, undecided = (
-        [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer] for answer in (True, False, None)
+        [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
+        for answer in (True, False, None)
     )
     named = {"singular orbits": singular, "smooth orbits": smooth, "undecided orbits": undecided}
-    texts = {name: ", ".join(value_text(list(orbit)) for orbit in part) for name, part in named.items() if part}
+    texts = {
+        name: ", ".join(value_text(list(orbit)) for orbit in part)
+        for name, part in named.items()
+        if part
+    }
     if singular:
         largest = max(facts[orbit]["dimension"] for orbit in singular)
-        texts["largest dimension of a singular orbit"] = f"{'at least ' if undecided else ''}{largest}"
+        texts["largest dimension of a singular orbit"] = (
+            f"{'at least ' if undecided else ''}{largest}"
+        )
     return tuple(Value(name, text, source) for name, text in texts.items())
 
 
 def atlas(folder: Path) -> Atlas:
     """Read the certificates and outcomes in a folder and below it.
 
-    As for a report, certificates are read and not verified; their digests and names are checked. Nothing is computed.
+    As for a report, certificates are read and not verified; their digests and names are checked.
+    Nothing is computed.
 
     Parameters
     ----------
@@ -222,18 +278,33 @@ def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
         values = tuple(_value(name, certificates, missing) for name in VALUES)
         orbits, singular = orbit_table(certificates), singular_values(certificates)
         generators = next(
-            (tuple(c.evidence["generators"]) for c in certificates.values() if "generators" in c.evidence), ()
+            (
+                tuple(c.evidence["generators"])
+                for c in certificates.values()
+                if "generators" in c.evidence
+            ),
+            (),
         )
-        trusted = tuple(sorted({lemma for certificate in certificates.values() for lemma in certificate.trusted}))
+        trusted = tuple(
+            sorted(
+                {lemma for certificate in certificates.values() for lemma in certificate.trusted}
+            )
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise CertificateError(f"a certificate of {case} does not have the expected form: {reason!r}") from None
+        raise CertificateError(
+            f"a certificate of {case} does not have the expected form: {reason!r}"
+        ) from None
     return Sheet(case, values, orbits, singular, generators, tuple(rows), certificates, trusted)
 
 
 def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]) -> Value:
-    """A value that certificates say, all of which have to agree; the one about the closure is named first."""
+    """A value that certificates say, all of which have to agree; the one about the closure is named
+    first.
+    """
     question, reader = VALUES[name]
-    values = {file: value for file, one in certificates.items() if (value := reader(one)) is not None}
+    values = {
+        file: value for file, one in certificates.items() if (value := reader(one)) is not None
+    }
     if len(set(values.values())) > 1:
         different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
@@ -245,7 +316,11 @@ def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[
 
 def _scope(certificates: Iterable[Certificate]) -> str:
     """Why nothing is said of all degrees, where there are equations up to one."""
-    degrees = [certificate.answer["max_degree"] for certificate in certificates if certificate.question == EQUATIONS]
+    degrees = [
+        certificate.answer["max_degree"]
+        for certificate in certificates
+        if certificate.question == EQUATIONS
+    ]
     return f"not known beyond degree {degrees[0]}" if degrees else ""
 
 
@@ -256,23 +331,32 @@ def _either(name: str) -> Reader:
 
 def _answer(name: str, text: Callable[[Any], str]) -> Reader:
     """The reader of a value in the answer, in words."""
-    return lambda certificate: None if (value := certificate.answer.get(name)) is None else text(value)
+    return lambda certificate: (
+        None if (value := certificate.answer.get(name)) is None else text(value)
+    )
 
 
 def _coordinates(certificate: Certificate) -> int | None:
-    names, values = certificate.evidence.get("coordinates"), certificate.answer.get("hilbert_function")
+    names, values = (
+        certificate.evidence.get("coordinates"),
+        certificate.answer.get("hilbert_function"),
+    )
     return values[1] if values else None if names is None else len(names)
 
 
 def _degrees(certificate: Certificate) -> str | None:
     """The degrees of the generators, where these are proved to be all."""
     answer = certificate.answer
-    degrees = answer.get("generators_up_to_degree" if answer.get("all_generators") else "generator_degrees")
+    degrees = answer.get(
+        "generators_up_to_degree" if answer.get("all_generators") else "generator_degrees"
+    )
     return None if degrees is None else _summary(degrees)
 
 
 def _low_degrees(certificate: Certificate) -> str | None:
-    degrees, last = (certificate.answer.get(name) for name in ("generators_up_to_degree", "max_degree"))
+    degrees, last = (
+        certificate.answer.get(name) for name in ("generators_up_to_degree", "max_degree")
+    )
     return None if degrees is None else f"degree ≤ {last}: {_summary(degrees)}"
 
 
@@ -284,20 +368,34 @@ def _representation(kind: Mapping[str, Any]) -> str:
     """Such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
     spaces = ("X", "H", "Y")
     shapes = tuple(tuple(kind[space]) for space in spaces)
-    return f"degree {kind['degree']}: {Representation(kind['degree'], spaces, (), shapes, kind['multiplicity'])}"
+    return (
+        f"degree {kind['degree']}:"
+        f" {Representation(kind['degree'], spaces, (), shapes, kind['multiplicity'])}"
+    )
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − 1 C(n + 1, 1)``: the e_i with alternating signs."""
+    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − 1 C(n + 1, 1)``: the e_i with alternating
+    signs.
+    """
     terms = [((-1) ** i * e, len(coefficients) - 1 - i) for i, e in enumerate(coefficients) if e]
-    return " ".join(f"{'−' if e < 0 else '+'} {abs(e)} C(n + {k}, {k})" for e, k in terms).removeprefix("+ ") or "0"
+    return (
+        " ".join(
+            f"{'−' if e < 0 else '+'} {abs(e)} C(n + {k}, {k})" for e, k in terms
+        ).removeprefix("+ ")
+        or "0"
+    )
 
 
 def _series(series: Mapping[str, Any]) -> str:
     """Such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
-    return re.sub(r"\^(\d+)", lambda power: power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")), text)
+    return re.sub(
+        r"\^(\d+)",
+        lambda power: power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
+        text,
+    )
 
 
 VALUES: dict[str, tuple[str, Reader]] = {
@@ -305,15 +403,23 @@ VALUES: dict[str, tuple[str, Reader]] = {
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
     "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
-    "Hilbert function": (EQUATIONS, _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…"))))),
+    "Hilbert function": (
+        EQUATIONS,
+        _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…")))),
+    ),
     "generators": (CLOSURE, _degrees),
     "generators of low degree": (EQUATIONS, _low_degrees),
-    "representations": (EQUATIONS, _answer("representations", lambda kinds: "; ".join(map(_representation, kinds)))),
+    "representations": (
+        EQUATIONS,
+        _answer("representations", lambda kinds: "; ".join(map(_representation, kinds))),
+    ),
     "coordinates": (CLOSURE, _coordinates),
     "polar degrees": (POLAR, _answer("polar_degrees", lambda values: ", ".join(map(str, values)))),
     "generic ED degree": (POLAR, _either("generic_ed_degree")),
 }
-"""The values on the page of each case, the question whose outcome says why one is missing, and how they are read."""
+"""The values on the page of each case, the question whose outcome says why one is missing, and how
+they are read.
+"""
 
 
 CERTIFICATES = "certificates"
@@ -331,7 +437,8 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     atlas : Atlas
     folder : Path
     documentation : str
-        Address of the site, or its folder, seen from the pages of cases; what they cite there are links then.
+        Address of the site, or its folder, seen from the pages of cases; what they cite there are
+        links then.
 
     Returns
     -------
@@ -348,7 +455,9 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
-    if missing := [sheet.file for sheet in atlas.sheets if not (folder / "cases" / sheet.file).is_file()]:
+    if missing := [
+        sheet.file for sheet in atlas.sheets if not (folder / "cases" / sheet.file).is_file()
+    ]:
         raise FileNotFoundError(
             f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
         )

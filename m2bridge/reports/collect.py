@@ -12,7 +12,17 @@ from m2bridge.crosscheck.certify import foreign_program, question_of
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.definition import Row as Answer
 from m2bridge.limits import watched
-from m2bridge.reports.content import VERDICTS, Case, Detail, Problem, Report, Row, case_of, orbit_table, verdict_words
+from m2bridge.reports.content import (
+    VERDICTS,
+    Case,
+    Detail,
+    Problem,
+    Report,
+    Row,
+    case_of,
+    orbit_table,
+    verdict_words,
+)
 from m2bridge.results.markup import line
 from m2bridge.results.sheet import Table, duration
 
@@ -42,7 +52,9 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    return [Row(case, outcome.question, name, "", verdict, reason, "", reported, file) for name in names]
+    return [
+        Row(case, outcome.question, name, "", verdict, reason, "", reported, file) for name in names
+    ]
 
 
 def _limit(outcome: Unanswered) -> str:
@@ -57,9 +69,10 @@ def _limit(outcome: Unanswered) -> str:
 def collect(folder: Path) -> Report:
     """Read the certificates and outcomes in a folder and below it.
 
-    Certificates are read, not verified: their digests and names are checked, and nothing is computed again. What cannot
-    be used is listed among the problems, and so is a second answer to the same question about the same case. An outcome
-    counts only for questions without a certificate.
+    Certificates are read, not verified: their digests and names are checked, and nothing is
+    computed again. What cannot be used is listed among the problems, and so is a second answer to
+    the same question about the same case. An outcome counts only for questions without a
+    certificate.
 
     Parameters
     ----------
@@ -96,7 +109,8 @@ def collect(folder: Path) -> Report:
 
 
 def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
-    """The rows of a file, which must have the name of their case and question, and be the first of this name.
+    """The rows of a file, which must have the name of their case and question, and be the first of
+    this name.
 
     Parameters
     ----------
@@ -123,7 +137,8 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
     Raises
     ------
     CertificateError
-        If the digest is not that of the content, or the answer has no form that this version writes.
+        If the digest is not that of the content, or the answer has no form that this version
+        writes.
     """
     if certificate.digest != certificate.computed_digest():
         raise CertificateError("the digest is not that of the content: the file was changed")
@@ -138,13 +153,18 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    return [Row(case, certificate.question, *row[:-1], certificate.reported, file, row.source) for row in answers]
+    return [
+        Row(case, certificate.question, *row[:-1], certificate.reported, file, row.source)
+        for row in answers
+    ]
 
 
 def _foreign(certificate: Certificate) -> bool:
-    """Whether another release wrote it, with another program; what this release wrote has this release's, or is wrong.
+    """Whether another release wrote it, with another program; what this release wrote has this
+    release's, or is wrong.
 
-    :func:`m2bridge.crosscheck.verified.verify` calls the one ``program-not-checked`` and the other ``rejected``.
+    :func:`m2bridge.crosscheck.verified.verify` calls the one ``program-not-checked`` and the other
+    ``rejected``.
     """
     if certificate.release == __version__:
         return False
@@ -155,17 +175,25 @@ def _foreign(certificate: Certificate) -> bool:
 
 
 def _program_not_checked(row: Answer) -> Answer:
-    """A row whose program nobody checked: REFUTED and UNDECIDED remain, another verdict moves into the reason."""
+    """A row whose program nobody checked: REFUTED and UNDECIDED remain, another verdict moves into
+    the reason.
+    """
     if row.verdict in ("REFUTED", "UNDECIDED"):
         return row._replace(reason=f"{row.reason}; program not checked")
-    return row._replace(verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}")
+    return row._replace(
+        verdict="PROGRAM_NOT_CHECKED", reason=f"{verdict_words(row.verdict)}: {row.reason}"
+    )
 
 
 def _detail(certificate: Certificate, case: Case, tables: dict[Table, Table]) -> Detail:
-    """The certificates of one case share script and orbits, so equal ones are kept once, and tables in ``tables``."""
+    """The certificates of one case share script and orbits, so equal ones are kept once, and tables
+    in ``tables``.
+    """
     evidence = certificate.evidence
     facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
-    orbits = [orbit for orbit in facts if isinstance(orbit, dict)] if isinstance(facts, list) else []
+    orbits = (
+        [orbit for orbit in facts if isinstance(orbit, dict)] if isinstance(facts, list) else []
+    )
     table = orbit_table(orbits) if orbits else None
     return Detail(
         case,

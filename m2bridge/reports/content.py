@@ -1,4 +1,6 @@
-"""The content of a report: cases, rows, details of certificates, files that could not be used; and its summary."""
+"""The content of a report: cases, rows, details of certificates, files that could not be used; and
+its summary.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def _cell(value: Any) -> int | str:
 
 def orbit_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
     """The facts about each orbit, the orbit first; a dash for what is not known of one."""
-    names = sorted({name for orbit in orbits for name in orbit}, key=lambda name: (name != "orbit", name))
+    names = sorted(
+        {name for orbit in orbits for name in orbit}, key=lambda name: (name != "orbit", name)
+    )
     lines = tuple(tuple(value_text(orbit.get(name)) for name in names) for orbit in orbits)
     return Table(tuple(name.replace("_", " ") for name in names), lines)
 
@@ -48,10 +52,20 @@ def verdict_words(verdict: str) -> str:
     return verdict.replace("_", " ").lower()
 
 
-VERDICTS = ("REFUTED", "UNDECIDED", "NO_ANSWER", "PROGRAM_NOT_CHECKED", "CONFIRMED", "COMPUTED", "NOT_APPLICABLE")
-"""The verdicts in the order of a report: four on statements; a closure is COMPUTED; what failed has NO_ANSWER.
+VERDICTS = (
+    "REFUTED",
+    "UNDECIDED",
+    "NO_ANSWER",
+    "PROGRAM_NOT_CHECKED",
+    "CONFIRMED",
+    "COMPUTED",
+    "NOT_APPLICABLE",
+)
+"""The verdicts in the order of a report: four on statements; a closure is COMPUTED; what failed has
+NO_ANSWER.
 
-What another release answered, and did not refute, with a program that is not this release's, is PROGRAM_NOT_CHECKED.
+What another release answered, and did not refute, with a program that is not this release's, is
+PROGRAM_NOT_CHECKED.
 """
 
 VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
@@ -115,8 +129,8 @@ class Row:
     reason, witness : str
         In words; no witness unless refuted.
     reported : dict
-        ``versions``, ``seconds`` and ``peak_memory`` as the certificate that holds this verdict reports them, which
-        nobody checked; verdicts of one certificate share them.
+        ``versions``, ``seconds`` and ``peak_memory`` as the certificate that holds this verdict
+        reports them, which nobody checked; verdicts of one certificate share them.
     file : str
     """
 
@@ -146,7 +160,15 @@ class Row:
         case = {option: value for option, _, value in self.case.options}
         return {"family": self.case.family, "name": self.case.name, "case": case} | {
             field: getattr(self, field)
-            for field in ("question", "statement", "verdict", "reason", "witness", "reported", "file")
+            for field in (
+                "question",
+                "statement",
+                "verdict",
+                "reason",
+                "witness",
+                "reported",
+                "file",
+            )
         }
 
 
@@ -158,7 +180,8 @@ class Detail:
     ----------
     case : Case
     question, observation : str
-        The question; and the observation on which the answer rests, which other questions may share.
+        The question; and the observation on which the answer rests, which other questions may
+        share.
     orbits : Table or None
         Facts about each orbit, if the certificate rests on them.
     script : str
@@ -215,8 +238,12 @@ class Report:
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case: its options, or its name where these are not the same."""
-        columns = {tuple((option, heading) for option, heading, _ in case.options) for case in self.cases}
+        """Name and heading of the columns that name a case: its options, or its name where these
+        are not the same.
+        """
+        columns = {
+            tuple((option, heading) for option, heading, _ in case.options) for case in self.cases
+        }
         return (len(columns) == 1 and next(iter(columns))) or NAMES
 
     @property
@@ -245,7 +272,11 @@ class Report:
     @property
     def trust(self) -> str:
         """A sentence about what is taken on trust."""
-        return f"Taken on trust: {'; '.join(self.trusted)}." if self.trusted else "Nothing is taken on trust."
+        return (
+            f"Taken on trust: {'; '.join(self.trusted)}."
+            if self.trusted
+            else "Nothing is taken on trust."
+        )
 
     @property
     def paragraph(self) -> str:
@@ -260,13 +291,26 @@ class Report:
             f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
             for name, (low, high) in numbers["ranges"].items()
         )
-        verdicts = ", ".join(f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items())
+        verdicts = ", ".join(
+            f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items()
+        )
         parts = [
             f"Verdicts: {verdicts or 'none'}",
-            plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "") if numbers["cases"] else "No cases",
-            f"{plural(numbers['certificates'], 'certificate')} about: {', '.join(numbers['statements']) or 'nothing'}",
+            (
+                plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "")
+                if numbers["cases"]
+                else "No cases"
+            ),
+            (
+                f"{plural(numbers['certificates'], 'certificate')} about:"
+                f" {', '.join(numbers['statements']) or 'nothing'}"
+            ),
             "The certificates were read, not verified ('m2bridge verify' does that)",
-            f"{plural(numbers['unusable_files'], 'file')} could not be used" if self.problems else "",
+            (
+                f"{plural(numbers['unusable_files'], 'file')} could not be used"
+                if self.problems
+                else ""
+            ),
         ]
         return _sentences(parts)
 
@@ -278,7 +322,10 @@ class Report:
         figures = [
             f"total computing time {duration(reported['seconds'])}",
             f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
-            *(f"{name} {' and '.join(versions)}" for name, versions in reported["versions"].items()),
+            *(
+                f"{name} {' and '.join(versions)}"
+                for name, versions in reported["versions"].items()
+            ),
         ]
         parts = [
             f"Reported and not checked: {', '.join(filter(None, figures))}",
@@ -289,7 +336,9 @@ class Report:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The numbers of the paragraph; ``verified`` is false, as certificates are read and not verified."""
+        """The numbers of the paragraph; ``verified`` is false, as certificates are read and not
+        verified.
+        """
         families = sorted({case.family for case in self.cases})
         papers = dict.fromkeys(str(paper) for name in families if (paper := family(name).paper))
         return {
@@ -308,12 +357,18 @@ class Report:
         }
 
     def _reported(self) -> dict[str, Any]:
-        """Total time, largest memory (``None`` if none says it) and all versions, which nobody can check.
+        """Total time, largest memory (``None`` if none says it) and all versions, which nobody can
+        check.
 
-        Statements about one case rest on one observation and share its seconds, which count once in the total.
+        Statements about one case rest on one observation and share its seconds, which count once in
+        the total.
         """
-        measured = {(detail.case, detail.observation, detail.reported["seconds"]) for detail in self.details}
-        memory = [size for detail in self.details if (size := detail.reported["peak_memory"]) is not None]
+        measured = {
+            (detail.case, detail.observation, detail.reported["seconds"]) for detail in self.details
+        }
+        memory = [
+            size for detail in self.details if (size := detail.reported["peak_memory"]) is not None
+        ]
         versions: dict[str, set[str]] = {}
         for row in self.rows:
             for name, version in row.reported["versions"].items():
@@ -325,7 +380,9 @@ class Report:
         }
 
     def _ranges(self) -> dict[str, tuple[int, int]]:
-        """The smallest and the largest value of each option that is a number, where all cases are of one family."""
+        """The smallest and the largest value of each option that is a number, where all cases are
+        of one family.
+        """
         ranges = {}
         for i, (option, _) in enumerate(self.columns):
             values = [cell for case in self.cases if type(cell := self.cells(case)[i]) is int]
@@ -338,9 +395,16 @@ def _sentences(parts: Iterable[str]) -> str:
     return ". ".join(filter(None, parts)) + "."
 
 
-def crossed(placed: Mapping[tuple[Cell, ...], Thing]) -> tuple[tuple[Cell, ...], list[tuple[Cell, list[Thing | None]]]]:
-    """Return the second numbers of pairs, and for each first number what stands beside it; numbers before words."""
+def crossed(
+    placed: Mapping[tuple[Cell, ...], Thing],
+) -> tuple[tuple[Cell, ...], list[tuple[Cell, list[Thing | None]]]]:
+    """Return the second numbers of pairs, and for each first number what stands beside it; numbers
+    before words.
+    """
     down, across = (
-        tuple(sorted({place[i] for place in placed}, key=lambda cell: (isinstance(cell, str), cell))) for i in (0, 1)
+        tuple(
+            sorted({place[i] for place in placed}, key=lambda cell: (isinstance(cell, str), cell))
+        )
+        for i in (0, 1)
     )
     return across, [(first, [placed.get((first, second)) for second in across]) for first in down]

@@ -1,8 +1,9 @@
 """A report as text, Markdown, LaTeX, CSV, JSON and HTML.
 
-The page stays usable with tens of thousands of cases because it shows little at a time: the first rows of the table,
-the grids of verdicts, the case that is opened. The rest is JSON, deflated, in base64; the cases in parts of
-:data:`CASES_IN_A_PART`, each of which is unpacked when one of its cases is opened.
+The page stays usable with tens of thousands of cases because it shows little at a time: the first
+rows of the table, the grids of verdicts, the case that is opened. The rest is JSON, deflated, in
+base64; the cases in parts of :data:`CASES_IN_A_PART`, each of which is unpacked when one of its
+cases is opened.
 """
 
 import json
@@ -18,7 +19,17 @@ from typing import Any, TypeVar
 
 from m2bridge.engine.script import document, page
 from m2bridge.families import family
-from m2bridge.reports.content import NAMES, VERDICTS, Case, Cell, Detail, Report, Row, crossed, verdict_words
+from m2bridge.reports.content import (
+    NAMES,
+    VERDICTS,
+    Case,
+    Cell,
+    Detail,
+    Report,
+    Row,
+    crossed,
+    verdict_words,
+)
 from m2bridge.results import markup
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
@@ -32,7 +43,9 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page; cited papers are links, and pages of the documentation if its address is given."""
+    """One self-contained page; cited papers are links, and pages of the documentation if its
+    address is given.
+    """
     cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
@@ -59,32 +72,46 @@ def pack(data: Any) -> str:
 
 
 def statements(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each statement its name, its text, where it is stated, all in a sentence, and the numbers of verdicts."""
+    """For each statement its name, its text, where it is stated, all in a sentence, and the numbers
+    of verdicts.
+    """
     parts: dict[str, list[Row]] = {}
     for row in rows:
         parts.setdefault(row.statement, []).append(row)
     paper, found = paper_of(rows), []
     for name, part in sorted(parts.items()):
-        text, stated = next(((row.text, row.source) for row in part if row.text or row.source), ("", ""))
+        text, stated = next(
+            ((row.text, row.source) for row in part if row.text or row.source), ("", "")
+        )
         source = stated.removeprefix(paper)
-        words = {"text": text, "source": source, "sentence": f"{name}: {text}" + (f" ({source})" if source else "")}
+        words = {
+            "text": text,
+            "source": source,
+            "sentence": f"{name}: {text}" + (f" ({source})" if source else ""),
+        }
         found.append({"statement": name, **words, "counts": Counter(row.verdict for row in part)})
     return found
 
 
 def paper_of(rows: Iterable[Row]) -> str:
-    """Return the citation with which sources of statements begin, if they cite one paper: it is shown once."""
+    """Return the citation with which sources of statements begin, if they cite one paper: it is
+    shown once.
+    """
     papers = {paper[0] for row in rows if (paper := re.match(r".*arXiv [\d.]+, ", row.source))}
     return papers.pop() if len(papers) == 1 else ""
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by numbers."""
+    """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by
+    numbers.
+    """
     cases, rows = report.cases, report.rows
     texts = sorted({text for row in rows for text in (row.reason, row.witness)})
     names = sorted({row.statement for row in rows})
     case = {name: i for i, name in enumerate(cases)}
-    statement, verdict, text = ({name: i for i, name in enumerate(names)} for names in (names, VERDICTS, texts))
+    statement, verdict, text = (
+        {name: i for i, name in enumerate(names)} for names in (names, VERDICTS, texts)
+    )
     return {
         "columns": list(report.headings),
         "cases": [(case.name, case.title, report.cells(case)) for case in cases],
@@ -94,18 +121,29 @@ def _page_table(report: Report) -> dict[str, Any]:
         "marks": list(MARKS.values()),
         "texts": texts,
         "rows": [
-            (case[r.case], statement[r.statement], verdict[r.verdict], text[r.reason], text[r.witness], r.seconds)
+            (
+                case[r.case],
+                statement[r.statement],
+                verdict[r.verdict],
+                text[r.reason],
+                text[r.witness],
+                r.seconds,
+            )
             for r in rows
         ],
     }
 
 
 def _case_sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
-    """The sheet that opens with a case; orbits and scripts that several certificates share appear once."""
+    """The sheet that opens with a case; orbits and scripts that several certificates share appear
+    once.
+    """
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
     return {
-        "verdicts": [(row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows],
+        "verdicts": [
+            (row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows
+        ],
         "family": rows[0].case.family if rows else "",
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
@@ -122,36 +160,52 @@ def _shared(pairs: Iterable[tuple[Thing | None, str]]) -> dict[Thing, list[str]]
     return questions
 
 
-SIGNS = dict(zip(VERDICTS, (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"), strict=True))
+SIGNS = dict(
+    zip(
+        VERDICTS,
+        (r"$\times$", "?", "!", r"$\circ$", r"$\checkmark$", r"$\bullet$", "$-$"),
+        strict=True,
+    )
+)
 """Verdicts that are no answers stand out; none is told by a colour."""
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\\input``, with links as in :func:`to_latex`.
+    r"""The grids side by side, as many as fit into a line, for ``\\input``, with links as in
+    :func:`to_latex`.
 
     Cases that are not named by two numbers stand below one another, by their names.
     """
     names = sorted({case.family for case in report.cases})
-    parts = [replace(report, rows=tuple(row for row in report.rows if row.case.family == name)) for name in names]
+    parts = [
+        replace(report, rows=tuple(row for row in report.rows if row.case.family == name))
+        for name in names
+    ]
     families = [(part.headings, list(_grids(part))) for part in parts]
     return _document("report_grid.tex", report, documentation, signs=SIGNS, families=families)
 
 
 def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
-    """The second numbers of the cases of each statement, and for each first number the signs beside it."""
+    """The second numbers of the cases of each statement, and for each first number the signs beside
+    it.
+    """
     places: dict[tuple[Cell, Cell], list[Case]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
         places.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
-        signs = {place: _signs([verdicts.get(case) for case in cases]) for place, cases in places.items()}
+        signs = {
+            place: _signs([verdicts.get(case) for case in cases]) for place, cases in places.items()
+        }
         across, lines = crossed({place: sign for place, sign in signs.items() if sign})
         yield statement, across, [(first, [sign or "" for sign in row]) for first, row in lines]
 
 
 def _signs(verdicts: list[str | None]) -> str:
-    """One sign if all are the same, a dot where there is no verdict; nothing if there is none at all."""
+    """One sign if all are the same, a dot where there is no verdict; nothing if there is none at
+    all.
+    """
     signs = [r"$\cdot$" if verdict is None else SIGNS[verdict] for verdict in verdicts]
     if not any(verdicts):
         return ""
@@ -168,9 +222,17 @@ def _numbers(report: Report, row: Row) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """For a terminal: the verdicts, the table with each witness on a line of its own, and what they rest on."""
-    tables = [table(block.header, block.rows) for block in to_sheet(report).blocks if isinstance(block, Table)]
-    rules = [re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables]
+    """For a terminal: the verdicts, the table with each witness on a line of its own, and what they
+    rest on.
+    """
+    tables = [
+        table(block.header, block.rows)
+        for block in to_sheet(report).blocks
+        if isinstance(block, Table)
+    ]
+    rules = [
+        re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables
+    ]
     fill = partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
     answer, notes = (fill(markup.line(text)) for text in (report.answer, report.notes))
     lemmas = [fill(f"* {markup.line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
@@ -186,7 +248,9 @@ def to_sheet(report: Report) -> Sheet:
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
-        unused = [(markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems]
+        unused = [
+            (markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems
+        ]
         blocks.append(Table(("file not used", "reason"), unused))
     trusted = [("taken on trust", markup.line(lemma)) for lemma in report.trusted]
     return Sheet("", [*blocks, Facts([("notes", markup.line(report.notes)), *trusted])])
@@ -196,7 +260,13 @@ def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
     """The cells of a row for a terminal."""
     witness = f"\nwitness: {markup.line(row.witness)}" if row.witness else ""
     seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
-    return (*_numbers(report, row), markup.line(row.statement), row.verdict, seconds, markup.line(row.reason) + witness)
+    return (
+        *_numbers(report, row),
+        markup.line(row.statement),
+        row.verdict,
+        seconds,
+        markup.line(row.reason) + witness,
+    )
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
@@ -207,8 +277,9 @@ def to_markdown(report: Report, documentation: str = "") -> str:
 def to_latex(report: Report, documentation: str = "") -> str:
     r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
 
-    The top says what the preamble needs. With ``hyperref``, citations are links as in :func:`to_html`. Cases are named
-    by their numbers, or by their names on several lines where the numbers take too much room.
+    The top says what the preamble needs. With ``hyperref``, citations are links as in
+    :func:`to_html`. Cases are named by their numbers, or by their names on several lines where the
+    numbers take too much room.
     """
     by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
     return _document("report.tex", report, documentation, by_name=by_name)
@@ -225,9 +296,14 @@ def _width(report: Report) -> int:
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file that was not used, with the verdict ``MALFORMED``."""
+    """One line for each row, then one for each file that was not used, with the verdict
+    ``MALFORMED``.
+    """
     programs = sorted({name for row in report.rows for name in row.reported["versions"]})
-    figures, words = ("seconds", "peak_memory", *programs), ("statement", "verdict", "reason", "witness")
+    figures, words = (
+        ("seconds", "peak_memory", *programs),
+        ("statement", "verdict", "reason", "witness"),
+    )
     names = [option for option, _ in report.columns]
     lines: list[list[Any]] = [[*names, *words, *(f"reported_{name}" for name in figures), "file"]]
     for row in report.rows:
@@ -235,8 +311,14 @@ def to_csv(report: Report) -> str:
         numbers = (reported.get(name) for name in figures)
         lines.append([*report.cells(row.case), *(data[name] for name in words), *numbers, row.file])
     none, unknown = [""] * len(names), [""] * len(figures)
-    lines += [[*none, "", "MALFORMED", problem.reason, "", *unknown, problem.file] for problem in report.problems]
-    header, *rows = [[markup.cell(value) if isinstance(value, str) else value for value in line] for line in lines]
+    lines += [
+        [*none, "", "MALFORMED", problem.reason, "", *unknown, problem.file]
+        for problem in report.problems
+    ]
+    header, *rows = [
+        [markup.cell(value) if isinstance(value, str) else value for value in line]
+        for line in lines
+    ]
     return csv_text(header, rows)
 
 
@@ -258,4 +340,9 @@ LINKED: dict[str, Callable[..., str]] = {
 }
 """Forms with links, which take the address of the documentation too."""
 
-FORMATS: dict[str, Callable[[Report], str]] = {"text": to_text, **LINKED, "csv": to_csv, "json": to_json}
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": to_text,
+    **LINKED,
+    "csv": to_csv,
+    "json": to_json,
+}

@@ -13,33 +13,45 @@ MOST_TEXT = 30_000
 
 
 class Result(ABC):
-    """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows the text."""
+    """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows
+    the text.
+    """
 
     __slots__ = ()
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached before all was computed, or empty; a field in its place has a default."""
+        """The limit that was reached before all was computed, or empty; a field in its place has a
+        default.
+        """
         return ""
 
     @abstractmethod
     def to_sheet(self) -> Sheet:
-        """Return title, facts, tables and polynomials, which text, HTML and LaTeX are written from."""
+        """Return title, facts, tables and polynomials, which text, HTML and LaTeX are
+        written from.
+        """
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``; polynomials are exact strings in the coordinates' names."""
+        """Return a dictionary for ``json.dumps``; polynomials are exact strings in the coordinates'
+        names.
+        """
 
     @abstractmethod
     def to_macaulay2(self) -> str:
         """Return the result as Macaulay2 reads it."""
 
     def to_text(self, most: int | None = SHOWN) -> str:
-        """Return text for a terminal, with at most so many generators of each ideal, all of them when ``None``."""
+        """Return text for a terminal, with at most so many generators of each ideal, all of them
+        when ``None``.
+        """
         return self.to_sheet().text(most)
 
     def to_latex(self, most: int | None = SHOWN) -> str:
-        r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is said at the top."""
+        r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is
+        said at the top.
+        """
         return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
@@ -58,9 +70,16 @@ class Result(ABC):
         printer.text(shortened(self.to_text(), MOST_TEXT))
 
 
-def result_json(case: dict[str, Any] | None, field: object, engine: str | None, seconds: float) -> dict[str, Any]:
+def result_json(
+    case: dict[str, Any] | None, field: object, engine: str | None, seconds: float
+) -> dict[str, Any]:
     """The fields that every JSON result begins with."""
-    return {"case": case, "field": str(field), "engine": {"version": engine}, "seconds": round(seconds, 3)}
+    return {
+        "case": case,
+        "field": str(field),
+        "engine": {"version": engine},
+        "seconds": round(seconds, 3),
+    }
 
 
 class Decision(StrEnum):
@@ -87,7 +106,9 @@ class VerdictsResult(Result):
 
     def to_macaulay2(self) -> str:
         """Return the verdicts as a Macaulay2 hash table."""
-        entries = ", ".join(f'"{verdict.name}" => "{verdict.decision}"' for verdict in self.verdicts)
+        entries = ", ".join(
+            f'"{verdict.name}" => "{verdict.decision}"' for verdict in self.verdicts
+        )
         return f"verdicts = hashTable {{{entries}}}"
 
     @property

@@ -82,7 +82,8 @@ def latex_links(text: str, documentation: str = "") -> str:
     r"""The same, with what it cites (:func:`references`) in ``\\href``."""
     parts = references(" ".join(text.split()), documentation)
     return "".join(
-        rf"\href{{{_in_href(address)}}}{{{_latex(part)}}}" if address else _latex(part) for part, address in parts
+        rf"\href{{{_in_href(address)}}}{{{_latex(part)}}}" if address else _latex(part)
+        for part, address in parts
     )
 
 
@@ -101,14 +102,18 @@ def _in_href(address: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor mathematics."""
+    """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor
+    mathematics.
+    """
     return _markdown(line(text))
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
     """The same, with what it cites (:func:`references`) as links."""
     parts = references(line(text), documentation)
-    return "".join(f"[{_markdown(part)}]({address})" if address else _markdown(part) for part, address in parts)
+    return "".join(
+        f"[{_markdown(part)}]({address})" if address else _markdown(part) for part, address in parts
+    )
 
 
 def _markdown(text: str) -> str:
@@ -166,7 +171,9 @@ def parts(text: str) -> Iterator[Part]:
     while end < len(text):
         match = _PARTS.match(text, end)
         if match is None:
-            raise ValueError(f"'{text[end : end + 40]}' is not part of a polynomial that is written out")
+            raise ValueError(
+                f"'{text[end : end + 40]}' is not part of a polynomial that is written out"
+            )
         end = match.end()
         if match["variable"]:
             base, *indices = match["variable"].split("_")
@@ -178,7 +185,8 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def polynomial_latex(text: str) -> str:
-    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``; ends of lines may be at signs and in long terms.
+    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``; ends of lines may be at signs and
+    in long terms.
 
     Examples
     --------
@@ -189,7 +197,9 @@ def polynomial_latex(text: str) -> str:
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The terms: how the sign is written in LaTeX (empty before the first one that is positive), and the factors."""
+    """The terms: how the sign is written in LaTeX (empty before the first one that is positive),
+    and the factors.
+    """
     sign, factors = "", list[str]()
     for part in parts(text):
         if part.kind != "sign":
@@ -221,7 +231,9 @@ def _digits(number: str) -> str:
 
 
 def variable_latex(part: Part) -> str:
-    """A power of a variable; Greek letters by their commands, other alphabets as words, in fonts of the user."""
+    """A power of a variable; Greek letters by their commands, other alphabets as words, in fonts of
+    the user.
+    """
     indices = f"_{{{','.join(map(_letters, part.indices))}}}" if part.indices else ""
     return _letters(part.text) + indices + (f"^{{{part.power}}}" if part.power else "")
 
@@ -231,7 +243,8 @@ def _letters(word: str) -> str:
 
 
 _CITED = re.compile(
-    r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?|(?P<address>https://[\w./-]*\w)",
+    r"arXiv["
+    r" :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?|(?P<address>https://[\w./-]*\w)",
     re.ASCII,
 )
 _SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits and -._
@@ -242,15 +255,21 @@ _PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
 
 
 def check_documentation(documentation: str) -> None:
-    """Check where the documentation is said to be: others are no links, or such that a browser runs.
+    """Check where the documentation is said to be: others are no links, or such that a browser
+    runs.
 
     Raises
     ------
     InvalidCaseError
         If it is neither an address with http or https nor a path from that of the page.
     """
-    if not (_SITE.fullmatch(documentation) or (_PATH.fullmatch(documentation) and documentation.isprintable())):
-        raise InvalidCaseError("docs", f"{documentation!r:.120} is neither an address (https://…) nor a relative path")
+    if not (
+        _SITE.fullmatch(documentation)
+        or (_PATH.fullmatch(documentation) and documentation.isprintable())
+    ):
+        raise InvalidCaseError(
+            "docs", f"{documentation!r:.120} is neither an address (https://…) nor a relative path"
+        )
 
 
 def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
@@ -260,7 +279,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     ----------
     text : str
     documentation : str
-        Address of the site, or path of its folder from that of the page; if it is not said, the pages have no address.
+        Address of the site, or path of its folder from that of the page; if it is not said, the
+        pages have no address.
 
     Raises
     ------
@@ -291,4 +311,8 @@ def _address(citation: re.Match[str], base: str) -> str:
         return f"https://arxiv.org/abs/{citation['number']}"
     if citation["address"]:
         return citation["address"]
-    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "") if base else ""
+    return (
+        quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "")
+        if base
+        else ""
+    )

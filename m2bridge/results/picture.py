@@ -1,4 +1,5 @@
-"""The only door to matplotlib: figures in one style, colours that the colour-blind can tell apart, and files.
+"""The only door to matplotlib: figures in one style, colours that the colour-blind can tell apart,
+and files.
 
 Colours are those of Okabe and Ito, *Color Universal Design* (2008).
 """
@@ -14,7 +15,14 @@ from m2bridge.results.base import Result
 from m2bridge.system import library
 
 INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
-BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#cc79a7"
+BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = (
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#56b4e9",
+    "#d55e00",
+    "#cc79a7",
+)
 
 STYLE = {
     "font.family": "serif",
@@ -41,7 +49,10 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
-    return library(name, "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'")
+    return library(
+        name,
+        "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'",
+    )
 
 
 def styled() -> Any:
@@ -50,7 +61,9 @@ def styled() -> Any:
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """An empty figure, in inches; it belongs to no window, so that drawing changes nothing elsewhere."""
+    """An empty figure, in inches; it belongs to no window, so that drawing changes nothing
+    elsewhere.
+    """
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
@@ -74,7 +87,9 @@ def patch(**style: Any) -> Any:
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
-    """A title over the figure, in letters small enough for its width; another one if they would be too small."""
+    """A title over the figure, in letters small enough for its width; another one if they would be
+    too small.
+    """
     title = figure.suptitle(text, y=0.965, fontsize=size)
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
@@ -140,7 +155,9 @@ class PictureResult(Result):
 
 
 def picture_format(path: str | Path) -> str:
-    """``svg``, ``pdf`` or ``png``, by the ending of a file's name; raises InvalidCaseError for others."""
+    """``svg``, ``pdf`` or ``png``, by the ending of a file's name; raises InvalidCaseError for
+    others.
+    """
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")

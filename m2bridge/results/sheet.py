@@ -1,4 +1,6 @@
-"""The layout of results for people: tables, lists of facts, durations, lines of text. No mathematics."""
+"""The layout of results for people: tables, lists of facts, durations, lines of text. No
+mathematics.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,15 +18,21 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line that prints as it is: spaces for line breaks, control and formatting characters."""
+    """The text on one line that prints as it is: spaces for line breaks, control and formatting
+    characters.
+    """
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def visible(text: str) -> str:
-    """The text with the numbers of characters that are not printed, and may command a terminal, in their place."""
+    """The text with the numbers of characters that are not printed, and may command a terminal, in
+    their place.
+    """
     if text.isprintable():
         return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
 
 
 def visible_lines(text: str) -> str:
@@ -43,7 +51,9 @@ def shortened(text: str, most: int = 600) -> str:
 
 
 def first_terms(text: str, width: int) -> str:
-    """The first terms of a polynomial that is written out, if it does not fit in ``width`` characters."""
+    """The first terms of a polynomial that is written out, if it does not fit in ``width``
+    characters.
+    """
     if len(text) <= width:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
@@ -58,7 +68,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     right = numeric(lines[1:]) or [False] * len(header)
 
     def aligned(line: list[str]) -> str:
-        cells = (c.rjust(w) if number else c.ljust(w) for c, w, number in zip(line, widths, right, strict=True))
+        cells = (
+            c.rjust(w) if number else c.ljust(w)
+            for c, w, number in zip(line, widths, right, strict=True)
+        )
         return "  " + "   ".join(cells).rstrip()
 
     rule = "  " + "   ".join("─" * width for width in widths)
@@ -67,7 +80,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
     """Whether each column has numbers only, or dashes for those that are not known."""
-    return [all(re.fullmatch(r"-?\d+|–", cell) for cell in column) for column in zip(*lines, strict=True)]
+    return [
+        all(re.fullmatch(r"-?\d+|–", cell) for cell in column)
+        for column in zip(*lines, strict=True)
+    ]
 
 
 def duration(seconds: float) -> str:
@@ -95,7 +111,9 @@ def matrix_text(matrix: Sequence[Sequence[object]]) -> str:
 
 
 def value_text(value: object) -> str:
-    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, names of parts, a dash for nothing."""
+    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, names of parts, a dash for
+    nothing.
+    """
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -185,7 +203,9 @@ class Polynomials:
         lines = [f"\n  {self.caption}"] if self.caption else []
         lines += [f"    {text if most is None else first_terms(text, WIDTH)}" for text in written]
         if self.number > len(written):
-            lines.append(f"    … and {self.number - len(written)} more (--all or --json shows all of them)")
+            lines.append(
+                f"    … and {self.number - len(written)} more (--all or --json shows all of them)"
+            )
         return "\n".join(lines)
 
 
@@ -202,11 +222,17 @@ class Finding:
     @property
     def lines(self) -> list[str]:
         """All but the verdict."""
-        return [f"{self.name}: {self.sentence}", *(f"→ {ground}" for ground in self.grounds), *self.remarks]
+        return [
+            f"{self.name}: {self.sentence}",
+            *(f"→ {ground}" for ground in self.grounds),
+            *self.remarks,
+        ]
 
     def text(self) -> str:
         """The verdict at the left, the rest indented."""
-        return "\n".join(f"  {'' if i else self.verdict:14}  {line}" for i, line in enumerate(self.lines))
+        return "\n".join(
+            f"  {'' if i else self.verdict:14}  {line}" for i, line in enumerate(self.lines)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +277,9 @@ class Sheet:
     formulas: Sequence[str] = ()
 
     def text(self, most: int | None = SHOWN) -> str:
-        """Return text for a terminal; at most so many polynomials of each ideal, all of them when ``None``."""
+        """Return text for a terminal; at most so many polynomials of each ideal, all of them when
+        ``None``.
+        """
         written = [self.title, *(block.text(most) for block in self.blocks)]
         # What comes from files, such as names, commands no terminal.
         return visible_lines("\n".join(part for part in written if part))

@@ -1,4 +1,6 @@
-"""A result as a terminal shows it: tables fit its width, and words that go on stay in their column."""
+"""A result as a terminal shows it: tables fit its width, and words that go on stay in their
+column.
+"""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,18 +13,37 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
-from m2bridge.results.sheet import SHOWN, Block, Facts, Findings, Polynomials, Sheet, Table, numeric, visible_lines
+from m2bridge.results.sheet import (
+    SHOWN,
+    Block,
+    Facts,
+    Findings,
+    Polynomials,
+    Sheet,
+    Table,
+    numeric,
+    visible_lines,
+)
 
 INDENT = 2
 """Of tables and facts."""
 
-STYLES = {"REFUTED": "bold red", "CONFIRMED": "green", "UNDECIDED": "yellow", "rejected": "bold red"}
+STYLES = {
+    "REFUTED": "bold red",
+    "CONFIRMED": "green",
+    "UNDECIDED": "yellow",
+    "rejected": "bold red",
+}
 """Of words in cells."""
 
 
 def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
-    """The same as :meth:`Sheet.text`, in lines of so many columns, with colours where the terminal has them."""
-    console = Console(file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False)
+    """The same as :meth:`Sheet.text`, in lines of so many columns, with colours where the terminal
+    has them.
+    """
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
+    )
 
     def fitted(parts: Iterable[RenderableType]) -> Iterator[str]:
         with console.capture() as captured:
@@ -32,7 +53,8 @@ def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
 
     lines = [*fitted([_text(sheet.title, style="bold")] if sheet.title else [])]
     for block in sheet.blocks:
-        if isinstance(block, Polynomials) and most is None:  # megabytes, which the terminal breaks faster
+        # megabytes, which the terminal breaks faster
+        if isinstance(block, Polynomials) and most is None:
             lines.append(visible_lines(block.text(most)))
         else:
             lines += fitted(_parts(block, most, width))
@@ -79,14 +101,18 @@ def _hanging(line: str) -> RenderableType:
 
 
 def _table(block: Table, width: int) -> RenderableType:
-    """Columns as wide as they like; else closer together, with words below each other; else with broken words."""
+    """Columns as wide as they like; else closer together, with words below each other; else with
+    broken words.
+    """
 
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
-    for heading, right, room in zip(header, numeric(rows) or [False] * len(header), widths, strict=True):
+    for heading, right, room in zip(
+        header, numeric(rows) or [False] * len(header), widths, strict=True
+    ):
         justify: Literal["left", "right"] = "right" if right else "left"
         grid.add_column(Text(heading), justify=justify, width=room, overflow="fold")
     for row in rows:
@@ -95,7 +121,9 @@ def _table(block: Table, width: int) -> RenderableType:
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
-    """The space between columns, and their widths; ``None`` where there is no room for the longest words."""
+    """The space between columns, and their widths; ``None`` where there is no room for the longest
+    words.
+    """
     whole = [max(map(cell_len, "\n".join(column).split("\n"))) for column in columns]
     if sum(whole) + 3 * (len(whole) - 1) <= room:
         return 3, [*whole]
@@ -104,7 +132,8 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int 
     if spare < 0:
         return 1, [None] * len(words)
     widths: list[int | None] = [*words]
-    for i in sorted(range(len(words)), key=lambda i: whole[i] - words[i]):  # those that need least become whole
+    # those that need least become whole
+    for i in sorted(range(len(words)), key=lambda i: whole[i] - words[i]):
         more = min(spare, whole[i] - words[i])
         widths[i], spare = words[i] + more, spare - more
     return 1, widths

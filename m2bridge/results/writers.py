@@ -1,7 +1,7 @@
 r"""A result in LaTeX, for a paper or a notebook as PDF, and in HTML for notebooks.
 
-For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width. The HTML is complete
-where it is short, and folded where it is long.
+For a paper it is text for ``\input``, in lines that end where the column ends, whatever its width.
+The HTML is complete where it is short, and folded where it is long.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,20 +28,36 @@ from m2bridge.results.sheet import (
 NEEDS = r"% needs \usepackage[T1]{fontenc} and \usepackage{amsmath,array,longtable}"
 
 LINE, BETWEEN = 76, 1.5
-"""Characters in a line of a paper, and between two columns, roughly, in the size of its footnotes."""
+"""Characters in a line of a paper, and between two columns, roughly, in the size of its
+footnotes.
+"""
 
 
 def paper(sheet: Sheet, most: int | None = SHOWN) -> str:
-    """Title, formulas and blocks; at most so many polynomials of each ideal, all of them when ``None``."""
-    lines = [NEEDS, r"\begin{flushleft}", *(rf"\textbf{{{latex(line)}}}\\" for line in sheet.title.splitlines())]
+    """Title, formulas and blocks; at most so many polynomials of each ideal, all of them when
+    ``None``.
+    """
+    lines = [
+        NEEDS,
+        r"\begin{flushleft}",
+        *(rf"\textbf{{{latex(line)}}}\\" for line in sheet.title.splitlines()),
+    ]
     lines += [f"${formula}$" + r"\\" for formula in sheet.formulas]
-    return "\n".join([*lines, r"\end{flushleft}", *(line for block in sheet.blocks for line in _lines(block, most))])
+    return "\n".join(
+        [
+            *lines,
+            r"\end{flushleft}",
+            *(line for block in sheet.blocks for line in _lines(block, most)),
+        ]
+    )
 
 
 def _lines(block: Block, most: int | None) -> Iterator[str]:
     match block:
         case Facts():
-            yield from _table([], [[latex(name), _value(value)] for name, value in block.pairs], _shares(_FACTS))
+            yield from _table(
+                [], [[latex(name), _value(value)] for name, value in block.pairs], _shares(_FACTS)
+            )
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[_value(cell) for cell in row] for row in block.rows]
@@ -51,7 +67,10 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
             yield from _polynomials(block, most)
         case Findings():
             words = [(f.name, f.verdict.replace("_", " ").lower(), f.grounds) for f in block.rows]
-            rows = [[latex(name), latex(verdict), "; ".join(map(latex, grounds))] for name, verdict, grounds in words]
+            rows = [
+                [latex(name), latex(verdict), "; ".join(map(latex, grounds))]
+                for name, verdict, grounds in words
+            ]
             yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS))
         case Picture():
             return
@@ -86,7 +105,9 @@ def _shares(shares: Sequence[float], numbers: Sequence[bool] = ()) -> str:
 
 
 def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as what they hold where all fits into a line; else as their words and a share of the rest."""
+    """Columns as wide as what they hold where all fits into a line; else as their words and a share
+    of the rest.
+    """
     cells = [list(column) for column in zip(header, *rows, strict=True)]
     right = numeric(rows) or [False] * len(header)
     room = LINE - BETWEEN * len(cells)
@@ -95,11 +116,15 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "@{}" + "".join("r" if numbers else "l" for numbers in right) + "@{}"
     words = [max(len(word) for cell in column for word in ["", *cell.split()]) for column in cells]
     spare = max(room - sum(words), 0) / max(sum(widest) - sum(words), 1)
-    widths = [word + spare * (wide - word) + BETWEEN for word, wide in zip(words, widest, strict=True)]
+    widths = [
+        word + spare * (wide - word) + BETWEEN for word, wide in zip(words, widest, strict=True)
+    ]
     return _shares([width / max(sum(widths), LINE) for width in widths], right)
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str = "") -> Iterator[str]:
+def _table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], columns: str, caption: str = ""
+) -> Iterator[str]:
     if not rows:
         return
     if caption:
@@ -138,7 +163,9 @@ FOLDED_WIDTH = 400
 
 
 def html(sheet: Sheet) -> str:
-    """A ``<div>`` without scripts; where it would be too long it has fewer rows, and says how many are missing."""
+    """A ``<div>`` without scripts; where it would be too long it has fewer rows, and says how many
+    are missing.
+    """
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
 
     def write(most: int) -> str:
@@ -152,8 +179,13 @@ def html(sheet: Sheet) -> str:
 
 
 def _items(block: Block, most: int) -> dict[str, Any]:
-    """The values of a block for the template: its kind, its rows, and the number of those left out."""
-    values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": _cell(getattr(block, "caption", ""))}
+    """The values of a block for the template: its kind, its rows, and the number of those
+    left out.
+    """
+    values: dict[str, Any] = {
+        "kind": type(block).__name__.lower(),
+        "caption": _cell(getattr(block, "caption", "")),
+    }
     rows: list[Any] = []
     match block:
         case Facts():
@@ -164,7 +196,10 @@ def _items(block: Block, most: int) -> dict[str, Any]:
         case Polynomials():
             rows = [_polynomial(text) for text in block.first(most)]
         case Findings():
-            rows = [(f.verdict, f.name, _cell(f.sentence), [*map(_cell, (*f.grounds, *f.remarks))]) for f in block.rows]
+            rows = [
+                (f.verdict, f.name, _cell(f.sentence), [*map(_cell, (*f.grounds, *f.remarks))])
+                for f in block.rows
+            ]
         case Picture():
             svg = block.svg()
             values["svg"] = svg if most and len(svg) < MOST_PICTURE else ""
@@ -177,7 +212,9 @@ def _cell(value: object) -> str:
 
 
 def _polynomial(text: str) -> tuple[list[Part], str, list[Part]]:
-    """The first terms, how many there are where these are not all, and all, where these are not too many."""
+    """The first terms, how many there are where these are not all, and all, where these are not too
+    many.
+    """
     head, _, number = first_terms(text, FOLDED_WIDTH).partition(" …  ")
     whole = list(parts(text)) if number and len(text) <= MOST_TERMS else []
     return list(parts(head)), number, whole

@@ -82,7 +82,9 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Display(Evaluation):
-    """An evaluation whose value is as it was sent, in the wire format, with its text as Macaulay2 writes it."""
+    """An evaluation whose value is as it was sent, in the wire format, with its text as Macaulay2
+    writes it.
+    """
 
     text: str
 
@@ -105,7 +107,8 @@ class Evaluator(Conversation):
         self._count = 0
 
     def settings(self) -> Mapping[str, str]:
-        """A larger heap to begin with, so that large values come in without much collecting of garbage.
+        """A larger heap to begin with, so that large values come in without much collecting of
+        garbage.
 
         Address space that is not used costs nothing, but counts where it is limited.
         """
@@ -113,16 +116,31 @@ class Evaluator(Conversation):
         return {} if limited else {"GC_INITIAL_HEAP_SIZE": _HEAP}
 
     def evaluate(
-        self, code: str, inputs: Mapping[str, Any], form: str, file: str, *, timeout: float | None = None
+        self,
+        code: str,
+        inputs: Mapping[str, Any],
+        form: str,
+        file: str,
+        *,
+        timeout: float | None = None,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time; see :meth:`Macaulay2.evaluate`."""
-        fields, transcript = self.answer(code, form, file, bindings_of(inputs), output=True, timeout=timeout)
+        """The value of the last statement, what was printed, and the time; see
+        :meth:`Macaulay2.evaluate`.
+        """
+        fields, transcript = self.answer(
+            code, form, file, bindings_of(inputs), output=True, timeout=timeout
+        )
         return Evaluation(value_of(fields), transcript.output, transcript.seconds)
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
-        return Display(fields.get("value"), transcript.output, transcript.seconds, value_of(fields, "text") or "")
+        return Display(
+            fields.get("value"),
+            transcript.output,
+            transcript.seconds,
+            value_of(fields, "text") or "",
+        )
 
     def answer(
         self,
@@ -139,7 +157,8 @@ class Evaluator(Conversation):
         Parameters
         ----------
         form : str
-            How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends with a semicolon.
+            How the value is sent; see ``m2scripts/workspace.m2``. It is not, where the code ends
+            with a semicolon.
         file : str
             What errors call the code.
         given : str
@@ -155,7 +174,9 @@ class Evaluator(Conversation):
             If a record does not follow the wire format.
         """
         if not isinstance(code, str):
-            raise InvalidCaseError("code", f"must be Macaulay2 code as text, not a {type(code).__name__}")
+            raise InvalidCaseError(
+                "code", f"must be Macaulay2 code as text, not a {type(code).__name__}"
+            )
         self._count += not file
         source = Source(file or ("the code" if self._passing else f"input {self._count}"), code)
         form = "" if is_silent(code) else form

@@ -1,4 +1,6 @@
-"""Macaulay2 for people: any code with its value as a Python object, and workspaces that keep their symbols."""
+"""Macaulay2 for people: any code with its value as a Python object, and workspaces that keep their
+symbols.
+"""
 
 import difflib
 import os
@@ -24,30 +26,41 @@ class _Kept(Evaluator):
         super().check_open()
         if self.begun:
             raise errors.WorkspaceLostError(
-                f"the symbols of this workspace are gone ({self.ended}); restart() begins anew, without them"
+                f"the symbols of this workspace are gone ({self.ended}); restart() begins anew,"
+                " without them"
             )
         self.begun = True
 
-    def answer(self, code: str, form: str = "", *more: str, **options: Any) -> tuple[dict[str, Any], Transcript]:
-        """The answer of :class:`Evaluator`; an error that has cost the symbols says so, but where text is shown."""
+    def answer(
+        self, code: str, form: str = "", *more: str, **options: Any
+    ) -> tuple[dict[str, Any], Transcript]:
+        """The answer of :class:`Evaluator`; an error that has cost the symbols says so, but where
+        text is shown.
+        """
         try:
             return super().answer(code, form, *more, **options)
         except errors.EngineError as error:
-            if self.process is None and form != "text" and not isinstance(error, errors.WorkspaceLostError):
+            if (
+                self.process is None
+                and form != "text"
+                and not isinstance(error, errors.WorkspaceLostError)
+            ):
                 error.message += "; the symbols of this workspace are gone"
             raise
 
 
 class Workspace:
-    """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols between calls.
+    """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols
+    between calls.
 
-    Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code. When a limit, an
-    interrupt or a crash ends the process, they are gone: every call after that raises
-    :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called. As at Macaulay2's prompt, ``oo``,
-    ``ooo`` and ``oooo`` are the last values of statements that ended a call, with a semicolon or without one.
+    Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code.
+    When a limit, an interrupt or a crash ends the process, they are gone: every call after that
+    raises :class:`~m2bridge.WorkspaceLostError` until :meth:`restart` has been called. As at
+    Macaulay2's prompt, ``oo``, ``ooo`` and ``oooo`` are the last values of statements that ended a
+    call, with a semicolon or without one.
 
-    Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own, or by :meth:`close`.
-    Threads that share a workspace take turns.
+    Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own,
+    or by :meth:`close`. Threads that share a workspace take turns.
 
     Examples
     --------
@@ -57,7 +70,9 @@ class Workspace:
     (1, 1)
     """
 
-    def __init__(self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()) -> None:
+    def __init__(
+        self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()
+    ) -> None:
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
         self._process = _Kept(locate, limits, passing=False)
         self._begin()
@@ -67,7 +82,9 @@ class Workspace:
         """Process id of its Macaulay2, if it runs."""
         return self._process.pid
 
-    def run(self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any) -> str:
+    def run(
+        self, code: str, /, *, timeout: float | None = None, file: str = "", **inputs: Any
+    ) -> str:
         """Run code and forget the value of its last statement; what it printed.
 
         Parameters and errors are those of :meth:`Macaulay2.evaluate`.
@@ -81,9 +98,17 @@ class Workspace:
         return self._process.evaluate(code, inputs, "", file, timeout=timeout).output
 
     def value(
-        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+        self,
+        code: str,
+        /,
+        *,
+        timeout: float | None = None,
+        references: bool = False,
+        file: str = "",
+        **inputs: Any,
     ) -> Any:
-        """The value of the last statement, as a Python object; parameters and errors as :meth:`Macaulay2.evaluate`.
+        """The value of the last statement, as a Python object; parameters and errors as
+        :meth:`Macaulay2.evaluate`.
 
         Inputs stay bound to their names.
 
@@ -96,9 +121,17 @@ class Workspace:
         return self._process.evaluate(code, inputs, form(references), file, timeout=timeout).value
 
     def evaluate(
-        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+        self,
+        code: str,
+        /,
+        *,
+        timeout: float | None = None,
+        references: bool = False,
+        file: str = "",
+        **inputs: Any,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time; as :meth:`Macaulay2.evaluate`.
+        """The value of the last statement, what was printed, and the time; as
+        :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -109,7 +142,9 @@ class Workspace:
         return self._process.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
-        """The value of the last statement as Macaulay2 writes it, whether or not it has a counterpart in Python."""
+        """The value of the last statement as Macaulay2 writes it, whether or not it has a
+        counterpart in Python.
+        """
         return self._process.show(code, file, timeout=timeout)
 
     def __getitem__(self, name: str) -> Any:
@@ -125,7 +160,9 @@ class Workspace:
         return self.get(name)
 
     def get(self, name: str, *, references: bool = False) -> Any:
-        """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if wanted."""
+        """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if
+        wanted.
+        """
         given = f'mbEmit("defined", {_is_defined(name)})\n'
         fields, _ = self._process.answer(name, form(references), f"the symbol {name}", given)
         if not value_of(fields, "defined"):
@@ -192,14 +229,22 @@ class Workspace:
             If there is none of this name, or Macaulay2 cannot load it.
         """
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-            raise errors.InvalidCaseError("packages", f"'{name}' is not the name of a package, such as Elimination")
+            raise errors.InvalidCaseError(
+                "packages", f"'{name}' is not the name of a package, such as Elimination"
+            )
         version = f"Macaulay2 {self._process.candidate.version}"
         if others := self._query(f"mbOthers {quoted(name)}"):
             near = " or ".join(difflib.get_close_matches(name, others, 3))
-            advice = f"did you mean {near}?" if near else "its file must be in a folder of Macaulay2's path"
+            advice = (
+                f"did you mean {near}?"
+                if near
+                else "its file must be in a folder of Macaulay2's path"
+            )
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         try:
-            self._process.answer(f"needsPackage {quoted(name)};", file=f"the call for the package {name}")
+            self._process.answer(
+                f"needsPackage {quoted(name)};", file=f"the call for the package {name}"
+            )
         except errors.ScriptError as error:
             message = f"{version} cannot load the package '{name}': {error.error}"
             raise errors.PackageError(message, output=error.output) from None
@@ -219,13 +264,13 @@ def _is_defined(name: str) -> str:
 class Macaulay2(Session):
     """A Macaulay2 for any code, found and started at the first use, restarted after a failure.
 
-    :meth:`value` and :meth:`evaluate` take any Macaulay2 code, :meth:`workspace` keeps its symbols between calls; they
-    have processes of their own. :meth:`run` is for scripts of m2bridge, each with symbols of its own. After a time-out,
-    a crash or an interrupt the process is killed with everything it started: a conversation is never repaired, and no
-    script is run again unasked.
+    :meth:`value` and :meth:`evaluate` take any Macaulay2 code, :meth:`workspace` keeps its symbols
+    between calls; they have processes of their own. :meth:`run` is for scripts of m2bridge, each
+    with symbols of its own. After a time-out, a crash or an interrupt the process is killed with
+    everything it started: a conversation is never repaired, and no script is run again unasked.
 
-    Threads that share it take turns. A child made by ``fork`` leaves the process to its parent, and starts another when
-    it runs something. A session that is dropped ends its process.
+    Threads that share it take turns. A child made by ``fork`` leaves the process to its parent, and
+    starts another when it runs something. A session that is dropped ends its process.
 
     Parameters
     ----------
@@ -248,15 +293,25 @@ class Macaulay2(Session):
     0
     """
 
-    def __init__(self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
+    ) -> None:
         super().__init__(program, limits)
         self._values = Evaluator(self._locate, self.limits, passing=True)
         self._workspaces: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
     def value(
-        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+        self,
+        code: str,
+        /,
+        *,
+        timeout: float | None = None,
+        references: bool = False,
+        file: str = "",
+        **inputs: Any,
     ) -> Any:
-        """The value of the last statement of some Macaulay2 code, as a Python object; see :meth:`evaluate`.
+        """The value of the last statement of some Macaulay2 code, as a Python object; see
+        :meth:`evaluate`.
 
         Examples
         --------
@@ -264,15 +319,26 @@ class Macaulay2(Session):
         ...     m2.value("first entries gens gb ideal(n, 15)", n=6)
         [3]
         """
-        return self.evaluate(code, timeout=timeout, references=references, file=file, **inputs).value
+        return self.evaluate(
+            code, timeout=timeout, references=references, file=file, **inputs
+        ).value
 
     def evaluate(
-        self, code: str, /, *, timeout: float | None = None, references: bool = False, file: str = "", **inputs: Any
+        self,
+        code: str,
+        /,
+        *,
+        timeout: float | None = None,
+        references: bool = False,
+        file: str = "",
+        **inputs: Any,
     ) -> Evaluation:
-        """Evaluate Macaulay2 code, with fresh symbols, in a process with the packages that ``M2`` loads by itself.
+        """Evaluate Macaulay2 code, with fresh symbols, in a process with the packages that ``M2``
+        loads by itself.
 
-        Symbols are forgotten afterwards; a :meth:`workspace` keeps them. Other state of Macaulay2, such as methods
-        that the code installs, stays until the process ends: isolated runs have another one and see nothing of it.
+        Symbols are forgotten afterwards; a :meth:`workspace` keeps them. Other state of Macaulay2,
+        such as methods that the code installs, stays until the process ends: isolated runs have
+        another one and see nothing of it.
 
         Parameters
         ----------
@@ -281,7 +347,8 @@ class Macaulay2(Session):
         timeout : float, optional
             Seconds; never more than the session's own limit.
         references : bool
-            Whether what has no counterpart in Python becomes a :class:`~m2bridge.Reference` instead of an error.
+            Whether what has no counterpart in Python becomes a :class:`~m2bridge.Reference` instead
+            of an error.
         file : str, optional
             What errors call the code.
         **inputs
@@ -308,7 +375,8 @@ class Macaulay2(Session):
         return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def workspace(self, packages: Iterable[str] = ()) -> Workspace:
-        """A Macaulay2 of its own that keeps its symbols between calls; it ends with the session's ``with`` block.
+        """A Macaulay2 of its own that keeps its symbols between calls; it ends with the session's
+        ``with`` block.
 
         Parameters
         ----------
@@ -333,9 +401,11 @@ class Macaulay2(Session):
         return workspace
 
     def close(self, reason: str = "it was closed") -> None:
-        """End the Macaulay2 of isolated runs and that of :meth:`value`, and all they started; the next call starts it.
+        """End the Macaulay2 of isolated runs and that of :meth:`value`, and all they started; the
+        next call starts it.
 
-        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`. Workspaces go on.
+        A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
+        Workspaces go on.
         """
         super().close(reason)
         self._values.close(reason)

@@ -1,7 +1,7 @@
 """A real browser for the page of a report, and for notebooks.
 
-Without Selenium, Chromium and its driver these tests are skipped; with ``M2BRIDGE_BROWSER=required`` they fail
-instead, so that no run leaves them out silently.
+Without Selenium, Chromium and its driver these tests are skipped; with
+``M2BRIDGE_BROWSER=required`` they fail instead, so that no run leaves them out silently.
 """
 
 from __future__ import annotations
@@ -31,13 +31,21 @@ OPTIONS = (
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
-    """Chromium without a window, with a profile of its own; it logs its console and its requests."""
+    """Chromium without a window, with a profile of its own; it logs its console and its
+    requests.
+    """
     if find_spec("selenium") is None:
         absent("Selenium is not installed: pip install '.[browser]'")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     driver = shutil.which("chromedriver")
     if chromium is None or driver is None:
-        absent("Chromium and chromedriver are not on PATH: apt-get install chromium chromium-driver")
+        absent(
+            "Chromium and chromedriver are not on PATH: apt-get install chromium chromium-driver"
+        )
     from selenium.webdriver import Chrome, ChromeOptions
     from selenium.webdriver.chrome.service import Service
 

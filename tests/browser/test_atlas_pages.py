@@ -29,11 +29,15 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def texts(browser: Chrome, selector: str) -> list[str]:
-    return browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)", selector)
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)", selector
+    )
 
 
 def links(browser: Chrome, selector: str) -> list[str]:
-    return browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(e => e.href)", selector)
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map(e => e.href)", selector
+    )
 
 
 def follow(browser: Chrome, selector: str, title: str) -> None:
@@ -50,8 +54,14 @@ def test_it_asks_for_no_other_file_and_its_console_is_silent(browser: Chrome, in
         for log in ("performance", "browser"):
             browser.get_log(log)
         browser.get(page.as_uri())
-        events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-        asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+        events = [
+            json.loads(entry["message"])["message"] for entry in browser.get_log("performance")
+        ]
+        asked = {
+            e["params"]["request"]["url"]
+            for e in events
+            if e["method"] == "Network.requestWillBeSent"
+        }
         assert asked - {"about:blank"} == {page.as_uri()}
         assert browser.get_log("browser") == []
 
@@ -71,7 +81,9 @@ def test_cells_lead_to_cases_and_cases_to_each_other(browser: Chrome, index: Pat
     browser.back()
 
 
-def test_every_link_is_a_file_and_every_certificate_can_be_downloaded(browser: Chrome, index: Path) -> None:
+def test_every_link_is_a_file_and_every_certificate_can_be_downloaded(
+    browser: Chrome, index: Path
+) -> None:
     browser.get(index.as_uri())
     cases = links(browser, ".grids a")
     assert len(cases) == len(set(cases)) == 10
@@ -82,7 +94,9 @@ def test_every_link_is_a_file_and_every_certificate_can_be_downloaded(browser: C
         assert browser.find_element("css selector", "#verdicts").is_displayed()
         assert set(links(browser, "a")) - {PAPER} <= there
         offered |= set(links(browser, "a[download]"))
-    assert offered == {(index.parent / "certificates" / path.name).as_uri() for path in ACCEPTED.iterdir()}
+    assert offered == {
+        (index.parent / "certificates" / path.name).as_uri() for path in ACCEPTED.iterdir()
+    }
 
 
 def test_a_page_shows_the_numbers_of_its_certificate(browser: Chrome, index: Path) -> None:
@@ -108,6 +122,8 @@ def test_a_narrow_window_needs_no_sideways_scrolling(browser: Chrome, index: Pat
             index.parent / "cases" / "d2-dout1-a2-t2.html",
         ):
             browser.get(page.as_uri())
-            assert browser.execute_script("return document.documentElement.scrollWidth") == 390, page.name
+            assert browser.execute_script("return document.documentElement.scrollWidth") == 390, (
+                page.name
+            )
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

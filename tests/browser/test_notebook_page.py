@@ -1,4 +1,6 @@
-"""A notebook, executed by Jupyter and looked at in a browser: results and errors as people see them."""
+"""A notebook, executed by Jupyter and looked at in a browser: results and errors as people see
+them.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,16 @@ case = SingleLayerAttention(d=2, d_out=1)""",
 
 
 @pytest.fixture(scope="module")
-def page(browser: Chrome, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Chrome:
+def page(
+    browser: Chrome, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Chrome:
     """The executed notebook as HTML, with a MathJax of this machine."""
     if pytestconfig.getoption("--no-engine"):
         pytest.skip("--no-engine was given")
     if missing := [
-        name for name in ("nbclient", "nbconvert", "ipykernel", "jupyter_server_mathjax") if not find_spec(name)
+        name
+        for name in ("nbclient", "nbconvert", "ipykernel", "jupyter_server_mathjax")
+        if not find_spec(name)
     ]:
         absent(f"{', '.join(missing)} not installed: pip install '.[browser]'")
     import jupyter_server_mathjax
@@ -58,7 +64,9 @@ def page(browser: Chrome, tmp_path_factory: pytest.TempPathFactory, pytestconfig
     file = tmp_path_factory.mktemp("notebook") / "notebook.html"
     file.write_text(exporter.from_notebook_node(executed())[0], encoding="utf-8")
     browser.get(file.as_uri())
-    typeset = "return window.MathJax?.isReady && !MathJax.Hub.queue.running && !MathJax.Hub.queue.pending"
+    typeset = (
+        "return window.MathJax?.isReady && !MathJax.Hub.queue.running && !MathJax.Hub.queue.pending"
+    )
     WebDriverWait(browser, PATIENCE).until(lambda chrome: chrome.execute_script(typeset))
     return browser
 
@@ -69,7 +77,9 @@ def executed() -> Any:
     from nbformat.v4 import new_code_cell, new_notebook
 
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in CELLS])
-    return NotebookClient(notebook, timeout=PATIENCE, kernel_name="python3", allow_errors=True).execute()
+    return NotebookClient(
+        notebook, timeout=PATIENCE, kernel_name="python3", allow_errors=True
+    ).execute()
 
 
 def outputs(page: Chrome) -> list[str]:
@@ -88,7 +98,9 @@ def test_results_are_seen_with_model_table_and_place(page: Chrome) -> None:
     assert "irreducible component of dimension 1" in shown[3]
     assert shown[4].startswith("<b>$x$ & 50%</b> _y^z\nZariski closure of the polynomial map")
     assert len(page.find_elements("css selector", ".m2bridge table")) >= 9
-    assert not page.find_elements("css selector", ".m2bridge .MathJax, .m2bridge mjx-container, .m2bridge b")
+    assert not page.find_elements(
+        "css selector", ".m2bridge .MathJax, .m2bridge mjx-container, .m2bridge b"
+    )
 
 
 def test_folded_generators_open(page: Chrome) -> None:
@@ -125,7 +137,9 @@ def test_a_surface_is_turned_by_keys_and_by_the_mouse(page: Chrome) -> None:
 
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
     pictures = [picture()]
-    pictures += [turned(partial(canvas.send_keys, key)) for key in ("\ue012", "\ue013", "\ue015", "\ue014")]
+    pictures += [
+        turned(partial(canvas.send_keys, key)) for key in ("\ue012", "\ue013", "\ue015", "\ue014")
+    ]
     start, left, higher, lower, right = pictures
     assert len({start, left, higher}) == 3
     assert (lower, right) == (left, start)

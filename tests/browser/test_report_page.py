@@ -59,11 +59,15 @@ class Page:
         return self.find(selector).text
 
     def texts(self, selector: str) -> list[str]:
-        return self.run("[...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+        return self.run(
+            "[...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector
+        )
 
     def column(self, i: int) -> list[str]:
         """The first line of each cell of a column of the table."""
-        return self.run(f"[...rows.tBodies[0].rows].map(row => row.cells[{i}].firstChild.textContent)")
+        return self.run(
+            f"[...rows.tBodies[0].rows].map(row => row.cells[{i}].firstChild.textContent)"
+        )
 
     def choose(self, name: str, value: str) -> None:
         self.find(f'#{name} option[value="{value}"]').click()
@@ -79,8 +83,15 @@ class Page:
         }
 
     def _grid(self, grid: WebElement) -> dict[tuple[str, str], str]:
-        (_, *columns), *lines = self.run("[...arguments[0].rows].map(r => [...r.cells].map(c => c.textContent))", grid)
-        return {(d, d_out): sign for d, *signs in lines for d_out, sign in zip(columns, signs, strict=True) if sign}
+        (_, *columns), *lines = self.run(
+            "[...arguments[0].rows].map(r => [...r.cells].map(c => c.textContent))", grid
+        )
+        return {
+            (d, d_out): sign
+            for d, *signs in lines
+            for d_out, sign in zip(columns, signs, strict=True)
+            if sign
+        }
 
     def opened(self) -> bool:
         """Whether a case is shown."""
@@ -95,7 +106,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "half.json").write_text("{", encoding="utf-8")
     case = {"d": 4, "d_out": 13, "a": 3, "t": 2}
     Store(found).put_outcome(
-        Unanswered("attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {})
+        Unanswered(
+            "attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {}
+        )
     )
     return found
 
@@ -116,8 +129,12 @@ def test_it_asks_for_no_other_file_and_its_console_is_silent(page: Page) -> None
     for log in ("performance", "browser"):
         page.browser.get_log(log)
     page.open("#d3-dout2-a2-t2").wait(page.opened)
-    events = [json.loads(entry["message"])["message"] for entry in page.browser.get_log("performance")]
-    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    events = [
+        json.loads(entry["message"])["message"] for entry in page.browser.get_log("performance")
+    ]
+    asked = {
+        e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
+    }
     assert asked - {"about:blank"} == {page.file.as_uri()}
     assert page.browser.get_log("browser") == []
 
@@ -153,7 +170,9 @@ def test_each_column_sorts_up_and_down(i: int, page: Page) -> None:
 
 def test_the_refuted_statement_comes_first_with_its_witness(page: Page) -> None:
     assert page.texts("#rows tbody tr:first-child .mark") == ["✗ refuted"]
-    assert page.text("#rows tbody tr:first-child .small").startswith("at orbit (1, 2, 0): stated no, computed yes")
+    assert page.text("#rows tbody tr:first-child .small").startswith(
+        "at orbit (1, 2, 0): stated no, computed yes"
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,7 +202,9 @@ def test_verdict_and_statement_choose_rows_together(page: Page) -> None:
     page.choose("statement", "3.4 (i)")
     assert page.column(4) == [name for name in confirmed if name == "3.4 (i)"] != []
     page.choose("verdict", "")
-    assert page.column(4) == [row.statement for row in page.report.rows if row.statement == "3.4 (i)"]
+    assert page.column(4) == [
+        row.statement for row in page.report.rows if row.statement == "3.4 (i)"
+    ]
 
 
 @pytest.mark.parametrize("statement", ["", "3.4 (iii)", "closure"])
@@ -206,7 +227,10 @@ def test_a_cell_of_a_grid_opens_its_case_and_escape_closes_it(page: Page) -> Non
     )
     link.send_keys(ENTER)
     page.wait(page.opened)
-    assert page.text("#title") == "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
+    assert (
+        page.text("#title")
+        == "neuromanifold of lightning self-attention, (d, d', a) = (3, 2, 2), t = 2"
+    )
     page.find("#case").send_keys(ESCAPE)
     page.wait(lambda: not page.opened())
     assert "#" not in page.browser.current_url
@@ -220,7 +244,9 @@ def test_a_case_shows_verdicts_orbits_and_script(page: Page) -> None:
     page.wait(page.opened)
     whole = read(ACCEPTED / "d3-dout2-a2-t2-3.4.json")
     assert {"✗ refuted", "✓ confirmed"} <= set(page.texts("#sheet .mark"))
-    orbits = [tuple(json.loads(f"[{text[1:-1]}]")) for text in page.texts("#sheet .scroll td:first-child")]
+    orbits = [
+        tuple(json.loads(f"[{text[1:-1]}]")) for text in page.texts("#sheet .scroll td:first-child")
+    ]
     assert orbits == [tuple(orbit["orbit"]) for orbit in whole.evidence["orbits"]]
     script = page.find("#sheet pre")
     assert not script.is_displayed()
@@ -242,14 +268,21 @@ def test_an_address_leads_to_each_case(page: Page) -> None:
 def test_text_of_a_file_stays_text(page: Page) -> None:
     page.open("#d4-dout13-a3-t2").wait(page.opened)
     assert f"timed-out (limit 1 min 0 s): {NASTY}" in page.column(6)
-    assert page.texts("#sheet tbody tr:first-child .reason")[0].startswith(f"timed-out (limit 1 min 0 s): {NASTY}")
+    assert page.texts("#sheet tbody tr:first-child .reason")[0].startswith(
+        f"timed-out (limit 1 min 0 s): {NASTY}"
+    )
     assert page.browser.title == "m2bridge report"
     assert page.texts("#problems td")[0] == "half.json"
 
 
-def test_many_cases_are_shown_a_few_at_a_time(browser: Chrome, folder: Path, tmp_path: Path) -> None:
+def test_many_cases_are_shown_a_few_at_a_time(
+    browser: Chrome, folder: Path, tmp_path: Path
+) -> None:
     row = report.collect(folder).rows[0]
-    rows = tuple(replace(row, case=case_of("attention", {"d": n, "d_out": 2, "a": 2, "t": 2})) for n in range(1, 1203))
+    rows = tuple(
+        replace(row, case=case_of("attention", {"d": n, "d_out": 2, "a": 2, "t": 2}))
+        for n in range(1, 1203)
+    )
     page = written(browser, Report(rows, (), ()), tmp_path).open()
     assert page.text("#shown") == "1202 of 1202 rows; the first 500 are in the table"
     for count in (500, 1000, 1202):
@@ -263,11 +296,16 @@ def test_many_cases_are_shown_a_few_at_a_time(browser: Chrome, folder: Path, tmp
 
 def test_networks_have_grids_of_widths_and_degrees(browser: Chrome, tmp_path: Path) -> None:
     page = written(browser, report.collect(NETWORKS), tmp_path).open()
-    assert page.grids() == {"": {("2,2,1", "2"): "✓", ("2,2,2", "2"): "✓", ("3,2,1", "2"): "✗", ("4,6,5", "2"): "?"}}
+    assert page.grids() == {
+        "": {("2,2,1", "2"): "✓", ("2,2,2", "2"): "✓", ("3,2,1", "2"): "✗", ("4,6,5", "2"): "?"}
+    }
     page.write("widths=3,2,1")
     assert page.column(0) == ["3,2,1", "3,2,1"]
     page.open("#polynomial-network-3-2-1-r2").wait(page.opened)
-    assert page.text("#title") == "polynomial neural network of widths (3, 2, 1) and activation degree 2"
+    assert (
+        page.text("#title")
+        == "polynomial neural network of widths (3, 2, 1) and activation degree 2"
+    )
 
 
 def test_a_narrow_window_needs_no_sideways_scrolling(page: Page) -> None:
@@ -285,7 +323,9 @@ def test_colours_have_contrast(scheme: str, page: Page) -> None:
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     names = ("paper", "band", "ink", "soft", "bad", "good", "open", "fact", "none")
-    said = page.run("arguments[0].map(n => getComputedStyle(document.body).getPropertyValue('--' + n))", names)
+    said = page.run(
+        "arguments[0].map(n => getComputedStyle(document.body).getPropertyValue('--' + n))", names
+    )
     paper, band, *inks = map(luminance, said)
     assert (paper > 0.5) is (scheme == "light")
     for ground in (paper, band):
@@ -296,7 +336,11 @@ def test_colours_have_contrast(scheme: str, page: Page) -> None:
 def luminance(colour: str) -> float:
     """Relative luminance of ``#rrggbb`` or ``#rgb``."""
     digits = colour.strip().removeprefix("#")
-    pairs = [digits[i : i + 2] for i in (0, 2, 4)] if len(digits) == 6 else [2 * digit for digit in digits]
+    pairs = (
+        [digits[i : i + 2] for i in (0, 2, 4)]
+        if len(digits) == 6
+        else [2 * digit for digit in digits]
+    )
     shares = [int(pair, 16) / 255 for pair in pairs]
     linear = [s / 12.92 if s <= 0.03928 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

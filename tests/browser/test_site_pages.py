@@ -24,7 +24,11 @@ def site() -> Path:
     folder = os.environ.get("M2BRIDGE_SITE")
     if folder is None:
         reason = "M2BRIDGE_SITE does not say where the site is: sphinx-build -W docs FOLDER"
-        pytest.fail(reason) if os.environ.get("M2BRIDGE_BROWSER") == "required" else pytest.skip(reason)
+        (
+            pytest.fail(reason)
+            if os.environ.get("M2BRIDGE_BROWSER") == "required"
+            else pytest.skip(reason)
+        )
     return Path(folder).resolve()
 
 
@@ -55,7 +59,9 @@ class Page(HTMLParser):
 
 def test_the_sidebar_has_each_page_once(site: Path) -> None:
     page = (site / "index.html").read_text(encoding="utf-8")
-    entries = re.findall(r'<li class="toctree-l1[^>]*><a class="reference internal" href="([^"#]+)"', page)
+    entries = re.findall(
+        r'<li class="toctree-l1[^>]*><a class="reference internal" href="([^"#]+)"', page
+    )
     assert len(entries) > 40
     assert [entry for entry in entries if entries.count(entry) > 1] == []
 
@@ -91,26 +97,37 @@ PAGES = (
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_needs_no_server_and_its_console_is_silent(name: str, browser: Chrome, site: Path) -> None:
+def test_a_page_needs_no_server_and_its_console_is_silent(
+    name: str, browser: Chrome, site: Path
+) -> None:
     browser.get("about:blank")
     for log in ("performance", "browser"):
         browser.get_log(log)
     browser.get((site / name).as_uri())
     assert browser.find_element("css selector", "h1").is_displayed()
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    asked = {e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"}
+    asked = {
+        e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
+    }
     assert not [url for url in asked if not url.startswith((site.as_uri(), "data:", "about:"))]
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
 def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     browser.get((site / "tutorials" / "why-singular.html").as_uri())
-    assert browser.execute_script("return document.querySelector('math').getBoundingClientRect().height") > 5
+    assert (
+        browser.execute_script(
+            "return document.querySelector('math').getBoundingClientRect().height"
+        )
+        > 5
+    )
     colours = """const canvas = document.querySelector('canvas'), drawn = canvas.getContext('2d');
         return new Set(new Uint32Array(drawn.getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"""
     wait(browser, lambda: browser.execute_script(colours) > 50)
     browser.get((site / "gallery.html").as_uri())
-    sizes = browser.execute_script("return [...document.querySelectorAll('article img')].map(i => i.naturalWidth)")
+    sizes = browser.execute_script(
+        "return [...document.querySelectorAll('article img')].map(i => i.naturalWidth)"
+    )
     assert len(sizes) == 4
     assert all(size > 100 for size in sizes)
 
@@ -123,7 +140,10 @@ def test_outputs_of_commands_keep_their_lines(site: Path) -> None:
 def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
     browser.get(f"{(site / 'search.html').as_uri()}?q=umbrella")
     wait(browser, lambda: browser.find_elements("css selector", "#search-results ul.search li a"))
-    found = [link.text for link in browser.find_elements("css selector", "#search-results ul.search li a")]
+    found = [
+        link.text
+        for link in browser.find_elements("css selector", "#search-results ul.search li a")
+    ]
     assert "Why is this point singular?" in found
 
 
@@ -153,28 +173,47 @@ class RunningText(HTMLParser):
             (self.emphasis if "em" in self.open else self.text).append(data)
 
 
-SIGNS = re.compile(r"[ᵀ²³¹⁰-⁹₀-₉∩∈⊂⊗⊕∘≤≥≠Σ∥α-ω]|(?<!weights )↦|\((?:\w['’]?, )+[\w…]['’]?\)|\{(?!\")|(?<!\")\}")
+SIGNS = re.compile(
+    r"[ᵀ²³¹⁰-⁹₀-₉∩∈⊂⊗⊕∘≤≥≠Σ∥α-ω]|(?<!weights )↦|\((?:\w['’]?, )+[\w…]['’]?\)|\{(?!\")|(?<!\")\}"
+)
 """Signs of mathematics, pairs and sets; ``weights ↦ function`` is text."""
 
 
 def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
-    pages = [*site.glob("*.html"), *site.glob("tutorials/*.html"), *site.glob("reference/generated/*.html")]
+    pages = [
+        *site.glob("*.html"),
+        *site.glob("tutorials/*.html"),
+        *site.glob("reference/generated/*.html"),
+    ]
     assert len(pages) > 60
-    words = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b\w{2,}(?:_\w+)+|genindex")  # NOT_APPLICABLE, cross_check
+    # NOT_APPLICABLE, cross_check
+    words = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\b\w{2,}(?:_\w+)+|genindex")
     for file in pages:
         if file.name in {"genindex.html", "search.html", "prf-prf.html"}:
             continue
         page = RunningText(file)
-        typed = [piece for piece in page.text + page.emphasis if re.search(r"[_^$]|\\[a-z]+", words.sub("", piece))]
+        typed = [
+            piece
+            for piece in page.text + page.emphasis
+            if re.search(r"[_^$]|\\[a-z]+", words.sub("", piece))
+        ]
         assert typed == [], file
         assert [piece for piece in page.text + page.emphasis if SIGNS.search(piece)] == [], file
-        assert [piece for piece in page.emphasis if re.search(r"[=∈⊂≤]|\b[A-Z]\w*\(", piece)] == [], file
+        assert [
+            piece for piece in page.emphasis if re.search(r"[=∈⊂≤]|\b[A-Z]\w*\(", piece)
+        ] == [], file
 
 
 def test_punctuation_stands_beside_its_formula_once(site: Path) -> None:
     page = (site / "statements.html").read_text(encoding="utf-8")
     assert (
-        len(re.findall(r'<span class="unbroken"><math[^>]*>(?:(?!</math>).)*</math>[.,;:]</span>(?![.,;:])', page))
+        len(
+            re.findall(
+                r"<span"
+                r' class="unbroken"><math[^>]*>(?:(?!</math>).)*</math>[.,;:]</span>(?![.,;:])',
+                page,
+            )
+        )
         > 100
     )
     assert not re.search(r"</math>[.,;:]+</span>[.,;:]|<mo>[A-Za-z]{2,}</mo>", page)

@@ -1,8 +1,9 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted``, ``all-sizes``, ``networks`` and ``deep`` have certificates as they come; ``rejected`` and
-``too-expensive`` such with one change and a digest that fits, under the name of the check that has to notice it;
-``program-not-checked`` such as another release might have written; ``malformed`` files that are not certificates.
+``accepted``, ``all-sizes``, ``networks`` and ``deep`` have certificates as they come; ``rejected``
+and ``too-expensive`` such with one change and a digest that fits, under the name of the check that
+has to notice it; ``program-not-checked`` such as another release might have written; ``malformed``
+files that are not certificates.
 """
 
 from __future__ import annotations
@@ -46,7 +47,16 @@ DEEP = (
     (DeepAttention([3, 3, 3], [3, 2], 3), ("closed",)),
 )
 DEEP_ALL_SIZES = ("3.6", "3.8", "L", "S")
-FOLDERS = ("accepted", "all-sizes", "networks", "deep", "rejected", "too-expensive", "program-not-checked", "malformed")
+FOLDERS = (
+    "accepted",
+    "all-sizes",
+    "networks",
+    "deep",
+    "rejected",
+    "too-expensive",
+    "program-not-checked",
+    "malformed",
+)
 
 
 def main() -> None:
@@ -97,7 +107,9 @@ def reported(certificate: Certificate, **changes: Any) -> Certificate:
 def with_foreign_program(certificate: Certificate) -> Certificate:
     """As an older release might have written it, or somebody in its name."""
     text = 'run "rm -rf ~"\n'
-    return replace(by_release(certificate, "0.0.9"), script={"text": text, "digest": digest(text)}).sealed()
+    return replace(
+        by_release(certificate, "0.0.9"), script={"text": text, "digest": digest(text)}
+    ).sealed()
 
 
 def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
@@ -114,23 +126,33 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         return replace(certificate, answer=certificate.answer | changes).sealed()
 
     def orbit(number: int, **changes: Any) -> Certificate:
-        orbits = [o | changes if i == number else o for i, o in enumerate(theorem.evidence["orbits"])]
+        orbits = [
+            o | changes if i == number else o for i, o in enumerate(theorem.evidence["orbits"])
+        ]
         return evidence(theorem, orbits=orbits)
 
     verdicts, (words, _, _) = theorem.answer["verdicts"], theorem.trusted[0].partition("docs/")
     known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
     polar, text = made["d2-dout1-a2-t2-polar-degrees.json"], theorem.script["text"]
     return {
-        "digest": replace(theorem, reported=theorem.reported | {"seconds": theorem.reported["seconds"] + 1}),
+        "digest": replace(
+            theorem, reported=theorem.reported | {"seconds": theorem.reported["seconds"] + 1}
+        ),
         "script.digest": replace(theorem, script=theorem.script | {"text": f"{text}\n"}).sealed(),
-        "script.text": replace(theorem, script={"text": f"{text}\n", "digest": digest(f"{text}\n")}).sealed(),
+        "script.text": (
+            replace(theorem, script={"text": f"{text}\n", "digest": digest(f"{text}\n")}).sealed()
+        ),
         "libraries": replace(theorem, libraries={"wire": theorem.libraries["wire"]}).sealed(),
-        "libraries.fibres": replace(theorem, libraries=theorem.libraries | {"fibres": "0" * 64}).sealed(),
+        "libraries.fibres": (
+            replace(theorem, libraries=theorem.libraries | {"fibres": "0" * 64}).sealed()
+        ),
         "file name": theorem,
         "field": replace(theorem, field="GF(7)").sealed(),
         "name": replace(theorem, name="d3-dout2-a2-t3").sealed(),
         "trusted": replace(theorem, trusted=theorem.trusted[1:]).sealed(),
-        "trusted[0]": replace(theorem, trusted=[f"{words}docs/pwn.md)", *theorem.trusted[1:]]).sealed(),
+        "trusted[0]": (
+            replace(theorem, trusted=[f"{words}docs/pwn.md)", *theorem.trusted[1:]]).sealed()
+        ),
         "number of orbits": evidence(theorem, orbits=theorem.evidence["orbits"][1:]),
         "evidence.orbits": evidence(theorem, orbits=[]),
         "evidence.orbits[0]": evidence(theorem, orbits=[0] * len(theorem.evidence["orbits"])),
@@ -139,17 +161,25 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "evidence.orbits[2].tangent_lower_bound": orbit(2, tangent_lower_bound=13),
         "evidence.base_locus_empty": evidence(theorem, base_locus_empty=False),
         "evidence.degree": evidence(counted, degree=1638),
-        "answer.verdicts[2].verdict": answer(theorem, verdicts=[*verdicts[:2], verdicts[2] | {"verdict": "CONFIRMED"}]),
-        "answer.verdicts[0].text": answer(theorem, verdicts=[verdicts[0] | {"text": "It is open."}, *verdicts[1:]]),
-        "generator on the parametrization": evidence(closure, generators=["c_1_1_1_1**2", *generators[1:]]),
+        "answer.verdicts[2].verdict": answer(
+            theorem, verdicts=[*verdicts[:2], verdicts[2] | {"verdict": "CONFIRMED"}]
+        ),
+        "answer.verdicts[0].text": answer(
+            theorem, verdicts=[verdicts[0] | {"text": "It is open."}, *verdicts[1:]]
+        ),
+        "generator on the parametrization": evidence(
+            closure, generators=["c_1_1_1_1**2", *generators[1:]]
+        ),
         "form of the closure": evidence(closure, generators=[*generators[1:], "__import__('os')"]),
         "generators": evidence(closure, generators=generators[1:]),
-        "evidence.generators": replace(
-            closure,
-            case={"d": 12, "d_out": 1, "a": 5, "t": 2},
-            name="d12-dout1-a5-t2",
-            evidence=closure.evidence | {"coordinates": names, "generators": []},
-        ).sealed(),
+        "evidence.generators": (
+            replace(
+                closure,
+                case={"d": 12, "d_out": 1, "a": 5, "t": 2},
+                name="d12-dout1-a5-t2",
+                evidence=closure.evidence | {"coordinates": names, "generators": []},
+            ).sealed()
+        ),
         "evidence.coordinates": evidence(closure, coordinates=closure.evidence["coordinates"][1:]),
         "answer.dimension": answer(closure, dimension=7),
         "answer.degree": answer(closure, degree=10),
@@ -157,9 +187,13 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
             closure, hilbert_series=series | {"numerator": [1, 5, *series["numerator"][2:]]}
         ),
         "answer.hilbert_function[4]": answer(known, hilbert_function=[1, 12, 63, 224, 624, 1476]),
-        "answer.generators_up_to_degree.2": answer(known, generators_up_to_degree={"2": 14, "4": 5}),
+        "answer.generators_up_to_degree.2": answer(
+            known, generators_up_to_degree={"2": 14, "4": 5}
+        ),
         "answer.generators_up_to_degree": answer(known, generators_up_to_degree={"2": 15}),
-        "answer.hilbert_coefficients[1]": answer(known, hilbert_coefficients=[20, 41, 30, 10, 1, 0]),
+        "answer.hilbert_coefficients[1]": answer(
+            known, hilbert_coefficients=[20, 41, 30, 10, 1, 0]
+        ),
         "answer.max_degree": answer(known, max_degree=0),
         "answer.all_generators": answer(unknown, all_generators=True),
         "answer.hilbert_series": answer(unknown, hilbert_series=1),
@@ -179,17 +213,25 @@ def too_expensive(made: dict[str, Certificate]) -> dict[str, Certificate]:
     unknown = made["d4-dout2-a2-t2-equations.json"]
 
     def generators(certificate: Certificate, *more: str) -> Certificate:
-        return replace(certificate, evidence=certificate.evidence | {"generators": list(more)}).sealed()
+        return replace(
+            certificate, evidence=certificate.evidence | {"generators": list(more)}
+        ).sealed()
 
     return {
         "degree": replace(unknown, answer=unknown.answer | {"hilbert_series": {}}).sealed(),
-        "number of coordinates": replace(
-            unknown, case=unknown.case | {"d": 10**8}, name="d100000000-dout2-a2-t2"
-        ).sealed(),
+        "number of coordinates": (
+            replace(
+                unknown, case=unknown.case | {"d": 10**8}, name="d100000000-dout2-a2-t2"
+            ).sealed()
+        ),
         "degree of a generator": generators(line, "c_1_1_1_1**9999"),
-        "case": replace(
-            theorem, case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2}, name="d999999999-dout1-a1-t2"
-        ).sealed(),
+        "case": (
+            replace(
+                theorem,
+                case={"d": 10**9 - 1, "d_out": 1, "a": 1, "t": 2},
+                name="d999999999-dout1-a1-t2",
+            ).sealed()
+        ),
     }
 
 
@@ -219,7 +261,9 @@ def malformed(text: str) -> dict[str, str]:
         "longer-than-the-world": reports(seconds=10**400),
         "negative-memory": reports(peak_memory=-1),
         "unknown-report": reports(remark=""),
-        "no-release": reports(versions={name: v for name, v in versions.items() if name != "m2bridge"}),
+        "no-release": reports(
+            versions={name: v for name, v in versions.items() if name != "m2bridge"}
+        ),
         "release-with-a-space": reports(versions=versions | {"m2bridge": "0.1.0 "}),
         "version-that-is-a-formula": reports(versions=versions | {"sympy": "=cmd|calc"}),
         "unknown-program": reports(versions=versions | {"=cmd|calc": "1"}),

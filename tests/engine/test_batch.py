@@ -1,4 +1,6 @@
-"""Batches with Macaulay2: certificates of many cases, the script for a cluster, and the atlas made of them."""
+"""Batches with Macaulay2: certificates of many cases, the script for a cluster, and the atlas made
+of them.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,12 @@ from tests.conftest import Invoke
 from tests.events import wait_for, wait_for_end
 from tests.limits import HOUR
 
-# Batches on real Macaulay2: the same certificates everywhere, and failures that are outcomes of their case.
+# Batches on real Macaulay2: the same certificates everywhere, and failures that are outcomes of
+# their case.
 
-QUESTIONS = tuple(key for key in questions("attention") if key not in ("equations", "polar-degrees"))
+QUESTIONS = tuple(
+    key for key in questions("attention") if key not in ("equations", "polar-degrees")
+)
 """What ``all`` asks of small cases."""
 
 
@@ -51,7 +56,9 @@ def serial_contents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, objec
     from tests.conftest import usable
 
     store = Store(tmp_path_factory.mktemp("serial"))
-    planned = plan(tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1,2", "a": "1,2"}))), store)
+    planned = plan(
+        tasks(ordered(grid(family("attention"), {"d": "1,2", "d_out": "1,2", "a": "1,2"}))), store
+    )
     assert len(planned.tasks) == 6
     summary = run(planned, lambda: Serial(Settings(store, str(usable()[0].program))), Progress())
     assert not summary.undecided, summary.to_text()
@@ -63,16 +70,23 @@ def stored(folder: Path) -> dict[str, object]:
     reported = ("reported", "digest")
     certificates = {name: read(folder / name).to_json() for name in results(folder)}
     return {
-        name: {key: value for key, value in data.items() if key not in reported} for name, data in certificates.items()
+        name: {key: value for key, value in data.items() if key not in reported}
+        for name, data in certificates.items()
     }
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["processes", "dask"])
 def test_every_executor_gives_the_same_certificates(
-    executor: str, tmp_path: Path, m2: str, serial_contents: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    executor: str,
+    tmp_path: Path,
+    m2: str,
+    serial_contents: dict[str, object],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By the command. The name of the folder for temporary files may be longer than that of a socket; none stays."""
+    """By the command. The name of the folder for temporary files may be longer than that of a
+    socket; none stays.
+    """
     (folder := tmp_path / ("x" * 100)).mkdir()
     monkeypatch.setenv("TMPDIR", str(folder))
     with certifying(tmp_path / "results", m2, "--executor", executor) as process:
@@ -87,7 +101,9 @@ def test_every_executor_gives_the_same_certificates(
 
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_an_unforeseen_failure_is_the_outcome_of_its_case(executor: str, tmp_path: Path, m2: str) -> None:
+def test_an_unforeseen_failure_is_the_outcome_of_its_case(
+    executor: str, tmp_path: Path, m2: str
+) -> None:
     """As is the limit, which holds in Python too."""
     summary = batch(tmp_path, m2, quick.sleeps, 4, EXECUTORS[executor], timeout=HOUR)
     assert summary.answers == {"NOT_APPLICABLE": 2, "failed": 1, "timed-out": 1}
@@ -104,7 +120,9 @@ def test_a_worker_that_cannot_be_interrupted_is_killed(
     folder, mark, left = tmp_path / "results", log.with_suffix(".hanging"), Pool._left
 
     def sooner(pool: Pool[Task, Report], worker: Worker[Task, Report]) -> float:
-        """The limit and all patience with the worker that hangs are over as soon as it has said that it does."""
+        """The limit and all patience with the worker that hangs are over as soon as it has said
+        that it does.
+        """
         hangs = mark.exists() and mark.read_text().startswith(f"{worker.process.pid} ")
         return -1.0 if hangs else left(pool, worker)
 
@@ -140,7 +158,9 @@ def test_the_case_of_a_dask_worker_that_is_killed_is_done_once_by_another(
     ) as cluster:
         address = cluster.scheduler_address
         killed = tmp_path / "killed"
-        summary = batch(killed, m2, quick.kills_worker_once, 4, lambda settings: Dask(settings, address))
+        summary = batch(
+            killed, m2, quick.kills_worker_once, 4, lambda settings: Dask(settings, address)
+        )
         assert log.with_suffix(".killed").exists()
         assert summary.answers == {"NOT_APPLICABLE": 4}
         assert Counter(log.read_text().splitlines()) == {str(Case(d, 1, 1)): 1 for d in range(1, 5)}
@@ -175,7 +195,9 @@ def macaulay2s() -> set[int]:
 
 @pytest.mark.engine
 def test_recycled_workers_lose_nothing(tmp_path: Path, m2: str) -> None:
-    summary = batch(tmp_path, m2, quick.quick, 3, lambda settings: Pool(replace(settings, recycled_after=2), 1))
+    summary = batch(
+        tmp_path, m2, quick.quick, 3, lambda settings: Pool(replace(settings, recycled_after=2), 1)
+    )
     assert summary.answers == {"NOT_APPLICABLE": 3}
 
 
@@ -223,7 +245,9 @@ def test_files_that_are_deleted_while_a_batch_runs(tmp_path: Path, m2: str) -> N
 
 
 class Disk:
-    """A small disk in a namespace of its own, which ends with the process that holds it; seen by way of /proc."""
+    """A small disk in a namespace of its own, which ends with the process that holds it; seen by
+    way of /proc.
+    """
 
     _HOLD = """mount -t tmpfs -o size=160k none "$0" && echo ready && read _ &&
                mount -o remount,size=16M none "$0" && echo ready && read _"""
@@ -267,7 +291,9 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("executor", ["serial", "processes"])
-def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Disk, m2: str) -> None:
+def test_a_batch_goes_on_when_a_full_disk_has_room_again(
+    executor: str, disk: Disk, m2: str
+) -> None:
     with certifying(disk.folder, m2, "--executor", executor) as process:
         _, said = ended(process)
     assert process.returncode == 5, said
@@ -287,7 +313,18 @@ def test_a_batch_goes_on_when_a_full_disk_has_room_again(executor: str, disk: Di
 
 @pytest.mark.engine
 def test_a_file_of_another_case_is_replaced(tmp_path: Path, m2: str, invoke: Invoke) -> None:
-    line = ("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, "--check", "3.3")
+    line = (
+        "certify",
+        *SMALL,
+        "--out",
+        str(tmp_path),
+        "--executor",
+        "serial",
+        "--m2",
+        m2,
+        "--check",
+        "3.3",
+    )
     assert invoke(*line, "--quiet").returncode == 0
     misnamed = tmp_path / "d2-dout1-a2-t2-3.3.json"
     whole = read(misnamed)
@@ -316,7 +353,9 @@ SCRIPT = Path(__file__).parents[2] / "examples" / "slurm.sh"
 def test_a_job_of_the_array(grid: str, code: int, tmp_path: Path) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     job = {"SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_CPUS_PER_TASK": "1", "GRID": grid}
-    ended = subprocess.run(["bash", SCRIPT], env=os.environ | {"PATH": path} | job, check=False, capture_output=True)
+    ended = subprocess.run(
+        ["bash", SCRIPT], env=os.environ | {"PATH": path} | job, check=False, capture_output=True
+    )
     assert ended.returncode == code, ended.stderr
     if code == 0:
         assert all(name.endswith(".json") for name in results(tmp_path / "table"))
@@ -327,20 +366,39 @@ def test_a_job_of_the_array(grid: str, code: int, tmp_path: Path) -> None:
 
 
 def run_of_atlas_engine(out: Path, m2: str, *arguments: str) -> int:
-    words = ("atlas", str(out), "--d", "1..2", "--d-out", "1", "--check", "3.4,closure", "--workers", "1", "--m2", m2)
+    words = (
+        "atlas",
+        str(out),
+        "--d",
+        "1..2",
+        "--d-out",
+        "1",
+        "--check",
+        "3.4,closure",
+        "--workers",
+        "1",
+        "--m2",
+        m2,
+    )
     return int(commands.cli.main([*words, *arguments], standalone_mode=False))
 
 
 @pytest.mark.engine
-def test_an_atlas_from_nothing_and_once_more(tmp_path: Path, m2: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_atlas_from_nothing_and_once_more(
+    tmp_path: Path, m2: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_of_atlas_engine(tmp_path, m2) == 0
     folder = tmp_path / "certificates"
     made = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
     cases = ("d1-dout1-a1-t2", "d2-dout1-a1-t2", "d2-dout1-a2-t2")
-    assert set(made) == {f"{case}-{question}.json" for case in cases for question in ("3.4", "closure")}
+    assert set(made) == {
+        f"{case}-{question}.json" for case in cases for question in ("3.4", "closure")
+    }
     assert all(verify_path(folder / name).accepted for name in made)
     assert [path.stem for path in sorted((tmp_path / "cases").iterdir())] == list(cases)
-    assert "<td>(T³ + T² + T + 1)/(1 − T)⁵" in (tmp_path / "cases" / f"{cases[2]}.html").read_text(encoding="utf-8")
+    assert "<td>(T³ + T² + T + 1)/(1 − T)⁵" in (tmp_path / "cases" / f"{cases[2]}.html").read_text(
+        encoding="utf-8"
+    )
 
     (folder / f"{cases[1]}-closure.json").unlink()  # as if killed before it
     (tmp_path / "index.html").unlink()

@@ -49,7 +49,10 @@ def test_two_batches_at_once_share_the_work(tmp_path: Path, log: Path, m2: str) 
 
 
 def test_two_commands_on_one_folder(tmp_path: Path, m2: str) -> None:
-    with certifying(tmp_path, m2, *CHECK) as first, certifying(tmp_path, m2, *CHECK, "--executor", "serial") as second:
+    with (
+        certifying(tmp_path, m2, *CHECK) as first,
+        certifying(tmp_path, m2, *CHECK, "--executor", "serial") as second,
+    ):
         ends = [ended(process) for process in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0), ends
     assert len(results(tmp_path)) == 6 * len(QUESTIONS)
@@ -82,10 +85,23 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
             process.send_signal(number)
         _, said = ended(process)
         wait_for_end(p.pid for p in descendants)
-    assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert (
+        process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    )
     assert "Traceback" not in said
     before = {name: (tmp_path / name).stat().st_mtime_ns for name in results(tmp_path)}
-    again = invoke("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, *CHECK, "--json")
+    again = invoke(
+        "certify",
+        *SMALL,
+        "--out",
+        str(tmp_path),
+        "--executor",
+        "serial",
+        "--m2",
+        m2,
+        *CHECK,
+        "--json",
+    )
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["done_before"] >= 1
     assert len(results(tmp_path)) == 6 * len(QUESTIONS)
@@ -114,7 +130,19 @@ if __name__ == "__main__":
 def test_an_interrupt_while_a_future_of_dask_is_deleted_is_not_lost(tmp_path: Path) -> None:
     """Python ignores exceptions in ``__del__``."""
     (script := tmp_path / "script.py").write_text(INTERRUPTED)
-    line = ["certify", "--d", "1", "--d-out", "1", "--check", "3.3", "--executor", "dask", "--workers", "1"]
+    line = [
+        "certify",
+        "--d",
+        "1",
+        "--d-out",
+        "1",
+        "--check",
+        "3.3",
+        "--executor",
+        "dask",
+        "--workers",
+        "1",
+    ]
     command = [sys.executable, str(script), *line, "--out", str(tmp_path / "results")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 130, done.stderr
@@ -122,11 +150,17 @@ def test_an_interrupt_while_a_future_of_dask_is_deleted_is_not_lost(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("target", "code"), [("2>&1 | head -1", 141), ("<&- >&- 2>&-", 5), ("2>/dev/full", 0), ("2>&- | true", 141)]
+    ("target", "code"),
+    [("2>&1 | head -1", 141), ("<&- >&- 2>&-", 5), ("2>/dev/full", 0), ("2>&- | true", 141)],
 )
-def test_a_batch_goes_on_when_nobody_can_read_its_progress(target: str, code: int, tmp_path: Path, m2: str) -> None:
+def test_a_batch_goes_on_when_nobody_can_read_its_progress(
+    target: str, code: int, tmp_path: Path, m2: str
+) -> None:
     run_it = f"{sys.executable} -c 'from m2bridge.cli.main import main; main()'"
-    options = f"certify {' '.join(SMALL)} --check A.3,3.3 --out {tmp_path}/out --m2 {m2} --timeout 2592000 --workers 1"
+    options = (
+        f"certify {' '.join(SMALL)} --check A.3,3.3 --out {tmp_path}/out --m2 {m2} --timeout"
+        " 2592000 --workers 1"
+    )
     line = f"{{ {run_it} {options}; echo $? >{tmp_path}/code; }} {target}"
     subprocess.run(["sh", "-c", line], capture_output=True, timeout=PATIENCE, check=False)
     assert len(results(tmp_path / "out")) == 6 * 2
@@ -134,7 +168,18 @@ def test_a_batch_goes_on_when_nobody_can_read_its_progress(target: str, code: in
 
 
 def test_limits_and_retry_on_the_command_line(tmp_path: Path, m2: str, invoke: Invoke) -> None:
-    line = ("certify", *SMALL, "--out", str(tmp_path), "--executor", "serial", "--m2", m2, "--check", "3.3,closure")
+    line = (
+        "certify",
+        *SMALL,
+        "--out",
+        str(tmp_path),
+        "--executor",
+        "serial",
+        "--m2",
+        m2,
+        "--check",
+        "3.3,closure",
+    )
     late = invoke(*line, "--timeout", "0.001")
     assert late.returncode == 3, late.stderr
     assert "timed-out" in late.stdout
@@ -154,7 +199,9 @@ def test_many_cases_with_a_death_now_and_then(tmp_path: Path, m2: str) -> None:
     def kill() -> None:
         chance = random.Random(1)
         while not stop.wait(0.02):
-            if len(results(tmp_path)) >= 15 * (len(killed) + 1) and (victims := workers_and_their_macaulay2()):
+            if len(results(tmp_path)) >= 15 * (len(killed) + 1) and (
+                victims := workers_and_their_macaulay2()
+            ):
                 victim = chance.choice(victims)
                 with suppress(psutil.Error):
                     victim.kill()

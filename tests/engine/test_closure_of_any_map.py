@@ -26,26 +26,36 @@ def engine(remembering: Engine) -> Engine:
 
 def named(images: list[Expr]) -> PolynomialMap:
     parameters = sorted(set().union(*(image.free_symbols for image in images)), key=str)
-    return PolynomialMap.from_expressions(parameters, {f"x{i}": image for i, image in enumerate(images)})
+    return PolynomialMap.from_expressions(
+        parameters, {f"x{i}": image for i, image in enumerate(images)}
+    )
 
 
 # source: images, degree of the variety
 MONOMIAL: dict[str, tuple[list[Expr], int]] = {
     "Harris, Lecture 1, twisted cubic": ([s**3, s**2 * t, s * t**2, t**3], 3),
     "a translate of it": ([2 * s**3, s**2 * t, -3 * s * t**2, t**3 / 5], 3),
-    "Sturmfels, Gröbner Bases and Convex Polytopes, chapter 4, (3, 4, 5)": ([t**3, 7 * t**4, t**5], 5),
+    "Sturmfels, Gröbner Bases and Convex Polytopes, chapter 4, (3, 4, 5)": (
+        [t**3, 7 * t**4, t**5],
+        5,
+    ),
     "Harris, Lecture 2, Veronese surface": ([s**2, s * t, s * u, t**2, t * u, u**2], 4),
     "Harris, Lecture 2, Segre P1 x P2": ([a * s, a * t, a * u, b * s, b * t, b * u], 3),
     "Macaulay's curve": ([s**4, s**3 * t, s * t**3, t**4], 4),
     "Herzog, monomial curve (6, 7, 8)": ([t**6, t**7, t**8], 8),
-    "del Pezzo surface of degree 6": ([s * t * u, s**2 * t, s * t**2, s**2 * u, s * u**2, t**2 * u, t * u**2], 6),
+    "del Pezzo surface of degree 6": (
+        [s * t * u, s**2 * t, s * t**2, s**2 * u, s * u**2, t**2 * u, t * u**2],
+        6,
+    ),
     "Drton, Sturmfels, Sullivant, 2 x 2 independence": ([a * s, a * t, b * s, -4 * b * t], 2),
 }
 
 
 def only(name: str) -> Path | None:
     """One of the programs for Markov bases, or none."""
-    found = [program for program in lattice.markov_programs() if lattice.program_name(program) == name]
+    found = [
+        program for program in lattice.markov_programs() if lattice.program_name(program) == name
+    ]
     if name and not found:
         pytest.skip(f"{name} is not installed")
     return found[0] if found else None
@@ -72,9 +82,15 @@ def test_lattice_and_elimination(
     assert (name or "saturated") in one.completeness.reason
 
 
-@pytest.mark.parametrize("source", [name for name, (_, degree) in MONOMIAL.items() if degree in (3, 4)])
-def test_one_minimal_prime_proves_generators(engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
-    """Of Macaulay's curve one prime has the quadric and the three cubics; elimination modulo a prime is not asked."""
+@pytest.mark.parametrize(
+    "source", [name for name, (_, degree) in MONOMIAL.items() if degree in (3, 4)]
+)
+def test_one_minimal_prime_proves_generators(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """Of Macaulay's curve one prime has the quadric and the three cubics; elimination modulo a
+    prime is not asked.
+    """
     images, degree = MONOMIAL[source]
     expected = closure(named(images), engine=engine, strategy="elimination")
     monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
@@ -90,10 +106,16 @@ def test_one_minimal_prime_proves_generators(engine: Engine, monkeypatch: pytest
 
 
 @pytest.mark.usefixtures("chosen")
-def test_several_minimal_primes_or_another_dimension_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One quadric through the twisted cubic leaves the dimension open, two leave a line besides it."""
+def test_several_minimal_primes_or_another_dimension_prove_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One quadric through the twisted cubic leaves the dimension open, two leave a line
+    besides it.
+    """
     monkeypatch.setattr(completeness, "_by_elimination", lambda equations, model: equations)
-    source = completeness.graded_source(as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0])))
+    source = completeness.graded_source(
+        as_model(named(MONOMIAL["Harris, Lecture 1, twisted cubic"][0]))
+    )
     whole = completeness.low_degree_equations(source, 2)
     for count in (1, 2):
         orbits = whole.implicitization.orbits[:count]
@@ -109,7 +131,9 @@ def test_only_monomials(engine: Engine) -> None:
 
 
 def ternary_cubes() -> PolynomialMap:
-    """Sums of three cubes of linear forms in three variables: the coefficients of a ternary cubic."""
+    """Sums of three cubes of linear forms in three variables: the coefficients of a ternary
+    cubic.
+    """
     variables, weights = symbols("x y z"), symbols("w0:9")
     forms = [sum(weights[3 * i + j] * variables[j] for j in range(3)) for i in range(3)]
     cubic = Poly(sum(form**3 for form in forms), *variables)
@@ -153,35 +177,55 @@ def test_hypersurfaces_end_with_their_equation(engine: Engine, source: str) -> N
 
 
 @pytest.mark.parametrize("name", ["4ti2", "Normaliz"])
-def test_no_three_way_interaction(engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """81 binomials. Drton, Sturmfels, Sullivant, *Lectures on Algebraic Statistics*, section 1.2."""
+def test_no_three_way_interaction(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """81 binomials. Drton, Sturmfels, Sullivant, *Lectures on Algebraic Statistics*,
+    section 1.2.
+    """
     program = only(name)
     monkeypatch.setattr(lattice, "markov_program", lambda: program)
     pairs = {(x, i, j): Symbol(f"{x}{i}{j}") for x in "abc" for i, j in product(range(3), repeat=2)}
-    cells = [pairs["a", i, j] * pairs["b", i, k] * pairs["c", j, k] for i, j, k in product(range(3), repeat=3)]
+    cells = [
+        pairs["a", i, j] * pairs["b", i, k] * pairs["c", j, k]
+        for i, j, k in product(range(3), repeat=3)
+    ]
     model = closure(named(cells), engine=engine)
-    assert (model.strategy, model.generator_degrees, model.dimension) == ("lattice", {4: 27, 6: 54}, 19)
+    assert (model.strategy, model.generator_degrees, model.dimension) == (
+        "lattice",
+        {4: 27, 6: 54},
+        19,
+    )
     assert str(model.completeness) == "proved"
 
 
 def test_markov_bases_of_two_programs() -> None:
-    """Minimal generators are not unique; their degrees are. The columns are random, some of them repeated."""
+    """Minimal generators are not unique; their degrees are. The columns are random, some of them
+    repeated.
+    """
     programs = [only("4ti2"), only("Normaliz")]
     chance = Random(7)
     for _ in range(12):
-        columns = [tuple(chance.randint(0, 3) for _ in range(3)) for _ in range(chance.randint(2, 7))]
+        columns = [
+            tuple(chance.randint(0, 3) for _ in range(3)) for _ in range(chance.randint(2, 7))
+        ]
         columns = [column for column in columns if any(column)] or [(1, 0, 0)]
         bases = [lattice.markov_basis(columns, program) for program in programs if program]
         matrix = list(zip(*columns, strict=True))
         degrees = [
-            sorted([sum(max(u, 0) * a for u, a in zip(vector, row, strict=True)) for row in matrix] for vector in basis)
+            sorted(
+                [sum(max(u, 0) * a for u, a in zip(vector, row, strict=True)) for row in matrix]
+                for vector in basis
+            )
             for basis in bases
         ]
         assert degrees[0] == degrees[1]
 
 
 def test_a_basis_of_the_lattice_not_of_a_sublattice() -> None:
-    """(2, 0), (1, 1), (0, 2) span a sublattice of index 2; the kernel has a basis with coprime entries all the same."""
+    """(2, 0), (1, 1), (0, 2) span a sublattice of index 2; the kernel has a basis with coprime
+    entries all the same.
+    """
     assert lattice.lattice_basis([(2, 0), (1, 1), (0, 2)]) == [(1, -2, 1)]
     assert sorted(lattice.lattice_basis([(6,), (10,), (15,)])) != []
     for u in lattice.lattice_basis([(6,), (10,), (15,)]):

@@ -37,9 +37,19 @@ pytestmark = pytest.mark.macaulay2("any")
 # MATH: (d, d', a): dimension, degree, generators by degree, tangent dimensions at orbits
 WORKED = {
     (2, 1, 2): (5, 4, {4: 1}, {(1, 1, 0): 6, (1, 1, 1): 6, (2, 1, 1): 5}),
-    (2, 2, 2): (7, 20, {2: 5, 4: 10}, {(1, 1, 0): 9, (1, 1, 1): 9, (1, 2, 1): 7, (2, 1, 1): 7, (2, 2, 2): 7}),
+    (2, 2, 2): (
+        7,
+        20,
+        {2: 5, 4: 10},
+        {(1, 1, 0): 9, (1, 1, 1): 9, (1, 2, 1): 7, (2, 1, 1): 7, (2, 2, 2): 7},
+    ),
     (2, 2, 1): (6, 20, {2: 15, 4: 5}, {(1, 1, 0): 7, (1, 1, 1): 7, (1, 2, 1): 6}),
-    (3, 1, 3): (11, 45, {3: 20, 4: 90}, {(1, 1, 0): 15, (1, 1, 1): 18, (2, 1, 0): 11, (2, 1, 1): 11, (3, 1, 1): 11}),
+    (3, 1, 3): (
+        11,
+        45,
+        {3: 20, 4: 90},
+        {(1, 1, 0): 15, (1, 1, 1): 18, (2, 1, 0): 11, (2, 1, 1): 11, (3, 1, 1): 11},
+    ),
 }
 
 
@@ -54,7 +64,9 @@ def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     dimension_, degree, generators, tangents = WORKED[case]
     locus = singular_locus(model, engine=engine, method="orbits")
-    assert {(s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in locus.orbits} == tangents
+    assert {
+        (s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in locus.orbits
+    } == tangents
     assert all(s.singular == (s.tangent_dimension > dimension_) for s in locus.orbits)
     assert [component.orbit for component in locus.components or ()] == [Orbit(1, 1, 0)]
     found = closure(model, engine=engine)
@@ -64,9 +76,13 @@ def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:
     assert str(found.completeness) == "proved"
 
 
-@pytest.mark.parametrize("case", [(1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (3, 1, 1)])
+@pytest.mark.parametrize(
+    "case", [(1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3, 1), (3, 1, 1)]
+)
 def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, ...]) -> None:
-    """Generators vanish after substitution of Q, K, V; dimension and degree are those of the closed formulas."""
+    """Generators vanish after substitution of Q, K, V; dimension and degree are those of the closed
+    formulas.
+    """
     model = SingleLayerAttention(*case)
     found = closure(model, engine=engine)
     assert found.ideal is not None
@@ -74,7 +90,10 @@ def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, .
     assert found.dimension == dimension_formula(model)
     assert found.degree == degree_formula(model)
     assert found.hilbert_series is not None
-    assert (found.hilbert_series.dimension, found.hilbert_series.degree) == (found.dimension, found.degree)
+    assert (found.hilbert_series.dimension, found.hilbert_series.degree) == (
+        found.dimension,
+        found.degree,
+    )
 
 
 @pytest.mark.macaulay2("each")
@@ -90,9 +109,11 @@ def test_strategies_and_weights_give_the_same_ideal(engine: Engine) -> None:
         "equal",
         "\n".join(
             [
-                r.to_macaulay2().replace("I =", f"I{i} =")
-                if i == 0
-                else r.to_macaulay2().split("]\n", 1)[1].replace("I =", f"I{i} =")
+                (
+                    r.to_macaulay2().replace("I =", f"I{i} =")
+                    if i == 0
+                    else r.to_macaulay2().split("]\n", 1)[1].replace("I =", f"I{i} =")
+                )
                 for i, r in enumerate(ideals)
             ]
         )
@@ -141,14 +162,20 @@ def test_orbits_by_macaulay2(engine: Engine) -> None:
         answer = parse(engine.run(orbit_script(as_model(model), field=QQ)).records)
         for status in singular_locus(model, engine=engine, method="orbits").orbits:
             o = status.orbit
-            assert answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
+            assert (
+                answer.integer(f"tangent_dimension {o.r} {o.s} {o.m}") == status.tangent_dimension
+            )
 
 
 @pytest.mark.macaulay2("each")
 def test_jacobian_method_identifies_the_orbit_closure(engine: Engine) -> None:
     for field in (QQ, CoefficientField(101)):
-        whole = singular_locus(SingleLayerAttention(2, 1), engine=engine, field=field, method="all", ideals=True)
-        assert whole.method == ("fibres and orbits and jacobian" if field == QQ else "orbits and jacobian")
+        whole = singular_locus(
+            SingleLayerAttention(2, 1), engine=engine, field=field, method="all", ideals=True
+        )
+        assert whole.method == (
+            "fibres and orbits and jacobian" if field == QQ else "orbits and jacobian"
+        )
         assert f"{whole.method} agree" in whole.remarks
         (component,) = whole.components or ()
         assert (component.orbit, component.dimension, component.degree) == (Orbit(1, 1, 0), 4, 3)
@@ -176,10 +203,15 @@ def test_ideals_of_components_agree_with_the_degree_formula(engine: Engine) -> N
 
 
 def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
-    """Three nodes of a Lissajous curve, of which two are conjugate; the node of a cubic, at 0 and elsewhere."""
+    """Three nodes of a Lissajous curve, of which two are conjugate; the node of a cubic, at 0 and
+    elsewhere.
+    """
     t = symbols("t")
     curves = {
-        (4 * t**3 - 3 * t, 8 * t**4 - 8 * t**2 + 1): (["2 points, conjugate over QQ", "a point"], "C_{1}"),
+        (4 * t**3 - 3 * t, 8 * t**4 - 8 * t**2 + 1): (
+            ["2 points, conjugate over QQ", "a point"],
+            "C_{1}",
+        ),
         (t**2 - 1, t**3 - t): (["the origin"], r"\{0\}"),
         (t**2, t**3 - t): (["a point"], "C_{1}"),
     }
@@ -192,7 +224,9 @@ def test_points_of_general_maps_are_called_points(engine: Engine) -> None:
 
 def test_any_polynomial_map(engine: Engine) -> None:
     s, t, gens = symbols("s t gens")
-    cubic = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
+    cubic = PolynomialMap.from_expressions(
+        [s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)}
+    )
     found = closure(cubic, engine=engine)
     assert (found.dimension, found.degree, found.ideal.generator_degrees) == (2, 3, {2: 3})
     umbrella = PolynomialMap.from_expressions([s, gens], {"x": s * gens, "y": s, "z": gens**2})
@@ -206,9 +240,15 @@ def test_any_polynomial_map(engine: Engine) -> None:
 
 def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
-        found = closure(SingleLayerAttention(3, 2), engine=stuck, strategy="elimination", timeout=HOUR)
+        found = closure(
+            SingleLayerAttention(3, 2), engine=stuck, strategy="elimination", timeout=HOUR
+        )
     assert found.ideal is None
-    assert (found.dimension, found.dimension_status, str(found.completeness)) == (14, "proved", "no")
+    assert (found.dimension, found.dimension_status, str(found.completeness)) == (
+        14,
+        "proved",
+        "no",
+    )
     assert "timeout=" in found.unfinished
     with limit_after(session, 0, "completeness") as stuck:
         partial = closure(SingleLayerAttention(2, 2).parametrization(), engine=stuck, timeout=HOUR)
@@ -217,19 +257,30 @@ def test_what_was_found_before_the_limit_is_shown(session: Macaulay2) -> None:
     assert "timeout=" in partial.unfinished
 
 
-def test_fibres_that_were_found_before_the_limit_are_shown(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
+def test_fibres_that_were_found_before_the_limit_are_shown(
+    sessions: Callable[[Path], Macaulay2], m2: str
+) -> None:
     session = sessions(Path(m2))
     with limit_after(session, 0, "fibres") as stuck:
         assert (
-            singular_locus(SingleLayerAttention(3, 2), engine=stuck, method="fibres", timeout=HOUR).components is None
+            singular_locus(
+                SingleLayerAttention(3, 2), engine=stuck, method="fibres", timeout=HOUR
+            ).components
+            is None
         )
     with limit_after(session, 30, "fibres") as stuck:
-        some = singular_locus(SingleLayerAttention(12, 12, 6), engine=stuck, method="fibres", timeout=HOUR)
+        some = singular_locus(
+            SingleLayerAttention(12, 12, 6), engine=stuck, method="fibres", timeout=HOUR
+        )
     assert (some.components, some.variety_dimension, len(some.orbits)) == (None, 251, 27)
     assert "(27 of 233 orbits were done)" in some.unfinished
     with limit_after(session, 0, "closure") as stuck:
         over_p = singular_locus(
-            SingleLayerAttention(3, 2), engine=stuck, field=CoefficientField(101), method="orbits", timeout=HOUR
+            SingleLayerAttention(3, 2),
+            engine=stuck,
+            field=CoefficientField(101),
+            method="orbits",
+            timeout=HOUR,
         )
     assert (over_p.components, over_p.variety_dimension) == (None, 14)
     assert "--method" not in over_p.unfinished  # fibres are computed over QQ only
@@ -238,11 +289,15 @@ def test_fibres_that_were_found_before_the_limit_are_shown(sessions: Callable[[P
 
 def test_a_limit_of_the_whole_ideal_does_not_spoil_what_bounds_decide(session: Macaulay2) -> None:
     with limit_after(session, 0, "closure") as stuck:
-        orbits = singular_locus(SingleLayerAttention(3, 1), engine=stuck, method="orbits", timeout=HOUR)
+        orbits = singular_locus(
+            SingleLayerAttention(3, 1), engine=stuck, method="orbits", timeout=HOUR
+        )
     assert ([c.orbit for c in orbits.components or ()], orbits.unfinished) == ([Orbit(1, 1, 0)], "")
     assert "orbits: Macaulay2 did not finish" in " ".join(orbits.remarks)
     with limit_after(session, 0, "closure") as stuck:
-        everything = singular_locus(SingleLayerAttention(3, 2), engine=stuck, method="all", timeout=HOUR)
+        everything = singular_locus(
+            SingleLayerAttention(3, 2), engine=stuck, method="all", timeout=HOUR
+        )
     assert everything.remarks == ("fibres and tangent bounds (degree ≤ 4) agree",)
     assert everything.unfinished.startswith("orbits and jacobian: ")
 
@@ -259,13 +314,26 @@ def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(engine: Engi
     dimension_, degree, generators, tangents = WORKED[3, 1, 3]
     found = closure(model, engine=engine)
     assert found.ideal is not None
-    assert (found.dimension, found.degree, str(found.completeness)) == (dimension_, degree, "proved")
+    assert (found.dimension, found.degree, str(found.completeness)) == (
+        dimension_,
+        degree,
+        "proved",
+    )
     assert found.ideal.generator_degrees == generators
-    ideal, bounds = by_orbits(found.ideal, dimension_, model, found.model.polynomial_map), by_bounds(model)
+    ideal, bounds = (
+        by_orbits(found.ideal, dimension_, model, found.model.polynomial_map),
+        by_bounds(model),
+    )
     fibres = singular_locus(model, engine=engine, method="fibres")
-    assert {(s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in ideal.statuses} == tangents
-    assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
-    assert [(s.orbit, s.singular) for s in ideal.statuses] == [(s.orbit, s.singular) for s in fibres.orbits]
+    assert {
+        (s.orbit.r, s.orbit.s, s.orbit.m): s.tangent_dimension for s in ideal.statuses
+    } == tangents
+    assert [s.tangent_dimension for s in ideal.statuses] == [
+        s.tangent_dimension for s in bounds.statuses
+    ]
+    assert [(s.orbit, s.singular) for s in ideal.statuses] == [
+        (s.orbit, s.singular) for s in fibres.orbits
+    ]
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
     assert [component.orbit for component in fibres.components or ()] == [Orbit(1, 1, 0)]
     assert (fibres.components, fibres.variety_dimension) == (ideal.components, dimension_)
@@ -274,19 +342,27 @@ def test_a_larger_ideal_agrees_with_worked_values_fibres_and_bounds(engine: Engi
 def check_fibres_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:
     fibres = singular_locus(model, engine=engine, method="fibres")
     ideal = singular_locus(model, engine=engine, method="orbits")
-    assert [(s.orbit, s.singular) for s in fibres.orbits] == [(s.orbit, s.singular) for s in ideal.orbits]
+    assert [(s.orbit, s.singular) for s in fibres.orbits] == [
+        (s.orbit, s.singular) for s in ideal.orbits
+    ]
     assert fibres.components == ideal.components
     assert fibres.variety_dimension == ideal.variety_dimension
 
 
-@pytest.mark.parametrize("case", [(3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 3), (4, 1, 2), (3, 2, 2, 3)])
+@pytest.mark.parametrize(
+    "case", [(3, 2, 2), (3, 2, 3), (3, 2, 1), (4, 1, 3), (4, 1, 2), (3, 2, 2, 3)]
+)
 def test_the_method_of_fibres_agrees_with_the_bounds(engine: Engine, case: tuple[int, ...]) -> None:
     """Beyond elimination: equations of degree ≤ 4 and tangent vectors, without Macaulay2."""
     model = SingleLayerAttention(*case)
     fibres = singular_locus(model, engine=engine, method="fibres")
     coordinates = "full" if model.t > 2 else None
     bounds = singular_locus(model, engine=engine, method="orbits", coordinates=coordinates)
-    assert (bounds.method, bounds.engine_version, bounds.unfinished) == ("tangent bounds (degree ≤ 4)", "", "")
+    assert (bounds.method, bounds.engine_version, bounds.unfinished) == (
+        "tangent bounds (degree ≤ 4)",
+        "",
+        "",
+    )
     assert [(s.orbit, s.dimension, s.singular) for s in fibres.orbits] == [
         (s.orbit, s.dimension, s.singular) for s in bounds.orbits
     ]
@@ -308,16 +384,25 @@ def orbits_of_ideal(model: SingleLayerAttention, engine: Engine) -> LocusFinding
 
 def check_bounds_against_ideal(model: SingleLayerAttention, engine: Engine) -> None:
     ideal, bounds = orbits_of_ideal(model, engine), by_bounds(model)
-    assert [s.tangent_dimension for s in ideal.statuses] == [s.tangent_dimension for s in bounds.statuses]
+    assert [s.tangent_dimension for s in ideal.statuses] == [
+        s.tangent_dimension for s in bounds.statuses
+    ]
     assert (ideal.components, ideal.dimension) == (bounds.components, bounds.dimension)
 
 
-def test_a_planted_contradiction_between_bounds_and_ideal(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_contradiction_between_bounds_and_ideal(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bounds that call a smooth orbit singular do not get past the ideal."""
     model = SingleLayerAttention(2, 3)
     found = by_bounds(model)
-    wrong = tuple(replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s for s in found.statuses)
-    monkeypatch.setattr("m2bridge.families.attention.tangents.by_bounds", lambda *_: replace(found, statuses=wrong))
+    wrong = tuple(
+        replace(s, singular=True, tangent_dimension=10) if s.orbit.r == 2 else s
+        for s in found.statuses
+    )
+    monkeypatch.setattr(
+        "m2bridge.families.attention.tangents.by_bounds", lambda *_: replace(found, statuses=wrong)
+    )
     with pytest.raises(ContradictionError, match="by tangent bounds"):
         singular_locus(model, engine=engine, method="orbits")
 
@@ -331,7 +416,9 @@ def test_large_cases_by_fibres(engine: Engine) -> None:
 
 
 def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program for many forms computes the same ideals, orbit by orbit, as that for few; also with minors of A."""
+    """The program for many forms computes the same ideals, orbit by orbit, as that for few; also
+    with minors of A.
+    """
     for case in [(1, 2), (2, 3), (3, 2, 1), (3, 3, 2)]:
         model = SingleLayerAttention(*case)
         one_by_one = fibres_script(model)
@@ -354,14 +441,25 @@ def test_methods_that_do_not_apply(engine: Engine) -> None:
         with pytest.raises(MethodUnavailableError):
             singular_locus(SingleLayerAttention(*case), engine=engine, method=method)  # type: ignore[arg-type]
     with pytest.raises(MethodUnavailableError):
-        singular_locus(SingleLayerAttention(2, 1), engine=engine, field=CoefficientField(7), method="fibres")
+        singular_locus(
+            SingleLayerAttention(2, 1), engine=engine, field=CoefficientField(7), method="fibres"
+        )
 
 
 @pytest.mark.macaulay2("each")
 def test_results_in_every_form(engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
-    for result in (closure(model, engine=engine), singular_locus(model, engine=engine, ideals=True), dimension(model)):
-        assert json.loads(json.dumps(result.to_json()))["case"] == {"d": 2, "d_out": 1, "a": 2, "t": 2}
+    for result in (
+        closure(model, engine=engine),
+        singular_locus(model, engine=engine, ideals=True),
+        dimension(model),
+    ):
+        assert json.loads(json.dumps(result.to_json()))["case"] == {
+            "d": 2,
+            "d_out": 1,
+            "a": 2,
+            "t": 2,
+        }
         assert "(d, d', a) = (2, 1, 2)" in result.to_text()
         assert result._repr_latex_() == result.to_latex()
         engine.run(Script("round", f'{result.to_macaulay2()}\nmbEmit("read", true)'))
@@ -384,7 +482,9 @@ def test_generators_in_json_are_exact(engine: Engine, program: Path) -> None:
 
 
 @pytest.mark.macaulay2("each")
-def test_where_no_session_is_given_one_is_started(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_session_is_given_one_is_started(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("M2BRIDGE_M2", str(program))
     t = symbols("t")
     cuspidal = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})

@@ -1,4 +1,6 @@
-"""Cross-checks on real Macaulay2, against independent methods, and with wrong statements planted."""
+"""Cross-checks on real Macaulay2, against independent methods, and with wrong statements
+planted.
+"""
 
 import json
 from dataclasses import replace
@@ -40,13 +42,16 @@ def engine(remembering: Engine) -> Engine:
 
 def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
     return {
-        verdict.name: verdict.decision for verdict in cross_check(SingleLayerAttention(*case), engine=engine).verdicts
+        verdict.name: verdict.decision
+        for verdict in cross_check(SingleLayerAttention(*case), engine=engine).verdicts
     }
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 def test_all_small_cases(engine: Engine, d: int) -> None:
-    """The printed (iii) fails exactly for 2 ≤ a < d, except a = 2, d' = 1; where it does, the corrected one holds."""
+    """The printed (iii) fails exactly for 2 ≤ a < d, except a = 2, d' = 1; where it does, the
+    corrected one holds.
+    """
     for case in (c for c in GRID if c[0] == d):
         _, d_out, a = case
         found = outcomes(engine, *case)
@@ -61,7 +66,10 @@ def test_all_small_cases(engine: Engine, d: int) -> None:
             for name in ("3.4 (ii)", "A.3", "A.6", "not-a-manifold"):
                 assert found[name] is Decision.CONFIRMED, (case, name)
         for name in ("3.3", "3.4 (i)", "A.2 (birational)", "A.2 (special fibres)"):
-            assert found[name] is (Decision.NOT_APPLICABLE if two_to_one else Decision.CONFIRMED), (case, name)
+            assert found[name] is (Decision.NOT_APPLICABLE if two_to_one else Decision.CONFIRMED), (
+                case,
+                name,
+            )
         for name in ("3.2 (rank one)", "3.2 (zero)", "3.2 (otherwise)", "A.5"):
             assert found[name] is Decision.CONFIRMED, (case, name)
         assert found["degree"] is Decision.CONFIRMED, case
@@ -85,11 +93,15 @@ def test_the_smallest_refutation_with_its_witness(engine: Engine) -> None:
 
 
 def test_what_can_still_be_said(engine: Engine) -> None:
-    two_to_one = {v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine=engine).verdicts}
+    two_to_one = {
+        v.name: v for v in cross_check(SingleLayerAttention(3, 1, 1), engine=engine).verdicts
+    }
     assert two_to_one["3.3"].decision is Decision.NOT_APPLICABLE
     assert "holds all the same: computed 7, stated 7" in two_to_one["3.3"].reason
     assert "would be false" in two_to_one["A.2 (birational)"].reason
-    degenerate = {v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine=engine).verdicts}
+    degenerate = {
+        v.name: v for v in cross_check(SingleLayerAttention(1, 2), engine=engine).verdicts
+    }
     assert "m2bridge adds the hypothesis d ≥ 2" in degenerate["3.4 (iii)"].reason
     one_token = cross_check(SingleLayerAttention(3, 2, t=1), engine=engine)
     assert {verdict.decision for verdict in one_token.verdicts} == {Decision.NOT_APPLICABLE}
@@ -111,10 +123,23 @@ def test_wrong_statements_are_refuted(engine: Engine) -> None:
     assert rank_of_v.decision is Decision.REFUTED
     assert rank_of_v.witness is not None
     assert rank_of_v.witness.observed is False
-    wrong = {"fibre_points": lambda o, m: 1, "critical": lambda o, m: False, "boundary": lambda o, m: o.r == o.s == 1}
+    wrong = {
+        "fibre_points": lambda o, m: 1,
+        "critical": lambda o, m: False,
+        "boundary": lambda o, m: o.r == o.s == 1,
+    }
     for observable, predict in wrong.items():
-        assert compare(planted(observable=observable, predict=predict), seen).decision is Decision.REFUTED
-    values = {"dimension": 13, "degree": 1, "closed": False, "birational": False, "special_fibre_points": 3}
+        assert (
+            compare(planted(observable=observable, predict=predict), seen).decision
+            is Decision.REFUTED
+        )
+    values = {
+        "dimension": 13,
+        "degree": 1,
+        "closed": False,
+        "birational": False,
+        "special_fibre_points": 3,
+    }
     for observable, value in values.items():
         statement = GlobalStatement("x", "", "", "", observable, lambda m, v=value: v, lambda m: "")  # type: ignore[arg-type]
         assert compare(statement, seen).decision is Decision.REFUTED
@@ -149,7 +174,8 @@ def test_fibres_by_the_projective_route(engine: Engine, case: tuple[int, ...]) -
     library = Path(__file__).with_name("projective.m2").read_text(encoding="utf-8")
     packages = 'scan({"Elimination", "Saturation", "MinimalPrimes"}, needsPackage)\n'
     calls = "\n".join(
-        f'mbEmit("{orbit}", projectiveFibre(matrix(QQ, {_m2(A)}), matrix(QQ, {_m2(V)}), {model.alpha}))'
+        f'mbEmit("{orbit}", projectiveFibre(matrix(QQ, {_m2(A)}), matrix(QQ, {_m2(V)}),'
+        f" {model.alpha}))"
         for orbit in orbits(model)
         for A, V in [representative(orbit, model)]
     )
@@ -172,7 +198,9 @@ def test_fibres_by_sympy(engine: Engine, case: tuple[int, ...]) -> None:
     for orbit, fibre in fibres(model, engine=engine).at.items():
         A, V = representative(orbit, model)
         values = attention.evaluate([entry for row in A + V for entry in row])
-        equations = [i - v for i, v in zip(images, [*values, *[0] * len(attention.relations)], strict=True)]
+        equations = [
+            i - v for i, v in zip(images, [*values, *[0] * len(attention.relations)], strict=True)
+        ]
         chart = [unknowns[0] - 1, symbols("V_1_1") - 1]
         basis = groebner([e for e in equations + chart if e != 0], *unknowns, order="grevlex")
         assert _length(basis, len(unknowns)) == fibre.length
@@ -239,7 +267,9 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
         found = cross_check(model, engine=stuck, timeout=HOUR)
     seen = found.observations
     assert seen is not None
-    assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model)), "of the dense orbit"
+    assert (seen.dimension, seen.degree) == (dimension_formula(model), degree_formula(model)), (
+        "of the dense orbit"
+    )
     assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
     assert len(seen.orbits) == 37, "of 40 answers, three are not about orbits"
     assert len(seen.orbits) + len(seen.missing) == len(orbits(model))
@@ -255,8 +285,13 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
 
 @pytest.mark.macaulay2("each")
 def test_shared_scripts_leave_no_foreign_symbols(session: Macaulay2) -> None:
-    """A name that the shared scripts use before a package defines it would hide the package's own."""
-    code = 'mbEmit("names", select(apply(keys User.Dictionary, toString), name -> not match("^mb", name)))'
+    """A name that the shared scripts use before a package defines it would hide the
+    package's own.
+    """
+    code = (
+        'mbEmit("names", select(apply(keys User.Dictionary, toString), name -> not match("^mb",'
+        " name)))"
+    )
     assert parse(session.run(Script("names", code)).records).values["names"] == []
 
 
@@ -286,7 +321,17 @@ def test_exit_codes(invoke: Invoke, m2: str, arguments: list[str], code: int) ->
         for verdict in found["verdicts"]:
             assert {"statement", "part", "verdict", "witness", "reason"} <= verdict.keys()
         for orbit in found["orbits"]:
-            fields = {"r", "s", "m", "dimension", "fibre_length", "fibre_points", "singular", "critical", "boundary"}
+            fields = {
+                "r",
+                "s",
+                "m",
+                "dimension",
+                "fibre_length",
+                "fibre_points",
+                "singular",
+                "critical",
+                "boundary",
+            }
             assert fields <= orbit.keys()
 
 
@@ -299,13 +344,20 @@ def test_generators_for_all_sizes_are_held_against_cases(
         right = closures.generators
         monkeypatch.setattr(closures, "generators", lambda size: right(size)[1:])
     found = generators_of_all_sizes(CORES[1:3], 2, engine=engine)
-    assert [case.model for case in found.cases] == [SingleLayerAttention(2, 1, 1), SingleLayerAttention(2, 2, 1)]
+    assert [case.model for case in found.cases] == [
+        SingleLayerAttention(2, 1, 1),
+        SingleLayerAttention(2, 2, 1),
+    ]
     assert [case.computed for case in found.cases] == [{2: 3}, {2: 15, 4: 5}]
     assert [(v.name, v.decision) for v in found.verdicts] == [
         ("generators", "REFUTED" if left_out else "CONFIRMED"),
         ("generated", "REFUTED" if left_out else "CONFIRMED"),
     ]
-    said = "(2, 1, 1)" if left_out else "2 cases computed without the core agree, 2 of them in all degrees"
+    said = (
+        "(2, 1, 1)"
+        if left_out
+        else "2 cases computed without the core agree, 2 of them in all degrees"
+    )
     assert all(said in verdict.reason for verdict in found.verdicts)
     assert [case["predicted"] for case in found.to_json()["cases"]] == (
         [{}, {"2": 14, "4": 5}] if left_out else [{"2": 3}, {"2": 15, "4": 5}]

@@ -1,4 +1,6 @@
-"""Families of models with Macaulay2: deep attention, networks, all sizes, equations, and their certificates."""
+"""Families of models with Macaulay2: deep attention, networks, all sizes, equations, and their
+certificates.
+"""
 
 import json
 from collections.abc import Callable
@@ -72,7 +74,9 @@ def test_fibres_are_as_stated(key: str, dimension: int, degree: int, points: int
 
 @pytest.mark.parametrize("key", ["2-2-2-a1-1-t2", "2-2-a1-t1", "2-2-2-a1-2-t2"])
 def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key: str) -> None:
-    """Where all widths are 2 the only condition is det A_k = 0 for a_k = 1: the dimension that ranks tell."""
+    """Where all widths are 2 the only condition is det A_k = 0 for a_k = 1: the dimension that
+    ranks tell.
+    """
     network = DeepAttention.from_key(key)
     corners = [A[0][0] for A in generic_fibre_module._random_weights(network)[0]]
     singular = [
@@ -91,7 +95,9 @@ def test_fibres_in_the_virtual_weights_by_their_equations(engine: Macaulay2, key
 
 @pytest.mark.usefixtures("chosen")
 def test_a_swap_that_is_no_swap_is_a_double_point() -> None:
-    """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the hypothesis."""
+    """Behind a hidden width 1 the vectors that could be exchanged are parallel: excluded by the
+    hypothesis.
+    """
     network = DeepAttention((2, 1, 1), 2)
     assert generic_fibre(network) == GenericFibre(0, 2, 1)
     assert "the last one is 1" in BY_NAME["fibre degree"].hypotheses(network)
@@ -101,16 +107,23 @@ def test_a_cross_check_starts_macaulay2_where_a_statement_needs_it(engine: Macau
     network = DeepAttention((2, 2, 1), (2, 1))
     found = cross_check(network, engine=engine)
     verdicts = {verdict.name: str(verdict.decision) for verdict in found.verdicts}
-    assert (verdicts["fibre (degree)"], verdicts["fibre (dimension)"], verdicts["L"]) == ("CONFIRMED",) * 3
+    assert (verdicts["fibre (degree)"], verdicts["fibre (dimension)"], verdicts["L"]) == (
+        "CONFIRMED",
+    ) * 3
     assert verdicts["3.7"] == verdicts["closed"] == "NOT_APPLICABLE"
     assert found.engine_version == engine.version
     alone = cross_check(network, engine=None, statements=[BY_NAME["L"], BY_NAME["closed"]])
-    assert (alone.engine_version, [str(v.decision) for v in alone.verdicts]) == ("", ["CONFIRMED", "NOT_APPLICABLE"])
+    assert (alone.engine_version, [str(v.decision) for v in alone.verdicts]) == (
+        "",
+        ["CONFIRMED", "NOT_APPLICABLE"],
+    )
 
 
 @pytest.mark.usefixtures("chosen")
 def test_theorem_3_7_without_its_hypothesis_is_not_confirmed() -> None:
-    """A second point in E need not be virtual weights; a curve in the virtual weights is more than a point."""
+    """A second point in E need not be virtual weights; a curve in the virtual weights is more than
+    a point.
+    """
     wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
     for key, verdict in {"2-2-1-a1-2-t2": "REFUTED", "2-2-1-a2-1-t2": "UNDECIDED"}.items():
         network = DeepAttention.from_key(key)
@@ -125,7 +138,11 @@ def test_two_layers_are_not_closed() -> None:
     assert found == dict.fromkeys(closedness.LIMIT_OUTSIDE, True)
     statement = BY_NAME["closed"]
     assert statement.predict(network) is observe(network, "closed").value is False
-    for other in (DeepAttention((3, 3, 3), 2, 2), DeepAttention((2, 2, 2), 2, 3), DeepAttention((3, 3, 3), (1, 2), 3)):
+    for other in (
+        DeepAttention((3, 3, 3), 2, 2),
+        DeepAttention((2, 2, 2), 2, 3),
+        DeepAttention((3, 3, 3), (1, 2), 3),
+    ):
         assert statement.hypotheses(other)
         with pytest.raises(MethodUnavailableError):
             closedness.limit_outside(other)
@@ -142,14 +159,22 @@ LAST = "-- So B has rank one"
 @pytest.mark.parametrize(
     ("right", "wrong", "refused"),
     [
-        (SKEW, SKEW.replace("{0, 0, 1}, {0, 0, 1}", "{0, 0, 1}, {0, 1, 1}"), "networks_for_all_epsilon"),
+        (
+            SKEW,
+            SKEW.replace("{0, 0, 1}, {0, 0, 1}", "{0, 0, 1}, {0, 1, 1}"),
+            "networks_for_all_epsilon",
+        ),
         ("{ {0, 1, 0}, {0, 0, 0}, {0, 0, 0} }", "{ {0, 0, 0}, {0, 0, 0}, {0, 0, 0} }", "rank_one"),
         ("{0, 0, 0}, {1, 2, 1} }", "{0, 0, 0}, {0, 0, 0} }", "columns_span"),
         (LIMIT, A_NETWORK, "no_network"),
     ],
 )
-def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str, refused: str) -> None:
-    """A matrix that is not skew-symmetric, limits that are zero, and a network in place of the limit."""
+def test_changed_examples_show_nothing(
+    engine: Macaulay2, right: str, wrong: str, refused: str
+) -> None:
+    """A matrix that is not skew-symmetric, limits that are zero, and a network in place of the
+    limit.
+    """
     script = closedness.limit_script(DeepAttention((3, 3, 3), 2, 3))
     assert right in script.body
     body = script.body if refused == "no_network" else script.body.partition(LAST)[0]
@@ -157,18 +182,32 @@ def test_changed_examples_show_nothing(engine: Macaulay2, right: str, wrong: str
     assert answer.boolean(refused) is False
 
 
-CERTIFIED = ["2-2-1-a2-2-t2", "2-2-1-a2-1-t2", "2-2-1-a1-2-t2", "2-2-1-a2-2-t1", "2-1-1-a2-2-t2", "3-1-a2-t2"]
+CERTIFIED = [
+    "2-2-1-a2-2-t2",
+    "2-2-1-a2-1-t2",
+    "2-2-1-a1-2-t2",
+    "2-2-1-a2-2-t1",
+    "2-1-1-a2-2-t2",
+    "3-1-a2-t2",
+]
 
 
 @pytest.mark.parametrize("key", CERTIFIED)
-def test_fibres_are_certified_and_computed_anew_without_macaulay2(engine: Macaulay2, key: str) -> None:
+def test_fibres_are_certified_and_computed_anew_without_macaulay2(
+    engine: Macaulay2, key: str
+) -> None:
     for certificate in certify_all(DeepAttention.from_key(key), ["3.7", "fibre"], engine=engine):
         assert "groebner" not in certificate.script["text"]
         assert verify(certificate).accepted, verify(certificate)
         evidence = certificate.evidence
-        for name, number in [(observable, number) for observable in evidence for number in evidence[observable]]:
+        for name, number in [
+            (observable, number) for observable in evidence for number in evidence[observable]
+        ]:
             wrong = evidence | {name: evidence[name] | {number: evidence[name][number] + 1}}
-            assert verify(replace(certificate, evidence=wrong).sealed()).check == f"evidence.{name}.{number}"
+            assert (
+                verify(replace(certificate, evidence=wrong).sealed()).check
+                == f"evidence.{name}.{number}"
+            )
 
 
 def test_closedness_is_certified_and_computed_anew_without_macaulay2(engine: Macaulay2) -> None:
@@ -186,9 +225,19 @@ def test_closedness_is_certified_and_computed_anew_without_macaulay2(engine: Mac
 
 @pytest.mark.parametrize(
     ("widths", "degree"),
-    [((2, 2, 1), 2), ((2, 2, 2), 2), ((3, 2, 1), 2), ((2, 1, 2, 1), 2), ((2, 2, 1), 4), ((2, 1, 2), 3), ((3, 1, 2), 1)],
+    [
+        ((2, 2, 1), 2),
+        ((2, 2, 2), 2),
+        ((3, 2, 1), 2),
+        ((2, 1, 2, 1), 2),
+        ((2, 2, 1), 4),
+        ((2, 1, 2), 3),
+        ((3, 1, 2), 1),
+    ],
 )
-def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[int, ...], degree: int) -> None:
+def test_the_dimension_is_that_of_the_kernel(
+    engine: Macaulay2, widths: tuple[int, ...], degree: int
+) -> None:
     network = PolynomialNetwork(widths, degree)
     found = closure(network.parametrization(), engine=engine, strategy="elimination", timeout=HOUR)
     assert found.dimension == rank_result(network).lower
@@ -196,7 +245,8 @@ def test_the_dimension_is_that_of_the_kernel(engine: Macaulay2, widths: tuple[in
 
 # Theorems for all sizes with Macaulay2: the same ideals as by linear algebra, and the command.
 
-KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")  # which needs no Macaulay2
+# which needs no Macaulay2
+KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")
 
 
 @pytest.mark.usefixtures("chosen")
@@ -230,32 +280,47 @@ def test_command(invoke: Invoke, m2: str) -> None:
 
 
 def test_certificates_of_the_command(invoke: Invoke, m2: str, tmp_path: Path) -> None:
-    """Written by one command, and gone on with by another; verified and reported without Macaulay2."""
+    """Written by one command, and gone on with by another; verified and reported without
+    Macaulay2.
+    """
     out = ("--out", str(tmp_path), "--executor", "serial", "--m2", m2)
     first = invoke("certify", "--all-sizes", "--check", "3.3", *out)
-    assert (first.returncode, first.stdout.splitlines()[0]) == (0, "cases: 1 (1 question), done: 0, to do: 1")
+    assert (first.returncode, first.stdout.splitlines()[0]) == (
+        0,
+        "cases: 1 (1 question), done: 0, to do: 1",
+    )
     second = invoke("certify", "--all-sizes", "--check", "3.3,A.4", *out, "--json")
-    assert (second.returncode, json.loads(second.stdout)["answers"]) == (1, {"CONFIRMED": 1, "REFUTED": 1})
+    assert (second.returncode, json.loads(second.stdout)["answers"]) == (
+        1,
+        {"CONFIRMED": 1, "REFUTED": 1},
+    )
     assert invoke("verify", str(tmp_path)).returncode == 0
     assert "false for 2 ≤ a < d, except (a, d') = (2, 1)" in invoke("report", str(tmp_path)).stdout
 
 
-# The equations of closures beyond elimination, held against Gröbner bases by Macaulay2. That there are no other
-# generators, and the Hilbert series, rest on one theorem in the program that makes certificates and in the one that
-# verifies them. A Gröbner basis of the generators knows nothing of it: of an ideal with too few generators, or of
-# another variety, the Hilbert series would be another one.
+# The equations of closures beyond elimination, held against Gröbner bases by Macaulay2. That there
+# are no other generators, and the Hilbert series, rest on one theorem in the program that makes
+# certificates and in the one that verifies them. A Gröbner basis of the generators knows nothing of
+# it: of an ideal with too few generators, or of another variety, the Hilbert series would be
+# another one.
 
 T = symbols("T")
 
 
 def poincare(session: Macaulay2, generators: object) -> Poly:
-    """The numerator of the Hilbert series over (1 − T)ⁿ, n the number of variables, modulo a prime."""
-    code = "p = poincare sub(I, (ZZ/32003)(monoid ring I)); apply(listForm p, (e, c) -> (first e, c))"
+    """The numerator of the Hilbert series over (1 − T)ⁿ, n the number of variables, modulo
+    a prime.
+    """
+    code = (
+        "p = poincare sub(I, (ZZ/32003)(monoid ring I)); apply(listForm p, (e, c) -> (first e, c))"
+    )
     return Poly.from_dict(dict(session.value(code, I=generators)), T)
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)], ids=str)
+@pytest.mark.parametrize(
+    "case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)], ids=str
+)
 def test_the_generators_have_the_series_that_is_proved(
     case: tuple[int, int, int], sessions: Callable[[Path], Macaulay2], m2: str
 ) -> None:
@@ -265,12 +330,16 @@ def test_the_generators_have_the_series_that_is_proved(
     assert answer["all_generators"]
     series = answer["hilbert_series"]
     variables = answer["hilbert_function"][1]
-    expected = Poly(series["numerator"][::-1], T) * Poly(1 - T, T) ** (variables - series["denominator_exponent"])
+    expected = Poly(series["numerator"][::-1], T) * Poly(1 - T, T) ** (
+        variables - series["denominator_exponent"]
+    )
     assert poincare(sessions(Path(m2)), found.equations.ideal()) == expected
 
 
 @pytest.mark.engine
-def test_too_few_generators_have_another_series(sessions: Callable[[Path], Macaulay2], m2: str) -> None:
+def test_too_few_generators_have_another_series(
+    sessions: Callable[[Path], Macaulay2], m2: str
+) -> None:
     """One of 45 quadrics, or all ten cubics, left out."""
     ideal = EQUATIONS.observe(SingleLayerAttention(3, 1, 1)).equations.ideal()
     session = sessions(Path(m2))
@@ -287,24 +356,42 @@ QUESTIONS = tuple(questions("attention"))
 GRID = [(d, d_out, a) for d in range(1, 4) for d_out in range(1, 5) for a in range(1, d + 1)]
 
 
-@pytest.mark.parametrize("case", [*GRID, *((4, 4, a) for a in range(1, 5)), (5, 5, 5), (3, 7, 2), (5, 1, 1)])
-def test_fibres_by_linear_algebra_are_those_of_macaulay2(engine: Macaulay2, case: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize(
+    "case", [*GRID, *((4, 4, a) for a in range(1, 5)), (5, 5, 5), (3, 7, 2), (5, 1, 1)]
+)
+def test_fibres_by_linear_algebra_are_those_of_macaulay2(
+    engine: Macaulay2, case: tuple[int, int, int]
+) -> None:
     model = SingleLayerAttention(*case)
-    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(model, engine=engine).at
+    assert {orbit: fibre_scheme(orbit, model) for orbit in orbits(model)} == fibres(
+        model, engine=engine
+    ).at
 
 
 @pytest.mark.parametrize("case", [(1, 2), (2, 1, 1), (3, 2, 2), (3, 3, 3, 3)])
-def test_observations_without_an_engine_are_the_same(engine: Macaulay2, case: tuple[int, ...]) -> None:
+def test_observations_without_an_engine_are_the_same(
+    engine: Macaulay2, case: tuple[int, ...]
+) -> None:
     model = SingleLayerAttention(*case)
     ours, theirs = recheck(model), observe_attention(model, engine=engine)
-    for name in ("model", "orbits", "dimension", "degree", "closed", "boundary_family", "generic_fibre"):
+    for name in (
+        "model",
+        "orbits",
+        "dimension",
+        "degree",
+        "closed",
+        "boundary_family",
+        "generic_fibre",
+    ):
         assert getattr(ours, name) == getattr(theirs, name)
 
 
 @pytest.mark.parametrize("case", [(1, 1), (2, 1), (2, 2, 1), (3, 1, 1), (2, 1, 3, 3), (2, 2, 2, 1)])
 def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
-    without = ({"equations"} if model.t == 1 else set()) | ({"polar-degrees"} if nondegenerate(model) else set())
+    without = ({"equations"} if model.t == 1 else set()) | (
+        {"polar-degrees"} if nondegenerate(model) else set()
+    )
     asked = tuple(key for key in QUESTIONS if key not in without)
     certificates = certify_all(model, asked, engine=engine)
     assert tuple(certificate.question for certificate in certificates) == asked
@@ -327,7 +414,10 @@ def test_what_is_trusted(engine: Macaulay2) -> None:
 
 
 def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
-    for model, question in [(SingleLayerAttention(3, 2), "closure"), (SingleLayerAttention(8, 8), "3.4")]:
+    for model, question in [
+        (SingleLayerAttention(3, 2), "closure"),
+        (SingleLayerAttention(8, 8), "3.4"),
+    ]:
         with pytest.raises(TimeLimitError):
             certify(model, question, engine=engine, timeout=0.001)
     large = SingleLayerAttention(7, 7)

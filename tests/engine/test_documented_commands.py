@@ -43,26 +43,37 @@ from tests.examples import (
     to_run,
 )
 
-# Every command of README and docs ends within a minute, and says nothing of a mistake. Those whose output the site
-# shows are run when it is built.
+# Every command of README and docs ends within a minute, and says nothing of a mistake. Those whose
+# output the site shows are run when it is built.
 
 MOST = 120.0
-"""Seconds of computing: a minute on two cores. A busy machine makes commands later, and computes no more."""
+"""Seconds of computing: a minute on two cores. A busy machine makes commands later, and computes no
+more.
+"""
 
 REFUTES = {"cross-check", "certify"}
-"""Commands that end with 1 where a statement is refuted, as some of the documented ones are meant to be."""
+"""Commands that end with 1 where a statement is refuted, as some of the documented ones are meant
+to be.
+"""
 
 
 def test_each_command_of_the_program_is_documented() -> None:
     """Which also shows that the blocks are found."""
-    named = {name for block in documented().values() for command in block for name in command.split()}
+    named = {
+        name for block in documented().values() for command in block for name in command.split()
+    }
     assert {str(command.name) for command in COMMANDS} <= named
 
 
 def test_blocks() -> None:
-    text = "m2bridge a\n\n    $ m2bridge b \\\n      --c\n    out\n\nx\n```sh\nm2bridge d  # e\n```\n"
+    text = (
+        "m2bridge a\n\n    $ m2bridge b \\\n      --c\n    out\n\nx\n```sh\nm2bridge d  # e\n```\n"
+    )
     text += "```python\nm2bridge f\n```\n"
-    assert [commands(block) for block in blocks(text)] == [["m2bridge b        --c"], ["m2bridge d"]]
+    assert [commands(block) for block in blocks(text)] == [
+        ["m2bridge b        --c"],
+        ["m2bridge d"],
+    ]
 
 
 def test_each_documented_command_is_run() -> None:
@@ -82,18 +93,25 @@ def test_outputs_of_a_block() -> None:
 
 
 def test_output_is_shown_of_commands_that_are_run_here() -> None:
-    assert {"m2bridge singular-locus --d 2 --d-out 1", "m2bridge cross-check 3.4 --all-sizes"} <= set(shown())
+    assert {
+        "m2bridge singular-locus --d 2 --d-out 1",
+        "m2bridge cross-check 3.4 --all-sizes",
+    } <= set(shown())
     assert set(shown()) <= {command for block in to_run().values() for command in block}
 
 
 def shows(printed: str, lines: list[str]) -> bool:
-    """Whether the output is that of the document, apart from spaces, seconds and the version of Macaulay2."""
+    """Whether the output is that of the document, apart from spaces, seconds and the version of
+    Macaulay2.
+    """
     pattern = ".*".join(re.escape(part) for part in plain(lines).split("…"))
     return re.fullmatch(pattern, plain(printed.splitlines()), re.DOTALL) is not None
 
 
 def plain(lines: list[str]) -> str:
-    masked = (" ".join(re.sub(r"Macaulay2 [\d.]+|[\d.]+ m?s\b", "_", line).split()) for line in lines)
+    masked = (
+        " ".join(re.sub(r"Macaulay2 [\d.]+|[\d.]+ m?s\b", "_", line).split()) for line in lines
+    )
     return "\n".join(line for line in masked if line)
 
 
@@ -107,30 +125,46 @@ def computed() -> float:
 
 
 SHELL = set("|<>;&$`*")
-"""Signs that a shell reads; commands without any are run in this process, but for README's first."""
+"""Signs that a shell reads; commands without any are run in this process, but for README's
+first.
+"""
 GRID = re.compile(r"\b1\.\.[2-9]\b")
-"""Sizes of grids, the first of which goes up to 2 here: that large ones lose nothing is tested with the batches."""
+"""Sizes of grids, the first of which goes up to 2 here: that large ones lose nothing is tested with
+the batches.
+"""
 LONG = {
-    "m2bridge closure --d 3 --d-out 2 --timeout 50": "m2bridge closure --d 2 --d-out 1 --timeout 50",
-    "m2bridge weights examples/weights.npz --heads 4 --skip --json": "m2bridge weights narrow.npz --skip --json",
+    "m2bridge closure --d 3 --d-out 2 --timeout 50": (
+        "m2bridge closure --d 2 --d-out 1 --timeout 50"
+    ),
+    "m2bridge weights examples/weights.npz --heads 4 --skip --json": (
+        "m2bridge weights narrow.npz --skip --json"
+    ),
     "m2bridge figure weights examples/weights.npz --heads 4 --out weights.svg": (
         "m2bridge figure weights narrow.npz --out weights.svg"
     ),
 }
-"""What takes longest, in a smaller case; the generators of degree 5 are found in ``test_implicitization_attention``,
-and all of (3, 2, 2) are proved in ``test_preprint``, by the command. The weights of all heads are README's."""
+"""What takes longest, in a smaller case; the generators of degree 5 are found in
+``test_implicitization_attention``, and all of (3, 2, 2) are proved in ``test_preprint``, by the
+command. The weights of all heads are README's.
+"""
 
 
 def narrow(path: Path) -> None:
     """Write one head of width 4 of the weights that are an example."""
     with np.load(ROOT / "examples" / "weights.npz") as weights:
-        first = {name: matrix for name, matrix in weights.items() if "self_attn" in name and matrix.ndim == 2}
+        first = {
+            name: matrix
+            for name, matrix in weights.items()
+            if "self_attn" in name and matrix.ndim == 2
+        }
     parts = {name: matrix.reshape(-1, 16, 16)[:, :4, :4] for name, matrix in first.items()}
     np.savez(path, **{name: part.reshape(-1, 4) for name, part in parts.items()})
 
 
 def smaller(command: str) -> str:
-    """The command with small grids, and in this process or one other; more are for the tests of batches."""
+    """The command with small grids, and in this process or one other; more are for the tests of
+    batches.
+    """
     ranges = chain(["1..2"], repeat("1"))
     few = {"certify": " --executor serial", "atlas": " --workers 1" * ("--from" not in command)}
     return GRID.sub(lambda _: next(ranges), command) + few.get(command.split()[1], "")
@@ -157,7 +191,9 @@ def test_a_block(
         before = computed()
         if typed or SHELL & set(command):
             line = ["sh", "-c", command]
-            done = subprocess.run(line, timeout=PATIENCE, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            done = subprocess.run(
+                line, timeout=PATIENCE, stdin=subprocess.DEVNULL, capture_output=True, text=True
+            )
         else:
             program, *words = shlex.split(smaller(LONG.get(command, command)))
             assert program == "m2bridge"
@@ -169,7 +205,8 @@ def test_a_block(
         assert shows(done.stdout, shown().get(command, ["…"])), done.stdout
 
 
-# The Python of README and docs that no cell of the site is: it runs, and says what its comments say.
+# The Python of README and docs that no cell of the site is: it runs, and says what its comments
+# say.
 
 SMALLER = {"/shared/results": "results", "1..6": "1", "workers=2": "workers=1"}
 """What stands in documents, and is run in a folder of its own and in seconds."""
@@ -197,10 +234,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(program: str, names: dict[str, Any]) -> list[tuple[str, str]]:
-    """The values that the program shows without printing them, each with the comment in its line."""
+    """The values that the program shows without printing them, each with the comment in its
+    line.
+    """
     shown, lines = [], program.splitlines()
     for statement in ast.parse(program).body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Compare | ast.Attribute):
+        if isinstance(statement, ast.Expr) and isinstance(
+            statement.value, ast.Compare | ast.Attribute
+        ):
             value = eval(compile(ast.Expression(statement.value), "document", "eval"), names)
             shown.append((str(value), lines[statement.lineno - 1].partition("  # ")[2]))
         else:
@@ -218,7 +259,11 @@ def test_programs_are_found() -> None:
 
 @pytest.mark.parametrize("name", programs())
 def test_a_program(
-    name: str, m2: str, sessions: Callable[[Path], Macaulay2], here: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    m2: str,
+    sessions: Callable[[Path], Macaulay2],
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     program = programs()[name]
     for long, short in SMALLER.items():
@@ -235,16 +280,24 @@ def test_a_program(
 
 
 @pytest.mark.parametrize("name", [*sorted(WITH_ENGINE | ASKING), "m2bridge"])
-def test_examples(name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples(
+    name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
+) -> None:
     test = examples(name)
     with shared(sessions(Path(m2)), monkeypatch) as names:
         test.globs.update(names)
         assert not failures(test)
 
 
-def test_examples_of_methods(m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_of_methods(
+    m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
+) -> None:
     found = method_examples("Macaulay2", "Workspace")
-    assert {test.name for test in found} >= {"Macaulay2.value", "Macaulay2.workspace", "Workspace.run"}
+    assert {test.name for test in found} >= {
+        "Macaulay2.value",
+        "Macaulay2.workspace",
+        "Workspace.run",
+    }
     with shared(sessions(Path(m2)), monkeypatch) as names:
         for test in found:
             test.globs.update(names)

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy.polys.rings import PolyElement
 
-from m2bridge import CoefficientField, Engine, Ideal, IdealSingularLocus, Macaulay2, ideal, read_ideal_file
+from m2bridge import (
+    CoefficientField,
+    Engine,
+    Ideal,
+    IdealSingularLocus,
+    Macaulay2,
+    ideal,
+    read_ideal_file,
+)
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import UNDECIDED
@@ -31,15 +39,17 @@ def engine(remembering: Engine) -> Engine:
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
 
-# generators, variables: dimension of V(I), components of the singular locus; by hand, from the partial derivatives and
-# the points where components meet.
+# generators, variables: dimension of V(I), components of the singular locus; by hand, from the
+# partial derivatives and the points where components meet.
 KNOWN: list[tuple[list[str], str, int, list[list[str]]]] = [
     (["x^2 - y^2*z"], "x y z", 2, [["x", "y"]]),  # Whitney umbrella
     (["y^2 - x^3"], "x y", 1, [["x", "y"]]),  # cusp
     (["x^2 + y^2 - z^2"], "x y z", 2, [["x", "y", "z"]]),  # cone
     (["x^2 + y^2 - 1"], "x y", 1, []),  # circle
-    (["x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"], "x y z", 2, [["x", "y"], ["x", "z"], ["y", "z"]]),  # Steiner
-    (["x*z - y^2", "y*w - z^2", "x*w - y*z"], "x y z w", 2, [["x", "y", "z", "w"]]),  # cone over the twisted cubic
+    # Steiner
+    (["x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"], "x y z", 2, [["x", "y"], ["x", "z"], ["y", "z"]]),
+    # cone over the twisted cubic
+    (["x*z - y^2", "y*w - z^2", "x*w - y*z"], "x y z w", 2, [["x", "y", "z", "w"]]),
     # not radical
     (["x^2"], "x y", 1, []),  # a double line is a line
     (["x^2", "x*y"], "x y", 1, []),  # a line with an embedded point
@@ -51,9 +61,12 @@ KNOWN: list[tuple[list[str], str, int, list[list[str]]]] = [
     (["x*z", "y*z"], "x y z", 2, [["x", "y", "z"]]),  # a plane and a line through it
     (["z*(z - 1)", "x*z", "y*z"], "x y z", 2, []),  # a plane and a point beside it
     (["x*y*(x + y)"], "x y z", 2, [["x", "y"]]),  # three planes in a line
-    (["y*(y - x^2)"], "x y", 1, [["x", "y"]]),  # tangent curves: the point is found although gradients are parallel
-    (["z*(x^2 - y^3)", "w*(x^2 - y^3)"], "x y z w", 3, [["x", "y"], ["z", "w", "x^2 - y^3"]]),  # it meets the plane
-    (["y*(x^2 - y^2*z)", "(z - 1)*(x^2 - y^2*z)"], "x y z", 2, [["x", "y"]]),  # a line through a singular point
+    # tangent curves: the point is found although gradients are parallel
+    (["y*(y - x^2)"], "x y", 1, [["x", "y"]]),
+    # it meets the plane
+    (["z*(x^2 - y^3)", "w*(x^2 - y^3)"], "x y z w", 3, [["x", "y"], ["z", "w", "x^2 - y^3"]]),
+    # a line through a singular point
+    (["y*(x^2 - y^2*z)", "(z - 1)*(x^2 - y^2*z)"], "x y z", 2, [["x", "y"]]),
     # irreducible over QQ only
     (["x^2 + y^2"], "x y", 1, [["x", "y"]]),
     (["x^2 - 2"], "x y", 1, []),
@@ -69,7 +82,9 @@ def components(locus: IdealSingularLocus) -> set[Ideal]:
     return {component.ideal for component in locus.components}
 
 
-@pytest.mark.parametrize(("generators", "variables", "dimension", "expected"), KNOWN, ids=lambda value: str(value))
+@pytest.mark.parametrize(
+    ("generators", "variables", "dimension", "expected"), KNOWN, ids=lambda value: str(value)
+)
 def test_by_hand(
     engine: Engine, generators: list[str], variables: str, dimension: int, expected: list[list[str]]
 ) -> None:
@@ -84,7 +99,9 @@ def test_by_hand(
 
 
 def test_the_criterion_for_the_whole_ideal_is_wrong_where_dimensions_differ(engine: Engine) -> None:
-    """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the codimension of all."""
+    """A plane, and beside it a cusp in another plane: the gradients have rank 1 at the cusp, the
+    codimension of all.
+    """
     beside = ideal("z*(z - 1)", "(x^2 - y^3)*(z - 1)", variables="x y z")
     entries = [entry for row in beside.jacobian().entries for entry in row]
     assert (beside + ideal(entries)).dimension(engine=engine) == -1
@@ -97,7 +114,9 @@ def test_characteristic_p(engine: Engine) -> None:
     two = CoefficientField(2)
     assert components(ideal("x^2 - y", field=two).singular_locus(engine=engine)) == set()
     locus = ideal("x^2 + y^2*z", field=two).singular_locus(engine=engine)
-    assert [str(component.ideal) for component in locus.components or ()] == ["ideal(x, y) of GF(2)[x, y, z]"]
+    assert [str(component.ideal) for component in locus.components or ()] == [
+        "ideal(x, y) of GF(2)[x, y, z]"
+    ]
 
 
 def partial_derivatives(f: PolyElement) -> list[PolyElement]:
@@ -112,20 +131,30 @@ curves = st.dictionaries(
 )
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(first=curves, second=curves, p=st.sampled_from([0, 5]))
 def test_plane_curves(
     engine: Engine, first: dict[tuple[int, int], int], second: dict[tuple[int, int], int], p: int
 ) -> None:
-    """Of a curve f·g² the singular points are the zeros of its reduced equation and of its partial derivatives."""
+    """Of a curve f·g² the singular points are the zeros of its reduced equation and of its partial
+    derivatives.
+    """
     ring = PolynomialRing(CoefficientField(p), ("x", "y"))
     domain = ring.sympy_ring.domain
-    f, g = (ring.sympy_ring.from_dict({m: domain(c) for m, c in h.items() if domain(c)}) for h in (first, second))
+    f, g = (
+        ring.sympy_ring.from_dict({m: domain(c) for m, c in h.items() if domain(c)})
+        for h in (first, second)
+    )
     if not f * g:
         return
     locus = Ideal(ring, (f * g**2,)).singular_locus(engine=engine)
     (curve,) = Ideal(ring, (f * g**2,)).to_flint()
-    (reduced,) = ideal([prod((factor for factor, _ in curve.factor()[1]), start=curve * 0 + 1)]).generators
+    (reduced,) = ideal(
+        [prod((factor for factor, _ in curve.factor()[1]), start=curve * 0 + 1)]
+    ).generators
     by_hand = Ideal(ring, tuple(filter(None, [reduced, *partial_derivatives(reduced)])))
     assert locus.ideal is not None
     assert by_hand.radical(engine=engine).equals(locus.ideal, engine=engine)
@@ -136,12 +165,18 @@ def test_plane_curves(
 def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
     points = product(range(5), repeat=2)
     return {
-        p for p in points if not any(g.evaluate(list(zip(g.ring.gens, p, strict=True))) for g in given_ideal.generators)
+        p
+        for p in points
+        if not any(
+            g.evaluate(list(zip(g.ring.gens, p, strict=True))) for g in given_ideal.generators
+        )
     }
 
 
 class Late:
-    """An engine that reaches its limit after some answers; the first three are the components of the variety."""
+    """An engine that reaches its limit after some answers; the first three are the components of
+    the variety.
+    """
 
     version = "0"
 
@@ -178,8 +213,12 @@ def test_at_the_limit_the_components_so_far_are_shown_with_exit_code_3(
     assert "singular locus   not decided" in text
 
 
-def test_components_proved_until_the_limit_are_shown_with_a_bound_for_the_others(engine: Engine) -> None:
-    """A cone over the twisted cubic and a cusp beside it: where the cone is done, the cusp is left."""
+def test_components_proved_until_the_limit_are_shown_with_a_bound_for_the_others(
+    engine: Engine,
+) -> None:
+    """A cone over the twisted cubic and a cusp beside it: where the cone is done, the cusp
+    is left.
+    """
     names = "x y z w u"
     cone = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", "u", variables=names)
     both = cone.intersect(ideal("x^2 - y^3", "u - 1", variables=names), engine=engine)
@@ -191,7 +230,9 @@ def test_components_proved_until_the_limit_are_shown_with_a_bound_for_the_others
         part = both.singular_locus(engine=limited, minors="selected")  # type: ignore[arg-type]
         assert part.unfinished
         assert {c.ideal for c in part.proved} <= {c.ideal for c in whole.components}
-        rest = [c.dimension for c in whole.components if c.ideal not in {c.ideal for c in part.proved}]
+        rest = [
+            c.dimension for c in whole.components if c.ideal not in {c.ideal for c in part.proved}
+        ]
         assert part.rest_dimension is None or max(rest, default=-1) <= part.rest_dimension
         seen.add((len(part.proved), part.rest_dimension))
         if limited.complete:
@@ -215,7 +256,9 @@ def test_every_example_is_tested() -> None:
 @pytest.mark.parametrize("name", SHOWN)
 def test_examples(engine: Engine, name: str) -> None:
     given_ideal, title = read_ideal_file((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
-    record = json.loads(json.dumps(singular_locus(given_ideal, engine=engine, title=title).to_json()))
+    record = json.loads(
+        json.dumps(singular_locus(given_ideal, engine=engine, title=title).to_json())
+    )
     found = (record["variety_dimension"], len(record["variety"]), record["dimension"])
     assert (*found, [component["generators"] for component in record["components"]]) == SHOWN[name]
 
@@ -232,8 +275,17 @@ def test_forms(engine: Engine) -> None:
 
 
 def test_the_map_has_the_same_locus(invoke: Invoke, m2: str) -> None:
-    """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same equation."""
-    done = invoke("singular-locus", "--map", str(EXAMPLES.parent / "whitney_umbrella.toml"), "--m2", m2, "--json")
+    """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same
+    equation.
+    """
+    done = invoke(
+        "singular-locus",
+        "--map",
+        str(EXAMPLES.parent / "whitney_umbrella.toml"),
+        "--m2",
+        m2,
+        "--json",
+    )
     (component,) = json.loads(done.stdout)["components"]
     assert sorted(component["generators"]) == ["x", "y"]
 
@@ -247,20 +299,34 @@ z = "t^3"
 """
 
 
-def test_the_projective_variety_of_a_homogeneous_map(invoke: Invoke, m2: str, tmp_path: Path) -> None:
-    """A cubic with a cusp at (1 : 0 : 0), by its parametrization and by its equation; and the smooth twisted cubic."""
+def test_the_projective_variety_of_a_homogeneous_map(
+    invoke: Invoke, m2: str, tmp_path: Path
+) -> None:
+    """A cubic with a cusp at (1 : 0 : 0), by its parametrization and by its equation; and the
+    smooth twisted cubic.
+    """
     file = tmp_path / "cusp.toml"
     file.write_text(CURVE)
     for field in ("QQ", "GF(32003)"):
         options = ("--projective", "--m2", m2, "--field", field, "--json")
         of_map = json.loads(invoke("singular-locus", "--map", str(file), *options).stdout)
         of_ideal = json.loads(invoke("singular-locus", "--ideal", "y^3 - x*z^2", *options).stdout)
-        same = ("projective", "variety_dimension", "dimension", "components", "generators", "proved", "rest_dimension")
+        same = (
+            "projective",
+            "variety_dimension",
+            "dimension",
+            "components",
+            "generators",
+            "proved",
+            "rest_dimension",
+        )
         assert {name: of_map[name] for name in same} == {name: of_ideal[name] for name in same}
         assert (of_map["variety_dimension"], of_map["dimension"]) == (1, 0)
         assert sorted(of_map["generators"]) == ["y", "z"]
     twisted = str(EXAMPLES.parent / "twisted_cubic.toml")
-    smooth = json.loads(invoke("singular-locus", "--map", twisted, "--projective", "--m2", m2, "--json").stdout)
+    smooth = json.loads(
+        invoke("singular-locus", "--map", twisted, "--projective", "--m2", m2, "--json").stdout
+    )
     assert (smooth["variety_dimension"], smooth["dimension"], smooth["components"]) == (1, -1, [])
 
 
@@ -280,7 +346,10 @@ def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke,
         (["--family", "attention"], "--ideal and --family exclude each other"),
         (["--field", "GF(4)"], "not a prime"),
         (["--ideal", "nowhere.toml"], "nowhere.toml"),
-        (["--ideal", str(EXAMPLES.parent / "segre.toml")], "this file holds a map, and no ideal: write --map FILE"),
+        (
+            ["--ideal", str(EXAMPLES.parent / "segre.toml")],
+            "this file holds a map, and no ideal: write --map FILE",
+        ),
     ],
 )
 def test_bad_arguments_get_one_line(invoke: Invoke, arguments: list[str], words: str) -> None:

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from sympy import Poly, groebner, symbols
 
-from m2bridge import CoefficientField, Engine, Ideal, Macaulay2, PolynomialMap, Script, ideal, read_mrdi
+from m2bridge import (
+    CoefficientField,
+    Engine,
+    Ideal,
+    Macaulay2,
+    PolynomialMap,
+    Script,
+    ideal,
+    read_mrdi,
+)
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
@@ -41,10 +50,16 @@ def sets(*listed: Sequence[str], variables: str) -> set[Ideal]:
 
 @pytest.mark.macaulay2("each")
 def test_twisted_cubic(engine: Engine) -> None:
-    """Harris, Algebraic Geometry, 1.10: prime, of codimension 2 and degree 3; 3n + 1 functions of degree n."""
+    """Harris, Algebraic Geometry, 1.10: prime, of codimension 2 and degree 3; 3n + 1 functions of
+    degree n.
+    """
     cubic = TWISTED_CUBIC
     assert cubic.is_prime(engine=engine)
-    assert (cubic.dimension(engine=engine), cubic.codimension(engine=engine), cubic.degree(engine=engine)) == (2, 2, 3)
+    assert (
+        cubic.dimension(engine=engine),
+        cubic.codimension(engine=engine),
+        cubic.degree(engine=engine),
+    ) == (2, 2, 3)
     assert cubic.hilbert_series(engine=engine).numerator == (1, 2)
     assert cubic.hilbert_polynomial(engine=engine).to_sympy("n") == 3 * n + 1
     assert cubic.betti_table(engine=engine).rows == {(0, 0): 1, (1, 1): 3, (2, 1): 2}
@@ -65,12 +80,16 @@ def test_a_complete_intersection_that_contains_the_twisted_cubic(engine: Engine)
 
 @pytest.mark.macaulay2("each")
 def test_an_embedded_component(engine: Engine) -> None:
-    """Eisenbud, Commutative Algebra, section 3.3: (x², xy) = (x) ∩ (x², y), associated primes (x) and (x, y)."""
+    """Eisenbud, Commutative Algebra, section 3.3: (x², xy) = (x) ∩ (x², y), associated primes (x)
+    and (x, y).
+    """
     given_ideal = ideal("x^2", "x*y")
     found = given_ideal.primary_decomposition(engine=engine)
     assert len(found) == 2
     assert found[0].intersect(found[1], engine=engine) == given_ideal
-    assert set(given_ideal.associated_primes(engine=engine)) == sets(["x"], ["x", "y"], variables="x y")
+    assert set(given_ideal.associated_primes(engine=engine)) == sets(
+        ["x"], ["x", "y"], variables="x y"
+    )
     assert set(given_ideal.minimal_primes(engine=engine)) == sets(["x"], variables="x y")
     assert given_ideal.radical(engine=engine) == ideal("x", variables="x y")
     assert not given_ideal.is_radical(engine=engine)
@@ -78,10 +97,15 @@ def test_an_embedded_component(engine: Engine) -> None:
 
 
 def test_adjacent_minors(engine: Engine) -> None:
-    """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors and a plane."""
+    """Diaconis, Eisenbud, Sturmfels (1998): of a 2 × 3 matrix, adjacent minors meet in all minors
+    and a plane.
+    """
     adjacent = ideal("a*e - b*d", "b*f - c*e")
     everything = adjacent + ideal("a*f - c*d", variables="a b c d e f")
-    assert set(adjacent.minimal_primes(engine=engine)) == {everything, ideal("b", "e", variables="a b c d e f")}
+    assert set(adjacent.minimal_primes(engine=engine)) == {
+        everything,
+        ideal("b", "e", variables="a b c d e f"),
+    }
     assert adjacent.is_radical(engine=engine)
     assert not adjacent.is_prime(engine=engine)
 
@@ -91,7 +115,10 @@ def test_primes_depend_on_the_field(engine: Engine) -> None:
     assert ideal("x^2 + 1").is_prime(engine=engine)
     assert ideal("x^2 + 1", field=SEVEN).is_prime(engine=engine)
     found = ideal("x^2 + 1", field=FIVE).minimal_primes(engine=engine)
-    assert [str(prime) for prime in found] == ["ideal(x + 2) of GF(5)[x]", "ideal(x - 2) of GF(5)[x]"]
+    assert [str(prime) for prime in found] == [
+        "ideal(x + 2) of GF(5)[x]",
+        "ideal(x - 2) of GF(5)[x]",
+    ]
 
 
 def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
@@ -103,8 +130,16 @@ def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
 @pytest.mark.macaulay2("each")
 def test_unit_and_zero_ideal(engine: Engine) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
-    assert (one.dimension(engine=engine), one.codimension(engine=engine), one.degree(engine=engine)) == (-1, 3, 0)
-    assert (zero.dimension(engine=engine), zero.codimension(engine=engine), zero.degree(engine=engine)) == (2, 0, 1)
+    assert (
+        one.dimension(engine=engine),
+        one.codimension(engine=engine),
+        one.degree(engine=engine),
+    ) == (-1, 3, 0)
+    assert (
+        zero.dimension(engine=engine),
+        zero.codimension(engine=engine),
+        zero.degree(engine=engine),
+    ) == (2, 0, 1)
     for decompose in (one.minimal_primes, one.primary_decomposition, one.associated_primes):
         assert decompose(engine=engine) == ()
     for decompose in (zero.minimal_primes, zero.primary_decomposition, zero.associated_primes):
@@ -151,7 +186,9 @@ def test_images(engine: Engine) -> None:
     assert ideal("s^2 - t", variables="s t").image(square, engine=engine) == ideal("x - y")
     assert ideal("s", variables="s t").image(square, engine=engine) == ideal("x", variables="x y")
     assert ideal("s^2", variables="s t").image(square, engine=engine) == ideal("x", variables="x y")
-    assert ideal("s^3", variables="s t").image(square, engine=engine) == ideal("x^2", variables="x y")
+    assert ideal("s^3", variables="s t").image(square, engine=engine) == ideal(
+        "x^2", variables="x y"
+    )
     assert ideal(1, variables="s t").image(square, engine=engine) == ideal(1, variables="x y")
     assert ideal(variables="s t").image(square, engine=engine).generators == ()
     double_line = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2])
@@ -165,12 +202,18 @@ def test_groups_of_names(engine: Engine) -> None:
     assert given_ideal.equals(given_ideal + given_ideal * given_ideal, engine=engine)
     assert {prime.ring for prime in given_ideal.minimal_primes(engine=engine)} == {given_ideal.ring}
     union = given_ideal.minimal_primes(engine=engine)
-    assert union[0].intersect(*union[1:], engine=engine).equals(given_ideal.radical(engine=engine), engine=engine)
+    assert (
+        union[0]
+        .intersect(*union[1:], engine=engine)
+        .equals(given_ideal.radical(engine=engine), engine=engine)
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_squarefree_monomial_ideals(engine: Engine, seed: int) -> None:
-    """Miller, Sturmfels, Combinatorial Commutative Algebra, 1.2: minimal primes are minimal vertex covers."""
+    """Miller, Sturmfels, Combinatorial Commutative Algebra, 1.2: minimal primes are minimal vertex
+    covers.
+    """
     variables = ["a", "b", "c", "d", "e"]
     triples = list(combinations(variables, 3)) + list(combinations(variables, 2))
     edges = triples[seed :: 4 + seed]
@@ -185,7 +228,9 @@ def test_squarefree_monomial_ideals(engine: Engine, seed: int) -> None:
     expected = {ideal(sorted(cover), variables=variables) for cover in minimal}
     assert set(given_ideal.minimal_primes(engine=engine)) == expected
     assert given_ideal.codimension(engine=engine) == min(map(len, minimal))
-    assert given_ideal.degree(engine=engine) == sum(len(cover) == min(map(len, minimal)) for cover in minimal)
+    assert given_ideal.degree(engine=engine) == sum(
+        len(cover) == min(map(len, minimal)) for cover in minimal
+    )
 
 
 HOMOGENEOUS = [
@@ -201,11 +246,16 @@ HOMOGENEOUS = [
 
 @pytest.mark.parametrize("given_ideal", HOMOGENEOUS, ids=str)
 def test_resolutions(engine: Engine, given_ideal: Ideal) -> None:
-    """Compositions vanish, entries have the right degrees, and ranks and Betti numbers give the Hilbert series.
+    """Compositions vanish, entries have the right degrees, and ranks and Betti numbers give the
+    Hilbert series.
 
-    Eisenbud, The Geometry of Syzygies, Corollary 1.10: the numerator over (1 − T)^n is Σ (−1)^i β_ij T^j.
+    Eisenbud, The Geometry of Syzygies, Corollary 1.10: the numerator over (1 − T)^n is Σ (−1)^i
+    β_ij T^j.
     """
-    resolution, table = given_ideal.resolution(engine=engine), given_ideal.betti_table(engine=engine)
+    resolution, table = (
+        given_ideal.resolution(engine=engine),
+        given_ideal.betti_table(engine=engine),
+    )
     assert resolution.betti == table
     for first, second in pairwise(resolution.differentials):
         columns = list(zip(*second.entries, strict=True))
@@ -218,7 +268,8 @@ def test_resolutions(engine: Engine, given_ideal: Ideal) -> None:
     for step, matrix in enumerate(resolution.differentials):
         for row, target in zip(matrix.entries, resolution.modules[step].degrees, strict=True):
             for entry, source in zip(row, resolution.modules[step + 1].degrees, strict=True):
-                assert {sum(m) for m in entry} <= {source[0] - target[0]} - {0}  # no units: the resolution is minimal
+                # no units: the resolution is minimal
+                assert {sum(m) for m in entry} <= {source[0] - target[0]} - {0}
     numerator: Counter[int] = Counter()
     for (i, _, j), count in table.entries:
         numerator[j] += (-1) ** i * count
@@ -248,8 +299,12 @@ def test_groebner_bases_are_those_of_sympy(engine: Engine) -> None:
         for p in (0, 101):
             options = {"modulus": p} if p else {"domain": "QQ"}
             expected = groebner(listed, x, y, z, order="grevlex", **options)
-            found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(engine=engine)
-            assert set(found) == set(ideal([Poly(g, x, y, z, **options) for g in expected.exprs]).generators)
+            found = ideal(listed, variables="x y z", field=CoefficientField(p)).groebner_basis(
+                engine=engine
+            )
+            assert set(found) == set(
+                ideal([Poly(g, x, y, z, **options) for g in expected.exprs]).generators
+            )
             assert all(g.LC == 1 for g in found)
 
 
@@ -267,12 +322,19 @@ WRITTEN = [
 def test_macaulay2_reads_its_own_text(engine: Engine, given_ideal: Ideal) -> None:
     text = given_ideal.to_macaulay2()
     name = text.split("\n")[-len(given_ideal.generators) or -1].split(" = ")[0]
-    found = parse(engine.run(Script("text", f'{text}\nmbEmit("read", {name})')).records).ideal("read")
+    found = parse(engine.run(Script("text", f'{text}\nmbEmit("read", {name})')).records).ideal(
+        "read"
+    )
     assert (found.ring, found.generators) == (given_ideal.ring, given_ideal.generators)
 
 
 def test_a_limit_on_time(engine: Engine) -> None:
-    large = ideal([f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1" for i in range(9)])
+    large = ideal(
+        [
+            f"x_{i}^7 + x_{(i + 1) % 9}^5*x_{(i + 3) % 9} - {i + 2}*x_{(i + 5) % 9}^6 + 1"
+            for i in range(9)
+        ]
+    )
     with pytest.raises(TimeLimitError):
         large.primary_decomposition(engine=engine, timeout=0.5)
 
@@ -283,7 +345,9 @@ fields = st.sampled_from([QQ, CoefficientField(2), CoefficientField(3), Coeffici
 
 
 @st.composite
-def pairs(draw: st.DrawFn, over: st.SearchStrategy[CoefficientField] = fields) -> tuple[Ideal, Ideal]:
+def pairs(
+    draw: st.DrawFn, over: st.SearchStrategy[CoefficientField] = fields
+) -> tuple[Ideal, Ideal]:
     """Two ideals of one ring."""
     ring = PolynomialRing(draw(over), ("x", "y", "z"))
     domain = ring.sympy_ring.domain
@@ -296,7 +360,10 @@ def pairs(draw: st.DrawFn, over: st.SearchStrategy[CoefficientField] = fields) -
     return drawn(), drawn()
 
 
-FEW = settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+FEW = settings(
+    max_examples=6,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 
 
 @FEW
@@ -314,7 +381,9 @@ def test_laws_of_operations(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     assert saturation.contains(quotient, engine=asked)
     assert saturation.quotient(second, engine=asked).equals(saturation, engine=asked)
     assert (first + second).contains(first, engine=asked)
-    assert both.dimension(engine=asked) == max(first.dimension(engine=asked), second.dimension(engine=asked))
+    assert both.dimension(engine=asked) == max(
+        first.dimension(engine=asked), second.dimension(engine=asked)
+    )
     eliminated = first.eliminate("x", engine=asked)
     assert all(first.contains(generator, engine=asked) for generator in eliminated.generators)
 
@@ -326,24 +395,37 @@ def test_laws_of_decompositions(engine: Engine, pair: tuple[Ideal, Ideal]) -> No
     radical = given_ideal.radical(engine=asked)
     one = ideal(1, variables=given_ideal.ring.variables, field=given_ideal.ring.field)
     components = given_ideal.primary_decomposition(engine=asked)
-    primes, minimal = given_ideal.associated_primes(engine=asked), given_ideal.minimal_primes(engine=asked)
+    primes, minimal = (
+        given_ideal.associated_primes(engine=asked),
+        given_ideal.minimal_primes(engine=asked),
+    )
     assert radical.contains(given_ideal, engine=asked)
     assert radical.is_radical(engine=asked)
     assert one.intersect(*components, engine=asked).equals(given_ideal, engine=asked)
     assert one.intersect(*minimal, engine=asked).equals(radical, engine=asked)
     assert all(prime.is_prime(engine=asked) for prime in primes)
     assert len(components) == len(primes)
-    assert all(any(c.radical(engine=asked).equals(p, engine=asked) for p in primes) for c in components)
+    assert all(
+        any(c.radical(engine=asked).equals(p, engine=asked) for p in primes) for c in components
+    )
     assert all(any(m.equals(p, engine=asked) for p in primes) for m in minimal)
-    assert given_ideal.dimension(engine=asked) == max((p.dimension(engine=asked) for p in minimal), default=-1)
-    assert given_ideal.is_prime(engine=asked) == (len(minimal) == 1 and minimal[0].equals(given_ideal, engine=asked))
+    assert given_ideal.dimension(engine=asked) == max(
+        (p.dimension(engine=asked) for p in minimal), default=-1
+    )
+    assert given_ideal.is_prime(engine=asked) == (
+        len(minimal) == 1 and minimal[0].equals(given_ideal, engine=asked)
+    )
 
 
 @FEW
 @given(pair=pairs())
 def test_flint_and_macaulay2_agree(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
     first, second = pair
-    if first.ring.field == QQ and None not in (small_basis(first), small_basis(second), small_basis(first + second)):
+    if first.ring.field == QQ and None not in (
+        small_basis(first),
+        small_basis(second),
+        small_basis(first + second),
+    ):
         assert first.contains(second) == first.contains(second, engine=engine)
         assert first.equals(second) == first.equals(second, engine=engine)
         assert first.equals(first + first * second) is True
@@ -352,7 +434,9 @@ def test_flint_and_macaulay2_agree(engine: Engine, pair: tuple[Ideal, Ideal]) ->
 @FEW
 @given(pair=pairs(st.just(CoefficientField(3))))
 def test_points_over_a_small_field(engine: Engine, pair: tuple[Ideal, Ideal]) -> None:
-    """Radical, product and intersection have the zeros that they should have, at all 27 points over GF(3)."""
+    """Radical, product and intersection have the zeros that they should have, at all 27 points over
+    GF(3).
+    """
     first, second = pair
     assert _zeros(first.radical(engine=engine)) == _zeros(first)
     assert _zeros(first.intersect(second, engine=engine)) == _zeros(first) | _zeros(second)
@@ -365,7 +449,9 @@ def _zeros(given_ideal: Ideal) -> set[tuple[int, ...]]:
     return {
         point
         for point in points
-        if not any(g.evaluate(list(zip(g.ring.gens, point, strict=True))) for g in given_ideal.generators)
+        if not any(
+            g.evaluate(list(zip(g.ring.gens, point, strict=True))) for g in given_ideal.generators
+        )
     }
 
 
@@ -390,7 +476,9 @@ def engine_of_mrdi(m2: str, sessions: Callable[[Path], Macaulay2]) -> Macaulay2:
 
 
 @pytest.mark.parametrize("given", IDEALS, ids=str)
-def test_macaulay2_reads_what_we_write(engine_of_mrdi: Macaulay2, given: Ideal, tmp_path: Path) -> None:
+def test_macaulay2_reads_what_we_write(
+    engine_of_mrdi: Macaulay2, given: Ideal, tmp_path: Path
+) -> None:
     given.write_mrdi(tmp_path / "ideal.mrdi")
     body = f'needsPackage "MRDI"\nmbEmit("read", loadMRDI get "{tmp_path / "ideal.mrdi"}")'
     found = parse(engine_of_mrdi.run(Script("read", body)).records).ideal("read")
@@ -398,7 +486,9 @@ def test_macaulay2_reads_what_we_write(engine_of_mrdi: Macaulay2, given: Ideal, 
 
 
 @pytest.mark.parametrize("given", IDEALS, ids=str)
-def test_we_read_what_macaulay2_writes(engine_of_mrdi: Macaulay2, given: Ideal, tmp_path: Path) -> None:
+def test_we_read_what_macaulay2_writes(
+    engine_of_mrdi: Macaulay2, given: Ideal, tmp_path: Path
+) -> None:
     path = tmp_path / "ideal.mrdi"
     lines = [
         'needsPackage "MRDI"',
@@ -417,15 +507,23 @@ def test_what_we_write_is_valid(engine_of_mrdi: Macaulay2, tmp_path: Path) -> No
     for namespace in ("Macaulay2", "Oscar"):
         IDEALS[0].write_mrdi(tmp_path / namespace, namespace)
         engine_of_mrdi.run(
-            Script("check", f'needsPackage "MRDI"\nvalidateMRDI get "{tmp_path / namespace}"\nmbEmit("valid", true)')
+            Script(
+                "check",
+                f'needsPackage "MRDI"\nvalidateMRDI get "{tmp_path / namespace}"\nmbEmit("valid",'
+                " true)",
+            )
         )
 
 
 def test_macaulay2_reads_rings_in_oscars_words(engine_of_mrdi: Macaulay2, tmp_path: Path) -> None:
-    """Over QQ; it reads no ideals, polynomials over QQ, or finite fields as Oscar writes them yet (1.26.06)."""
+    """Over QQ; it reads no ideals, polynomials over QQ, or finite fields as Oscar writes them yet
+    (1.26.06).
+    """
     given = ideal("x^2 - y")
     written = given.to_mrdi("Oscar")
     (ring,) = written["_refs"].values()
     (tmp_path / "ring.mrdi").write_text(json.dumps({"_ns": written["_ns"], **ring}))
-    body = f'needsPackage "MRDI"\nmbEmit("read", ideal vars loadMRDI get "{tmp_path / "ring.mrdi"}")'
+    body = (
+        f'needsPackage "MRDI"\nmbEmit("read", ideal vars loadMRDI get "{tmp_path / "ring.mrdi"}")'
+    )
     assert parse(engine_of_mrdi.run(Script("read", body)).records).ideal("read").ring == given.ring

@@ -38,9 +38,10 @@ TWO = CoefficientField(2)
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
-# name: dimension (affine), degree, generators by degree, generic fibre, base locus.
-# Harris, Algebraic Geometry: A First Course, 1.10, 2.12, 18.15 (Segre), 18.13 (Veronese), 19.10 (determinantal);
-# Gr(2,5) has degree 5, the Catalan number; Kileel, Trager, Bruna (2019) for polynomial networks.
+# name: dimension (affine), degree, generators by degree, generic fibre, base locus. Harris,
+# Algebraic Geometry: A First Course, 1.10, 2.12, 18.15 (Segre), 18.13 (Veronese), 19.10
+# (determinantal); Gr(2,5) has degree 5, the Catalan number; Kileel, Trager, Bruna (2019) for
+# polynomial networks.
 KNOWN = {
     "twisted_cubic": (2, 3, {"2": 3}, 0, 0),
     "segre": (4, 3, {"2": 3}, 1, 3),
@@ -64,14 +65,24 @@ def test_examples(engine: Macaulay2, name: str) -> None:
     polynomial_map, title = read_map((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8"))
     found = image(polynomial_map, engine=engine, title=title)
     record = json.loads(json.dumps(found.to_json()))
-    assert (record["dimension"], record["degree"], record["generator_degrees"]) == (dimension, degree, generators)
+    assert (record["dimension"], record["degree"], record["generator_degrees"]) == (
+        dimension,
+        degree,
+        generators,
+    )
     assert (record["generic_fibre_dimension"], record["base_locus_dimension"]) == (fibre, base)
-    assert (record["complete"], record["dimension_status"], record["unfinished"]) == ("proved", "proved", None)
+    assert (record["complete"], record["dimension_status"], record["unfinished"]) == (
+        "proved",
+        "proved",
+        None,
+    )
     assert title in found.to_text()
 
 
 def test_the_attention_example_is_the_model(engine: Macaulay2) -> None:
-    polynomial_map, _ = read_map((EXAMPLES / "lightning_attention.toml").read_text(encoding="utf-8"))
+    polynomial_map, _ = read_map(
+        (EXAMPLES / "lightning_attention.toml").read_text(encoding="utf-8")
+    )
     model = SingleLayerAttention(2, 1).parametrization("full")
     assert dict(zip(polynomial_map.coordinates, polynomial_map.images, strict=True)) == dict(
         zip(model.coordinates, model.images, strict=True)
@@ -83,7 +94,11 @@ def test_maps_with_relations_and_without_base_locus(engine: Macaulay2) -> None:
         '[map]\nparameters=["s","t"]\nrelations=["s^2+t^2-1"]\n[coordinates]\nx="s^2"\ny="s*t"\nz="t^2"'
     )
     found = image(circle, engine=engine)
-    assert (found.source_dimension, found.base_locus_dimension, found.generic_fibre_dimension) == (1, -1, 0)
+    assert (found.source_dimension, found.base_locus_dimension, found.generic_fibre_dimension) == (
+        1,
+        -1,
+        0,
+    )
     assert "base locus      empty" in found.to_text()
     with pytest.raises(MethodUnavailableError, match="free parameters"):
         image(circle, engine=engine, strategy="multigraded")
@@ -101,8 +116,16 @@ def test_titles_are_words_and_no_program(engine: Macaulay2, tmp_path: Path) -> N
 def test_a_map_without_parameters_is_a_point(engine: Macaulay2, field: CoefficientField) -> None:
     point = PolynomialMap.from_expressions([], {"x": 3, "y": Rational(1, 2), "z": 0})
     found = image(point, engine=engine, field=field)
-    assert (found.source_dimension, found.generic_fibre_dimension, found.base_locus_dimension) == (0, 0, -1)
-    assert (found.closure.dimension, found.closure.degree, str(found.closure.completeness)) == (0, 1, "proved")
+    assert (found.source_dimension, found.generic_fibre_dimension, found.base_locus_dimension) == (
+        0,
+        0,
+        -1,
+    )
+    assert (found.closure.dimension, found.closure.degree, str(found.closure.completeness)) == (
+        0,
+        1,
+        "proved",
+    )
     assert found.closure.codimension == 3
     for generator in found.closure.ideal.generators:
         domain = generator.ring.domain
@@ -115,12 +138,18 @@ def test_a_map_without_parameters_is_a_point(engine: Macaulay2, field: Coefficie
 def test_relations_are_equations_of_a_set_of_points(engine: Macaulay2) -> None:
     doubled = image(PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2]), engine=engine)
     assert list(doubled.closure.generator_texts()) == ["x"]
-    assert (doubled.closure.degree, doubled.generic_fibre_dimension, doubled.source_irreducible) == (1, 0, True)
+    assert (
+        doubled.closure.degree,
+        doubled.generic_fibre_dimension,
+        doubled.source_irreducible,
+    ) == (1, 0, True)
     cusp = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [(s**2 - t**3) ** 2])
     (component,) = singular_locus(cusp, engine=engine).components or ()
     assert component.dimension == 0
     inseparable = closure(
-        PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]), engine=engine, field=TWO
+        PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 - t**2]),
+        engine=engine,
+        field=TWO,
     )
     assert list(inseparable.generator_texts()) == ["x + y"]
 
@@ -153,7 +182,11 @@ def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) ->
 
 def test_linear_relations_modulo_a_prime(engine: Macaulay2) -> None:
     multiples = PolynomialMap.from_expressions([s, t], {"x": 2 * s, "y": 3 * s, "z": t**2})
-    for field, generator in [(TWO, "x"), (CoefficientField(3), "y"), (CoefficientField(5), "x + y")]:
+    for field, generator in [
+        (TWO, "x"),
+        (CoefficientField(3), "y"),
+        (CoefficientField(5), "x + y"),
+    ]:
         found = closure(multiples, engine=engine, field=field)
         assert (list(found.generator_texts()), found.dimension) == ([generator], 2)
 
@@ -162,7 +195,9 @@ def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
     parabola = closure(PolynomialMap.from_expressions([s], {"x": s, "y": s**2 + 1}), engine=engine)
     assert "(T + 1)/(1 - T), of the ring of leading forms" in parabola.to_text()
     assert parabola.to_json()["hilbert_series_of"] == "ring of leading forms"
-    cone = closure(PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2}), engine=engine)
+    cone = closure(
+        PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2}), engine=engine
+    )
     assert "leading forms" not in cone.to_text()
     assert cone.to_json()["hilbert_series_of"] == "coordinate ring"
 
@@ -170,7 +205,15 @@ def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
 def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
     done = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--json", "--m2", str(program))
     assert (done.returncode, json.loads(done.stdout)["degree"]) == (0, 3)
-    partial = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--max-degree", "2", "--json", "--m2", str(program))
+    partial = invoke(
+        "implicitize",
+        str(EXAMPLES / "segre.toml"),
+        "--max-degree",
+        "2",
+        "--json",
+        "--m2",
+        str(program),
+    )
     assert json.loads(partial.stdout)["complete"] == "up to degree 2"
     bad = tmp_path / "bad.toml"
     bad.write_text('[map]\nparameters = ["s"]\n[coordinates]\nx = "s +* 2"\n')
@@ -184,10 +227,26 @@ def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [
-        ('relations = ["s", "s - 1"]\n[coordinates]\nx = "s"', (), "[map] relations: they have no common zero"),
-        ('relations = ["1"]\n[coordinates]\nx = "s"', (), "[map] relations: they have no common zero"),
-        ('[coordinates]\nx = "s/7"', ("--field", "GF(7)"), "--field: the coordinate x has no meaning over GF(7)"),
-        ('title = "a\\nrun \\"touch made\\""\n[coordinates]\nx = "s"', (), "[map] title: must be one line"),
+        (
+            'relations = ["s", "s - 1"]\n[coordinates]\nx = "s"',
+            (),
+            "[map] relations: they have no common zero",
+        ),
+        (
+            'relations = ["1"]\n[coordinates]\nx = "s"',
+            (),
+            "[map] relations: they have no common zero",
+        ),
+        (
+            '[coordinates]\nx = "s/7"',
+            ("--field", "GF(7)"),
+            "--field: the coordinate x has no meaning over GF(7)",
+        ),
+        (
+            'title = "a\\nrun \\"touch made\\""\n[coordinates]\nx = "s"',
+            (),
+            "[map] title: must be one line",
+        ),
         ('[coordinates]\nx = "(s+t+1)^300"', (), "[coordinates] x: column 8: too large"),
     ],
 )
@@ -221,7 +280,9 @@ def test_names_in_any_alphabet(program: Path, command: str, invoke: Invoke, tmp_
     path.write_text(ALPHABETS, encoding="utf-8")
     arguments = ["implicitize", str(path), "--m2", str(program), "--json"]
     poor = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    in_poor = subprocess.run([command, *arguments], capture_output=True, env=poor, text=True, check=False)
+    in_poor = subprocess.run(
+        [command, *arguments], capture_output=True, env=poor, text=True, check=False
+    )
     for done in (invoke(*arguments), in_poor):
         assert (done.returncode, done.stderr) == (0, "")
         found = json.loads(done.stdout)
@@ -232,7 +293,8 @@ def test_names_in_any_alphabet(program: Path, command: str, invoke: Invoke, tmp_
     assert in_poor.stdout.isascii()
 
 
-# Random maps of small degree against Macaulay2's own kernel, over QQ and small prime fields, where ranks can fail.
+# Random maps of small degree against Macaulay2's own kernel, over QQ and small prime fields, where
+# ranks can fail.
 
 SEEDS = range(6)
 FIELDS = (0, 2, 3, 5, 7)
@@ -241,7 +303,9 @@ UNLUCKY = (32003, 32004, 32003 * 31991 + 1, 2147483647, 2147483648)
 
 
 def random_map(p: int, seed: int) -> PolynomialMap:
-    """One to four sums of up to three terms of degree ≤ 3; half of the maps are homogeneous, some are p-th powers."""
+    """One to four sums of up to three terms of degree ≤ 3; half of the maps are homogeneous, some
+    are p-th powers.
+    """
     chance = Random(100 * p + seed)
     parameters = symbols(f"s1:{chance.randint(2, 4)}")
     homogeneous, degree = seed % 2 == 0, chance.randint(1, 3)
@@ -254,16 +318,23 @@ def random_map(p: int, seed: int) -> PolynomialMap:
         return monomial
 
     images = {
-        f"x{i}": sum((term() for _ in range(chance.randint(1, 3))), Integer(0)) for i in range(chance.randint(2, 4))
+        f"x{i}": sum((term() for _ in range(chance.randint(1, 3))), Integer(0))
+        for i in range(chance.randint(2, 4))
     }
     if p in (2, 3) and seed % 3 == 0:
         images["x0"] = images["x0"] ** p
     return PolynomialMap.from_expressions(parameters, images)
 
 
-def by_kernel(polynomial_map: PolynomialMap, field: str, generators: list[str], engine: Macaulay2) -> Answer:
-    """Macaulay2's own kernel in its default grading, written without any of our templates and notation."""
-    images = ", ".join(f"({str(f.as_expr()).replace('**', '^')})*1_parameterRing" for f in polynomial_map.images)
+def by_kernel(
+    polynomial_map: PolynomialMap, field: str, generators: list[str], engine: Macaulay2
+) -> Answer:
+    """Macaulay2's own kernel in its default grading, written without any of our templates and
+    notation.
+    """
+    images = ", ".join(
+        f"({str(f.as_expr()).replace('**', '^')})*1_parameterRing" for f in polynomial_map.images
+    )
     found = ", ".join(f"({text})*1_coordinateRing" for text in generators) or "0_coordinateRing"
     program = f"""
 parameterRing = {field}[{", ".join(polynomial_map.source.variables)}]
@@ -277,7 +348,9 @@ mbEmit("degree", degree whole)
 
 
 def check(found: Dimension, expected: int, p: int) -> None:
-    """No rank exceeds the dimension, in characteristic 0 it is the dimension, and only what is so is called proved."""
+    """No rank exceeds the dimension, in characteristic 0 it is the dimension, and only what is so
+    is called proved.
+    """
     ranks = [finding for finding in found.findings if finding.method.startswith("jacobian")]
     assert ranks
     for finding in ranks:
@@ -298,16 +371,27 @@ def test_ideals_and_dimensions_are_those_of_the_kernel(engine: Macaulay2, p: int
         generators = [str(g.as_expr()).replace("**", "^") for g in found.ideal.generators]
         kernel = by_kernel(polynomial_map, f"ZZ/{p}" if p else "QQ", generators, engine)
         assert kernel.boolean("equal"), polynomial_map.images
-        assert (found.dimension, found.degree) == (kernel.integer("dimension"), kernel.integer("degree"))
-        check(dimension(polynomial_map, engine=engine, field=field, method="all"), kernel.integer("dimension"), p)
+        assert (found.dimension, found.degree) == (
+            kernel.integer("dimension"),
+            kernel.integer("degree"),
+        )
+        check(
+            dimension(polynomial_map, engine=engine, field=field, method="all"),
+            kernel.integer("dimension"),
+            p,
+        )
 
 
 CASES = [(1, 2, 1, 1), (2, 1, 1, 1), (2, 2, 1, 1), (2, 1, 1, 2), (2, 2, 2, 2)]
 
 
 @pytest.mark.parametrize(("case", "p"), [*product(CASES, (0, 2, 3)), ((3, 1, 1, 1), 2)])
-def test_the_rank_and_the_kernel_agree_for_attention(engine: Macaulay2, case: tuple[int, ...], p: int) -> None:
-    found = dimension(SingleLayerAttention(*case), engine=engine, field=CoefficientField(p), method="all")
+def test_the_rank_and_the_kernel_agree_for_attention(
+    engine: Macaulay2, case: tuple[int, ...], p: int
+) -> None:
+    found = dimension(
+        SingleLayerAttention(*case), engine=engine, field=CoefficientField(p), method="all"
+    )
     eliminated = next(f.value for f in found.findings if f.method == "elimination")
     assert eliminated is not None
     check(found, eliminated, p)

@@ -45,7 +45,9 @@ def running(pid: int) -> bool:
 
 @pytest.fixture
 def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder for temporary files, here and in programs started from here; sockets in it need a short name."""
+    """The folder for temporary files, here and in programs started from here; sockets in it need a
+    short name.
+    """
     with tempfile.TemporaryDirectory(prefix="left-") as folder:
         monkeypatch.setattr("tempfile.tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
@@ -64,7 +66,9 @@ engine = Macaulay2(sys.argv[1])
 
 
 @contextmanager
-def python(program: Path, code: str, shell: str = 'exec "$@"', **environment: str) -> Iterator[subprocess.Popen[str]]:
+def python(
+    program: Path, code: str, shell: str = 'exec "$@"', **environment: str
+) -> Iterator[subprocess.Popen[str]]:
     """A program that has a session ``engine``, started by a shell line."""
     command = [sys.executable, "-c", PREAMBLE + textwrap.dedent(code), str(program)]
     process = subprocess.Popen(
@@ -102,7 +106,9 @@ def asked():
 
 @pytest.mark.macaulay2("any")
 def test_calls_without_an_engine_share_one_session(program: Path, temporary: Path) -> None:
-    """Sets, methods and threads take one process; a child of ``fork`` another; all are gone at the end."""
+    """Sets, methods and threads take one process; a child of ``fork`` another; all are gone at the
+    end.
+    """
     code = """
     from concurrent.futures import ThreadPoolExecutor
     with ThreadPoolExecutor(4) as pool:
@@ -120,7 +126,9 @@ def test_calls_without_an_engine_share_one_session(program: Path, temporary: Pat
     print(*{*found, int(number)}, int(pid) not in pids, psutil.pid_exists(int(pid)))
     print(*sorted({p for p in [*pids, current().pid]}))
     """
-    with python(program, SHARED + textwrap.dedent(code), M2BRIDGE_M2=str(program), TMPDIR=str(temporary)) as process:
+    with python(
+        program, SHARED + textwrap.dedent(code), M2BRIDGE_M2=str(program), TMPDIR=str(temporary)
+    ) as process:
         first, second = printed(process)
         assert first == "3 True False"
         (pid,) = map(int, second.split())
@@ -136,9 +144,13 @@ THREAD = "thread = threading.Thread(target=one, args=[engine]); thread.start(); 
 
 
 @pytest.mark.parametrize("start", ["engine.start()", THREAD], ids=["main thread", "ended thread"])
-def test_no_process_survives_where_hang_ups_are_ignored(program: Path, start: str, tmp_path: Path) -> None:
+def test_no_process_survives_where_hang_ups_are_ignored(
+    program: Path, start: str, tmp_path: Path
+) -> None:
     looping = tmp_path / "looping"
-    code = f"{start}\none(engine)\nprint(engine.pid, flush=True)\nengine.run({LOOP.format(looping)})"
+    code = (
+        f"{start}\none(engine)\nprint(engine.pid, flush=True)\nengine.run({LOOP.format(looping)})"
+    )
     with python(program, code, IGNORING) as process:
         assert process.stdout is not None
         leader = int(process.stdout.readline())
@@ -160,7 +172,9 @@ def session(leader: int) -> list[int]:
 
 
 def test_a_program_starts_with_a_clean_slate(program: Path) -> None:
-    """It ignores and holds back no signals, and has no files of ours, whatever this process was given."""
+    """It ignores and holds back no signals, and has no files of ours, whatever this process was
+    given.
+    """
     code = """
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
@@ -213,8 +227,12 @@ def test_sessions_that_are_dropped_end_their_processes(program: Path, temporary:
 
 
 @pytest.mark.macaulay2("any")
-def test_folders_of_killed_processes_are_swept_at_the_next_start(program: Path, temporary: Path) -> None:
-    with python(program, "engine.start(); print(engine.pid, flush=True); signal.pause()") as process:
+def test_folders_of_killed_processes_are_swept_at_the_next_start(
+    program: Path, temporary: Path
+) -> None:
+    with python(
+        program, "engine.start(); print(engine.pid, flush=True); signal.pause()"
+    ) as process:
         assert process.stdout is not None
         process.stdout.readline()
         (folder,) = temporary.iterdir()
@@ -291,7 +309,9 @@ def test_files_of_macaulay2_itself_are_removed(program: Path, temporary: Path) -
 @pytest.mark.macaulay2("any")
 def test_threads_take_turns(program: Path) -> None:
     with Macaulay2(program) as engine, ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(lambda n: emitted(engine, f"{n}^2"), range(40))) == [n**2 for n in range(40)]
+        assert list(threads.map(lambda n: emitted(engine, f"{n}^2"), range(40))) == [
+            n**2 for n in range(40)
+        ]
         assert len(list(threads.map(lambda _: engine.start() or engine.pid, range(8)))) == 8
 
 
@@ -358,7 +378,9 @@ def test_a_forked_child_does_not_keep_the_session_of_a_killed_parent(program: Pa
 
 @pytest.mark.parametrize(("ending", "limit"), [("exit 7", HOUR), ("while true do sleep 1", 1)])
 def test_children_that_nobody_waits_for(program: Path, ending: str, limit: float) -> None:
-    """Where SIGCHLD is ignored nobody knows how Macaulay2 ended; it ends all the same, and starts again."""
+    """Where SIGCHLD is ignored nobody knows how Macaulay2 ended; it ends all the same, and starts
+    again.
+    """
     code = f"""
     try:
         engine.run(Script("ending", "{ending}"), timeout={limit})
@@ -368,14 +390,19 @@ def test_children_that_nobody_waits_for(program: Path, ending: str, limit: float
     engine.close()
     """
     with python(program, code, IGNORING) as process:
-        assert printed(process) == ["EngineDiedError" if "exit" in ending else "TimeLimitError", "True"]
+        assert printed(process) == [
+            "EngineDiedError" if "exit" in ending else "TimeLimitError",
+            "True",
+        ]
 
 
 # Scripts
 
 
 def test_nothing_of_a_script_stays(program: Path) -> None:
-    """Macaulay2 keeps a table of names, which would keep all rings and functions; it does not grow."""
+    """Macaulay2 keeps a table of names, which would keep all rings and functions; it does
+    not grow.
+    """
     names = 'value Core#"private dictionary"#"Attributes"'
     script = Script(
         "ring",
@@ -394,9 +421,27 @@ def test_nothing_of_a_script_stays(program: Path) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        *("mbRun = 0", "mbReport = 0", "mbEmit = 0", "symbol mbArray <- 0", "mbLength = 0", "mbShared = 0"),
-        *("erase symbol mbRun", "erase symbol mbReport", "scan(2, i -> erase symbol mbEmit)", "dictionaryPath = {}"),
-        *("mbOutput = 0", "mbNonce = 0; mbRecords = 0", "close mbOutput", "protect symbol mbOutput", "clearAll()"),
+        *(
+            "mbRun = 0",
+            "mbReport = 0",
+            "mbEmit = 0",
+            "symbol mbArray <- 0",
+            "mbLength = 0",
+            "mbShared = 0",
+        ),
+        *(
+            "erase symbol mbRun",
+            "erase symbol mbReport",
+            "scan(2, i -> erase symbol mbEmit)",
+            "dictionaryPath = {}",
+        ),
+        *(
+            "mbOutput = 0",
+            "mbNonce = 0; mbRecords = 0",
+            "close mbOutput",
+            "protect symbol mbOutput",
+            "clearAll()",
+        ),
     ],
 )
 def test_no_script_breaks_the_session_for_the_next_one(engine: Macaulay2, code: str) -> None:
@@ -452,7 +497,10 @@ def test_strange_environments(program: Path, tmp_path: Path, home: str, folder: 
 @pytest.mark.macaulay2("any")
 def test_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch, program: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
-    with Macaulay2(program) as engine, pytest.raises(EngineError, match=r"no temporary folder can be made: .*TMPDIR"):
+    with (
+        Macaulay2(program) as engine,
+        pytest.raises(EngineError, match=r"no temporary folder can be made: .*TMPDIR"),
+    ):
         engine.start()
 
 
@@ -462,7 +510,11 @@ def test_few_open_files(program: Path, command: str, files: int) -> None:
     line = f'ulimit -n {files}; exec "$@"'
     arguments = [command, "closure", "--d", "2", "--d-out", "1", "--json", "--m2", str(program)]
     found = subprocess.run(
-        ["sh", "-c", line, "sh", *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False
+        ["sh", "-c", line, "sh", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     if found.returncode == 0:
         assert json.loads(found.stdout)["degree"] == 4
@@ -478,5 +530,6 @@ def test_too_few_open_files_for_workers(tmp_path: Path, m2: str) -> None:
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 5
     assert said.splitlines() == [
-        "Error: BatchError: workers need 24 open files at least, and 14 are allowed here (ulimit -n)"
+        "Error: BatchError: workers need 24 open files at least, and 14 are allowed here"
+        " (ulimit -n)"
     ]

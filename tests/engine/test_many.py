@@ -1,4 +1,6 @@
-"""Many items by one function or one piece of code; projective schemes; texts that Macaulay2 itself writes."""
+"""Many items by one function or one piece of code; projective schemes; texts that Macaulay2 itself
+writes.
+"""
 
 import json
 import os
@@ -42,7 +44,14 @@ def strange(number: int) -> object:
 
 def test_each_item_has_its_outcome_in_its_place() -> None:
     outcomes = run_many(strange, [5, 1, 0, 2, 4, 6], workers=2)
-    assert [outcome.kind for outcome in outcomes] == ["computed", "died", "computed", "failed", "failed", "computed"]
+    assert [outcome.kind for outcome in outcomes] == [
+        "computed",
+        "died",
+        "computed",
+        "failed",
+        "failed",
+        "computed",
+    ]
     assert (outcomes[0].value, outcomes[2].value(), outcomes[5].value()) == (2, 0, 6)
     assert "exit status 3" in outcomes[1].reason
     assert outcomes[3].reason == "ValueError: two lines"
@@ -54,11 +63,21 @@ def test_each_item_has_its_outcome_in_its_place() -> None:
 
 def test_code_has_items_by_name_and_its_errors_are_outcomes() -> None:
     items = [2, ideal("x^2", "x*y"), {"item": 3}, 0, "text", True]
-    code = 'print "seen"; if item === 0 then 1/item else if instance(item, Ideal) then degree item else '
+    code = (
+        'print "seen"; if item === 0 then 1/item else if instance(item, Ideal) then degree item'
+        " else "
+    )
     code += "if item === true then x -> x else item"
     outcomes = run_many(code, items, workers=1)
     assert [outcome.value for outcome in outcomes] == [2, 1, 3, None, "text", None]
-    assert [outcome.kind == "computed" for outcome in outcomes] == [True, True, True, False, True, False]
+    assert [outcome.kind == "computed" for outcome in outcomes] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
     assert "division by zero" in outcomes[3].reason
     assert "FunctionClosure" in outcomes[5].reason
     assert outcomes[0].output == "seen\n"
@@ -69,9 +88,12 @@ def test_code_has_items_by_name_and_its_errors_are_outcomes() -> None:
 def test_a_script_without_a_guard_can_use_all_cores(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        "import m2bridge\nprint([o.value for o in m2bridge.run_many(lambda n: n * n, range(4), workers=2)])\n"
+        "import m2bridge\nprint([o.value for o in m2bridge.run_many(lambda n: n * n, range(4),"
+        " workers=2)])\n"
     )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
     assert done.stdout == "[0, 1, 4, 9]\n", done.stderr
 
 
@@ -79,13 +101,17 @@ def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     first = run_many("item + 1", [1, 2, "three", 4], folder=folder, workers=1)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
-    assert sorted(before) == [*("item-00000.json", "item-00001.json", "item-00002.outcome.json", "item-00003.json")]
+    assert sorted(before) == [
+        *("item-00000.json", "item-00001.json", "item-00002.outcome.json", "item-00003.json")
+    ]
     assert run_many("item + 1", [1, 2, "three", 4], folder=folder, workers=1) == first
     assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")} == before
     (folder / "item-00003.json").write_text("half of")
     again = run_many("item + 1", [1, 5, "three", 4], folder=folder, workers=1, retry=["failed"])
     assert [outcome.value for outcome in again] == [2, 6, None, 5]
-    changed = {path.name for path in folder.glob("*.json") if path.stat().st_mtime_ns != before[path.name]}
+    changed = {
+        path.name for path in folder.glob("*.json") if path.stat().st_mtime_ns != before[path.name]
+    }
     assert changed == {"item-00001.json", "item-00002.outcome.json", "item-00003.json"}
 
 
@@ -93,7 +119,15 @@ def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
 def running(folder: Path, m2: str, *more: str) -> Iterator[subprocess.Popen[str]]:
     """The command over the six ideals of a folder, in a process group of its own."""
     code = "from m2bridge.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "run", str(folder / "code.m2"), "--each", str(folder / "*.toml")]
+    command = [
+        sys.executable,
+        "-c",
+        code,
+        "run",
+        str(folder / "code.m2"),
+        "--each",
+        str(folder / "*.toml"),
+    ]
     command += ["--out", str(folder / "results"), "--workers", "2", "--m2", m2, *more]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
@@ -108,7 +142,9 @@ def running(folder: Path, m2: str, *more: str) -> Iterator[subprocess.Popen[str]
 def ideals(tmp_path: Path) -> Path:
     (tmp_path / "code.m2").write_text("degree item")
     for n in range(1, 7):
-        (tmp_path / f"power{n}.toml").write_text(f'[ideal]\nvariables = ["x", "y"]\ngenerators = ["x^{n}"]\n')
+        (tmp_path / f"power{n}.toml").write_text(
+            f'[ideal]\nvariables = ["x", "y"]\ngenerators = ["x^{n}"]\n'
+        )
     (tmp_path / "results").mkdir()
     return tmp_path
 
@@ -119,8 +155,11 @@ def results(folder: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_that_is_ended_leaves_no_process_and_goes_on(number: signal.Signals, ideals: Path, m2: str) -> None:
-    with case_lock(ideals / "results", "power6"), running(ideals, m2) as process:  # so that it does not come to its end
+def test_a_run_that_is_ended_leaves_no_process_and_goes_on(
+    number: signal.Signals, ideals: Path, m2: str
+) -> None:
+    # so that it does not come to its end
+    with case_lock(ideals / "results", "power6"), running(ideals, m2) as process:
         wait_for(lambda: len(results(ideals)) >= 2)
         descendants = psutil.Process(process.pid).children(recursive=True)
         os.killpg(process.pid, number) if number is signal.SIGINT else process.send_signal(number)
@@ -133,12 +172,16 @@ def test_a_run_that_is_ended_leaves_no_process_and_goes_on(number: signal.Signal
         printed, said = ended(process)
     assert json.loads(printed)["done_before"] == len(before), said
     assert before.items() <= results(ideals).items()
-    texts = [json.loads((ideals / "results" / f"power{n}.json").read_text())["text"] for n in range(1, 7)]
+    texts = [
+        json.loads((ideals / "results" / f"power{n}.json").read_text())["text"] for n in range(1, 7)
+    ]
     assert texts == ["1", "2", "3", "4", "5", "6"]
 
 
 @pytest.mark.parametrize("victim", ["Macaulay2", "worker"])
-def test_an_item_at_which_a_process_is_killed_is_done_by_another(victim: str, ideals: Path, m2: str) -> None:
+def test_an_item_at_which_a_process_is_killed_is_done_by_another(
+    victim: str, ideals: Path, m2: str
+) -> None:
     begun = ideals / "begun"
     first = f'degree item == 4 and not fileExists "{begun}"'
     sleep = f'(begun = "{begun}" << processID(); close begun; sleep 999)'
@@ -159,7 +202,9 @@ def test_a_file_that_is_no_ideal_has_an_outcome(ideals: Path, m2: str) -> None:
     with running(ideals, m2) as process:
         printed, _ = ended(process)
     assert (process.returncode, printed.strip().endswith("5 computed, 1 failed")) == (3, True)
-    assert "not TOML" in json.loads((ideals / "results" / "power3.outcome.json").read_text())["reason"]
+    assert (
+        "not TOML" in json.loads((ideals / "results" / "power3.outcome.json").read_text())["reason"]
+    )
 
 
 def test_a_dask_cluster_does_the_same() -> None:
@@ -172,7 +217,8 @@ def test_a_dask_cluster_does_the_same() -> None:
 # Projective schemes: values of books, and all points over a small field.
 
 PROJECTIVE = [
-    # ideal, dimension, degree, singular components by dimension; Harris, Algebraic Geometry; Dolgachev, Classical AG
+    # ideal, dimension, degree, singular components by dimension; Harris, Algebraic Geometry;
+    # Dolgachev, Classical AG
     (("x*y*z + x*y*w + x*z*w + y*z*w",), 2, 3, [0, 0, 0, 0]),  # Cayley's cubic, Dolgachev 9.3.3
     (("x*z - y^2", "y*w - z^2", "x*w - y*z"), 1, 3, []),  # the twisted cubic, Harris 1.10
     (("x*w - y*z",), 2, 2, []),  # the quadric P^1 x P^1, Harris 2.11
@@ -187,26 +233,37 @@ PROJECTIVE = [
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize(("generators", "dimension", "degree", "singular"), PROJECTIVE)
 def test_projective_varieties_of_the_books(
-    generators: tuple[str, ...], dimension: int, degree: int, singular: list[int], remembering: Macaulay2
+    generators: tuple[str, ...],
+    dimension: int,
+    degree: int,
+    singular: list[int],
+    remembering: Macaulay2,
 ) -> None:
     scheme = ideal(*generators).projective()
-    assert (scheme.dimension(engine=remembering), scheme.degree(engine=remembering)) == (dimension, degree)
+    assert (scheme.dimension(engine=remembering), scheme.degree(engine=remembering)) == (
+        dimension,
+        degree,
+    )
     locus = scheme.singular_locus(engine=remembering)
     assert [component.dimension for component in locus.components or ()] == singular
     assert locus.variety_dimension == dimension
     saturated = scheme.saturated_ideal(engine=remembering)
-    assert saturated.projective().hilbert_polynomial(engine=remembering) == scheme.hilbert_polynomial(
+    assert saturated.projective().hilbert_polynomial(
         engine=remembering
-    )
+    ) == scheme.hilbert_polynomial(engine=remembering)
 
 
 FIVE = CoefficientField(5)
 
 
 @pytest.mark.macaulay2("any")
-@pytest.mark.parametrize("text", ["x*y*z + x*y*w + x*z*w + y*z*w", "x^2*z - y^2*w", "x^2*y + y^2*z + z^2*x + w^3"])
+@pytest.mark.parametrize(
+    "text", ["x*y*z + x*y*w + x*z*w + y*z*w", "x^2*z - y^2*w", "x^2*y + y^2*z + z^2*x + w^3"]
+)
 def test_singular_points_over_a_small_field(text: str, remembering: Macaulay2) -> None:
-    """Of a hypersurface they are the points where it and its derivatives vanish: all of P^3(GF(5)) is tried."""
+    """Of a hypersurface they are the points where it and its derivatives vanish: all of P^3(GF(5))
+    is tried.
+    """
     surface = ideal(text, variables="x y z w", field=FIVE)
     locus = surface.projective().singular_locus(engine=remembering).ideal
     assert locus is not None
@@ -227,8 +284,14 @@ def test_singular_points_over_a_small_field(text: str, remembering: Macaulay2) -
 @pytest.mark.macaulay2("any")
 def test_what_macaulay2_writes_is_read(engine: Macaulay2) -> None:
     for field in (CoefficientField(0), CoefficientField(7)):
-        for given in (ideal("x^2 - 1/2*y_3", "5*x*c_1_2 - 2/3*x - 1", field=field), ideal("x", field=field)):
+        for given in (
+            ideal("x^2 - 1/2*y_3", "5*x*c_1_2 - 2/3*x - 1", field=field),
+            ideal("x", field=field),
+        ):
             for code in ("toString I", "toString I_*", "toString gens I"):
                 text = engine.value(code, I=given)
-                assert ideal(text, variables=given.ring.variables, field=field).generators == given.generators, text
+                assert (
+                    ideal(text, variables=given.ring.variables, field=field).generators
+                    == given.generators
+                ), text
     assert ideal(engine.value("R = QQ[x, y]; toString ideal 0_R"), variables="x y").generators == ()

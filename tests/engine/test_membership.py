@@ -7,7 +7,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from sympy import I, Matrix, Rational, Symbol, latex, zeros
 
-from m2bridge import Macaulay2, Orbit, PolynomialMap, SingleLayerAttention, closure, cross_check, singular_locus
+from m2bridge import (
+    Macaulay2,
+    Orbit,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    cross_check,
+    singular_locus,
+)
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.polynomial_map import tangent_dimension
 from m2bridge.convert.answers import parse
@@ -29,7 +37,8 @@ from tests.conftest import Invoke
 pytestmark = pytest.mark.macaulay2("any")
 
 through_engine = settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=30,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 CASES = [(1, 2), (2, 1), (2, 1, 1), (2, 2), (3, 2, 2), (3, 1)]
 
@@ -54,7 +63,9 @@ def test_places_and_orbits(engine: Macaulay2) -> None:
     model = SingleLayerAttention(2, 1)
     irrational = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": -2}, engine=engine)
     assert (irrational.place, irrational.length, len(irrational.weights)) == (INSIDE, 2, 2)
-    outside = membership(model, {"c_1_1_1_1": 1, "c_1_1_2_2": 1, "c_1_2_1_1": 2, "c_1_2_2_2": 3}, engine=engine)
+    outside = membership(
+        model, {"c_1_1_1_1": 1, "c_1_1_2_2": 1, "c_1_2_1_1": 2, "c_1_2_2_2": 3}, engine=engine
+    )
     assert (outside.place, outside.weights, outside.singular) == (OUTSIDE, (), None)
     boundary = membership(model, {"c_1_2_2_2": Fraction(5, 3)}, engine=engine)
     assert (boundary.place, boundary.orbit, boundary.boundary) == (INSIDE, Orbit(1, 1, 1), True)
@@ -63,9 +74,13 @@ def test_places_and_orbits(engine: Macaulay2) -> None:
 ZERO, ONE = Matrix([[0, 0], [0, 0]]), Matrix([[1, 2], [0, 3]])
 
 
-@pytest.mark.parametrize("case", [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 5, 1), (3, 1, 2), (3, 2, 1)])
+@pytest.mark.parametrize(
+    "case", [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 5, 1), (3, 1, 2), (3, 2, 1)]
+)
 def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
-    """Its fibre is Macaulay2's base locus; its tangent space the zeros of the linear forms in the ideal."""
+    """Its fibre is Macaulay2's base locus; its tangent space the zeros of the linear forms in the
+    ideal.
+    """
     model = SingleLayerAttention(*case)
     zero = membership(model, {"c_1_1_1_1": 0}, engine=engine)
     assert (zero.place, zero.orbit, zero.length, zero.is_zero) == (INSIDE, None, None, True)
@@ -77,7 +92,9 @@ def test_the_zero_function(engine: Macaulay2, case: tuple[int, ...]) -> None:
     assert zero.singular == (found.dimension < zero.tangent_dimension)
 
 
-@pytest.mark.parametrize(("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)])
+@pytest.mark.parametrize(
+    ("case", "coordinates"), [((2, 1), None), ((2, 1), "full"), ((1, 2), None), ((2, 2, 1), None)]
+)
 def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
     engine: Macaulay2, case: tuple[int, ...], coordinates: Coordinates | None
 ) -> None:
@@ -86,8 +103,15 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
     ideal = closure(model, engine=engine, coordinates=coordinates, strategy="elimination").ideal
     assert ideal is not None
     expected = tangent_dimension(ideal.generators, [0] * len(ideal.ring.variables))
-    locus, checked = singular_locus(model, engine=engine, coordinates=coordinates), cross_check(model, engine=engine)
-    assert locus.to_json()["zero_tangent_dimension"] == checked.to_json()["zero_tangent_dimension"] == expected
+    locus, checked = (
+        singular_locus(model, engine=engine, coordinates=coordinates),
+        cross_check(model, engine=engine),
+    )
+    assert (
+        locus.to_json()["zero_tangent_dimension"]
+        == checked.to_json()["zero_tangent_dimension"]
+        == expected
+    )
     verdict = "smooth" if model.d == 1 else "singular"
     assert f"{verdict}, with a tangent space of dimension {expected}" in locus.to_text()
     assert f"{verdict}, with a tangent space of dimension {expected}" in checked.to_text()
@@ -96,12 +120,18 @@ def test_the_tangent_dimension_at_zero_is_shown_with_the_orbits(
     assert "  zero" not in cross_check(one_token, engine=engine).to_text()
 
 
-@pytest.mark.parametrize(("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))])
+@pytest.mark.parametrize(
+    ("A", "V"), [(ZERO, Matrix([[5, 7]])), (ONE, Matrix([[0, 0]])), (ZERO, Matrix([[0, 0]]))]
+)
 def test_given_weights_of_zero_are_kept(engine: Macaulay2, A: Matrix, V: Matrix) -> None:
     zero = membership(SingleLayerAttention(2, 1), {}, engine=engine, weights=(A, V))
     assert (zero.weights, zero.remark) == (((A, V),), "")
     said = zero.to_json()
-    assert (said["fibre"], said["fibre_length"], said["fibre_points"]) == ("A = 0 or V = 0", None, None)
+    assert (said["fibre"], said["fibre_length"], said["fibre_points"]) == (
+        "A = 0 or V = 0",
+        None,
+        None,
+    )
     assert said["weights"][0]["V"] == [[str(entry) for entry in V]]
     assert "all weights with A = 0 or V = 0: dimension 4" in zero.to_text()
     assert latex(V) in zero.to_latex()
@@ -128,13 +158,21 @@ def test_rank_above_a_is_outside(engine: Macaulay2) -> None:
 
 @through_engine
 @given(data=st.data(), case=st.sampled_from(CASES))
-def test_every_function_of_the_model_is_found(engine: Macaulay2, data: st.DataObject, case: tuple[int, ...]) -> None:
-    """Random real weights of rank ≤ a: in the neuromanifold, in their orbit, and the weights come back."""
+def test_every_function_of_the_model_is_found(
+    engine: Macaulay2, data: st.DataObject, case: tuple[int, ...]
+) -> None:
+    """Random real weights of rank ≤ a: in the neuromanifold, in their orbit, and the weights come
+    back.
+    """
     model = SingleLayerAttention(*case)
     entries = st.integers(-2, 2)
 
     def matrix(rows: int, columns: int) -> Matrix:
-        return Matrix(rows, columns, data.draw(st.lists(entries, min_size=rows * columns, max_size=rows * columns)))
+        return Matrix(
+            rows,
+            columns,
+            data.draw(st.lists(entries, min_size=rows * columns, max_size=rows * columns)),
+        )
 
     A = matrix(model.a, model.d).T * matrix(model.a, model.d)
     V = matrix(model.d_out, model.d)
@@ -142,7 +180,10 @@ def test_every_function_of_the_model_is_found(engine: Macaulay2, data: st.DataOb
     found = locate(engine, case, A, V)
     assert found.place == INSIDE
     assert found.orbit == orbit_of(A, V)
-    assert any(_proportional(A, found_a) and _proportional(V, found_v) for found_a, found_v in found.weights)
+    assert any(
+        _proportional(A, found_a) and _proportional(V, found_v)
+        for found_a, found_v in found.weights
+    )
 
 
 def _proportional(first: Matrix, second: Matrix) -> bool:
@@ -192,13 +233,18 @@ def test_command(invoke: Invoke, m2: str, arguments: list[str], code: int, said:
 
 def test_json(engine: Macaulay2) -> None:
     found = membership(SingleLayerAttention(2, 1), {"c_1_1_1_1": Rational(1, 3)}, engine=engine)
-    assert json.loads(json.dumps(found.to_json()))["weights"] == [{"A": [["1", "0"], ["0", "0"]], "V": [["1/3", "0"]]}]
+    assert json.loads(json.dumps(found.to_json()))["weights"] == [
+        {"A": [["1", "0"], ["0", "0"]], "V": [["1/3", "0"]]}
+    ]
 
 
 def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
     """Python refuses to write integers of more than 4300 digits, where nobody lifts that limit."""
     large = 10**5000
-    A, V = Matrix([[large + 1, Rational(3, 7)], [5, Rational(large + 3, 11)]]), Matrix([[large + 9, 2]])
+    A, V = (
+        Matrix([[large + 1, Rational(3, 7)], [5, Rational(large + 3, 11)]]),
+        Matrix([[large + 9, 2]]),
+    )
     found = locate(engine, (2, 1), A, V)
     assert (found.place, found.orbit, len(found.weights)) == (INSIDE, Orbit(2, 1, 1), 1)
     assert len(json.dumps(found.to_json())) > 10_000
@@ -207,7 +253,9 @@ def test_numbers_of_five_thousand_digits(engine: Macaulay2) -> None:
     square = {"c_1_1_1_1": 1, "c_1_1_2_2": -(large**2)}
     assert membership(SingleLayerAttention(2, 1), square, engine=engine).length == 2
     with pytest.raises(MethodUnavailableError, match="square root of a number of"):
-        membership(SingleLayerAttention(2, 1), square | {"c_1_1_2_2": -2 * large - 2}, engine=engine)
+        membership(
+            SingleLayerAttention(2, 1), square | {"c_1_1_2_2": -2 * large - 2}, engine=engine
+        )
 
 
 @pytest.mark.parametrize("number", ["1e5000", "9" * 5000, '"' + "9" * 5000 + '/7"'])
@@ -220,12 +268,21 @@ def test_long_numbers_on_the_command_line(invoke: Invoke, m2: str, number: str) 
 
 
 def test_weights_take_the_place_of_a_function(engine: Macaulay2) -> None:
-    """K, Q and V are multiplied out exactly; floats are taken as the dyadic rationals that they are."""
+    """K, Q and V are multiplied out exactly; floats are taken as the dyadic rationals that they
+    are.
+    """
     model = SingleLayerAttention(3, 2, 1)
     K, Q, V = [[0.5, 0.1, 2.0]], [[1.0, 0.3, 0.0]], [[1.0, 0.7, 0.0], [0.0, 1.0, 1.0]]
     found = membership(model, K=K, Q=Q, V=V, engine=engine)
-    A = Matrix([[Rational(*x.as_integer_ratio()) * Rational(*y.as_integer_ratio()) for y in Q[0]] for x in K[0]])
-    same = locate(engine, (3, 2, 1), A, Matrix(2, 3, lambda i, j: Rational(*V[i][j].as_integer_ratio())))
+    A = Matrix(
+        [
+            [Rational(*x.as_integer_ratio()) * Rational(*y.as_integer_ratio()) for y in Q[0]]
+            for x in K[0]
+        ]
+    )
+    same = locate(
+        engine, (3, 2, 1), A, Matrix(2, 3, lambda i, j: Rational(*V[i][j].as_integer_ratio()))
+    )
     assert (found.place, found.orbit, found.weights) == (INSIDE, Orbit(1, 2, 0), same.weights)
     assert found.remark.startswith("the floating-point numbers are taken exactly")
     assert membership(model, weights=(K, Q, V), engine=engine).weights == found.weights
@@ -238,16 +295,23 @@ def test_weights_take_the_place_of_a_function(engine: Macaulay2) -> None:
 
 @pytest.mark.parametrize("case", [(2, 2, 1, 1), (2, 2, 2, 1)])
 def test_heads_with_an_output_matrix(engine: Macaulay2, case: tuple[int, int, int, int]) -> None:
-    """Dimension and singular points of {rk A ≤ a} × {V = O·W, O with v columns}, by the ideal of the closure."""
+    """Dimension and singular points of {rk A ≤ a} × {V = O·W, O with v columns}, by the ideal of
+    the closure.
+    """
     d, d_out, a, v = case
-    K, Q, W = (Matrix(n, d, lambda i, j, x=x: Symbol(f"{x}_{i}_{j}")) for x, n in (("K", a), ("Q", a), ("W", v)))
+    K, Q, W = (
+        Matrix(n, d, lambda i, j, x=x: Symbol(f"{x}_{i}_{j}"))
+        for x, n in (("K", a), ("Q", a), ("W", v))
+    )
     O = Matrix(d_out, v, lambda i, j: Symbol(f"O_{i}_{j}"))
     heads = PolynomialMap.from_expressions([*K, *Q, *O, *W], function_of(K.T * Q, O * W))
     found, shape = closure(heads, engine=engine), HeadShape(d, d_out, a, v, True, False)
     assert found.dimension == shape.dimension
     assert found.ideal is not None
     k, w, q, h = Matrix([2, 3]), Matrix([1, -1]), Matrix([1, 4]), Matrix([3, 1])
-    points = {(1, 1, 0): k * q.T, (1, 1, 1): w * q.T} | ({(2, 1, 1): Matrix([[1, 2], [0, 3]])} if a == 2 else {})
+    points = {(1, 1, 0): k * q.T, (1, 1, 1): w * q.T} | (
+        {(2, 1, 1): Matrix([[1, 2], [0, 3]])} if a == 2 else {}
+    )
     for orbit, A in points.items():
         values = function_of(A, h * w.T)
         point = [int(values.get(name, 0)) for name in heads.coordinates]

@@ -31,7 +31,18 @@ def engine(remembering: Engine) -> Engine:
     return remembering
 
 
-CASES = [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (2, 3, 1), (3, 1, 1), (1, 2), (2, 1, 2, 1), (2, 1, 2, 3)]
+CASES = [
+    (2, 1),
+    (2, 1, 1),
+    (2, 2),
+    (2, 2, 1),
+    (2, 3),
+    (2, 3, 1),
+    (3, 1, 1),
+    (1, 2),
+    (2, 1, 2, 1),
+    (2, 1, 2, 3),
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -40,11 +51,25 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
     coordinates = "full" if len(case) == 4 else "reduced"
     by_weights = closure(model, engine=engine, coordinates=coordinates)
     eliminated = closure(model, engine=engine, coordinates=coordinates, strategy="elimination")
-    assert (by_weights.strategy, str(by_weights.completeness), by_weights.unfinished) == ("multigraded", "proved", "")
-    for name in ("dimension", "degree", "hilbert_series", "generator_degrees", "homogeneous", "codimension"):
+    assert (by_weights.strategy, str(by_weights.completeness), by_weights.unfinished) == (
+        "multigraded",
+        "proved",
+        "",
+    )
+    for name in (
+        "dimension",
+        "degree",
+        "hilbert_series",
+        "generator_degrees",
+        "homogeneous",
+        "codimension",
+    ):
         assert getattr(by_weights, name) == getattr(eliminated, name)
     if model.t == 2:
-        assert (by_weights.dimension, by_weights.degree) == (dimension_formula(model), degree_formula(model))
+        assert (by_weights.dimension, by_weights.degree) == (
+            dimension_formula(model),
+            degree_formula(model),
+        )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +84,9 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
         ((3, 1, 3, 2, "full"), {1: 38, 3: 20, 4: 90}),
     ],
 )
-def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dict[int, int]) -> None:
+def test_the_core_proves_more(
+    engine: Engine, case: tuple[int, ...], counts: dict[int, int]
+) -> None:
     """Numbers of generators from elimination; the degree from the projection formula."""
     model = SingleLayerAttention(*case[:4])
     found = closure(model, engine=engine, coordinates=case[4] if len(case) > 4 else None)
@@ -68,7 +95,9 @@ def test_the_core_proves_more(engine: Engine, case: tuple[int, ...], counts: dic
 
 
 def test_the_series_of_sections_is_that_of_a_groebner_basis(engine: Engine) -> None:
-    """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a prime."""
+    """The Hilbert series that linear algebra proves, against Macaulay2's of the generators modulo a
+    prime.
+    """
     for case in [(2, 3, 2), (3, 1, 2), (4, 1, 1)]:
         found = closure(SingleLayerAttention(*case), engine=engine)
         assert found.ideal is not None
@@ -115,8 +144,16 @@ def test_bad_combinations_name_the_option() -> None:
 
 def test_generators_up_to_a_degree_need_no_engine() -> None:
     found = closure(SingleLayerAttention(3, 2), strategy="multigraded")
-    assert (str(found.completeness), found.generator_degrees) == ("up to degree 4", {2: 45, 3: 80, 4: 675})
-    assert (found.dimension, found.dimension_status, found.degree, found.hilbert_series) == (14, "proved", None, None)
+    assert (str(found.completeness), found.generator_degrees) == (
+        "up to degree 4",
+        {2: 45, 3: 80, 4: 675},
+    )
+    assert (found.dimension, found.dimension_status, found.degree, found.hilbert_series) == (
+        14,
+        "proved",
+        None,
+        None,
+    )
     assert found.to_json()["hilbert_function"] == [1, 36, 621, 6792, 51975]
     assert found.to_json()["engine"] == {"version": None}
     assert "and 788 more" in found.to_text()
@@ -125,9 +162,15 @@ def test_generators_up_to_a_degree_need_no_engine() -> None:
 
 def test_the_dimension_is_proved_by_equations_where_the_fibres_are_large() -> None:
     a, b = symbols("a_1:3"), symbols("b_1:4")
-    segre = PolynomialMap.from_expressions([*a, *b], {f"x_{i}_{j}": a[i] * b[j] for i in range(2) for j in range(3)})
+    segre = PolynomialMap.from_expressions(
+        [*a, *b], {f"x_{i}_{j}": a[i] * b[j] for i in range(2) for j in range(3)}
+    )
     found = closure(segre, max_degree=2)
-    assert (found.dimension, found.dimension_status, found.generator_degrees) == (4, "proved", {2: 3})
+    assert (found.dimension, found.dimension_status, found.generator_degrees) == (
+        4,
+        "proved",
+        {2: 3},
+    )
 
 
 def test_weighted_degrees_are_said() -> None:
@@ -149,8 +192,14 @@ def test_large_results_are_written_and_read() -> None:
 
 
 def with_common_factor(primes: int) -> dict[str, Expr]:
-    """Three cubics; modulo the first primes they have a common factor, s + t, and the curve is a conic."""
-    return {"x": s**3 + (1 + prod(PRIMES_TRIED[:primes])) * t**3, "y": s**2 * t - t**3, "z": s * t**2 + t**3}
+    """Three cubics; modulo the first primes they have a common factor, s + t, and the curve is a
+    conic.
+    """
+    return {
+        "x": s**3 + (1 + prod(PRIMES_TRIED[:primes])) * t**3,
+        "y": s**2 * t - t**3,
+        "z": s * t**2 + t**3,
+    }
 
 
 @pytest.fixture
@@ -172,11 +221,22 @@ def only_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
         (31963, with_common_factor(4)),
     ],
 )
-def test_after_an_unlucky_prime_another_one_is_tried(engine: Engine, prime: int, images: dict[str, Expr]) -> None:
-    """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor determinants."""
+def test_after_an_unlucky_prime_another_one_is_tried(
+    engine: Engine, prime: int, images: dict[str, Expr]
+) -> None:
+    """What elimination over QQ gives, proved modulo a prime that divides neither coefficients nor
+    determinants.
+    """
     curve = PolynomialMap.from_expressions([s, t], images)
-    found, expected = closure(curve, engine=engine), closure(curve, engine=engine, strategy="elimination")
-    assert (str(found.completeness), found.unfinished, found.strategy) == ("proved", "", "multigraded")
+    found, expected = (
+        closure(curve, engine=engine),
+        closure(curve, engine=engine, strategy="elimination"),
+    )
+    assert (str(found.completeness), found.unfinished, found.strategy) == (
+        "proved",
+        "",
+        "multigraded",
+    )
     assert f"modulo {prime} " in found.completeness.reason
     assert numbers(found) == numbers(expected)
 
@@ -201,14 +261,18 @@ def test_the_first_degree_counts_independent_coordinates() -> None:
 
 
 def test_completeness_says_what_elimination_gave(engine: Engine) -> None:
-    linear = closure(PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine=engine)
+    linear = closure(
+        PolynomialMap.from_expressions([s, t], {"x": s, "y": t, "z": s - t}), engine=engine
+    )
     assert linear.generator_degrees == {1: 1}
     assert linear.completeness.reason.endswith("gives, besides the linear ones, no generators")
     assert "gives generators of degree ≤ 2 and" in closure(CUBIC, engine=engine).completeness.reason
     eliminated = closure(CUBIC, engine=engine, strategy="elimination")
     assert eliminated.completeness.reason == "all generators: elimination by Macaulay2"
     assert "complete             all generators: elimination by Macaulay2" in eliminated.to_text()
-    assert eliminated.to_macaulay2().startswith("-- all generators: elimination by Macaulay2\nR = QQ[")
+    assert eliminated.to_macaulay2().startswith(
+        "-- all generators: elimination by Macaulay2\nR = QQ["
+    )
 
 
 def test_what_is_written_says_what_it_is() -> None:

@@ -44,7 +44,9 @@ def shown(error: BaseException) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error._render_traceback_()))  # type: ignore[attr-defined]
 
 
-def test_symbols_stay_and_values_go_both_ways(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_symbols_stay_and_values_go_both_ways(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(shell, "%%m2\nR = QQ[x,y]\nprint 17\nI = ideal(x^2, x*y);\n") is None
     assert capsys.readouterr().out == "17\n"
     assert run(shell, "%m2 codim I") == 1
@@ -75,7 +77,11 @@ def test_errors_are_marked_in_the_cell(shell: InteractiveShell) -> None:
 def test_errors_name_their_cell(shell: InteractiveShell) -> None:
     """Also where a function of an earlier cell fails."""
     numbers = []
-    for cell in ("%%m2\nfails = x -> x + noSuchFunction 3", "%%m2\n1 + 1\nfails 2\n", "%m2 noSuchFunction 4"):
+    for cell in (
+        "%%m2\nfails = x -> x + noSuchFunction 3",
+        "%%m2\n1 + 1\nfails 2\n",
+        "%m2 noSuchFunction 4",
+    ):
         numbers.append(shell.execution_count)
         error = shell.run_cell(cell, store_history=True).error_in_exec
     assert f"of In [{numbers[2]}])" in shown(error)
@@ -84,12 +90,16 @@ def test_errors_name_their_cell(shell: InteractiveShell) -> None:
     assert f"of In [{numbers[2] + 1}])" in shown(error)
 
 
-def test_input_that_is_not_there(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_that_is_not_there(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     shell.run_cell("%m2 -i nothing 3")
     assert "-i nothing: Python has no such name" in capsys.readouterr().err
 
 
-def test_long_values_and_outputs_are_short(shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_values_and_outputs_are_short(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(shell, "%m2 2^20000") is None
     assert "(6021 characters; -o NAME" in capsys.readouterr().out
     run(shell, "%%m2 -o big\nbig = 2^20000;")
@@ -187,7 +197,9 @@ def test_other_code_is_not_reported() -> None:
     cell = Waiting()
     progress = Progress(0.001, cell.show)
     over = Looking()
-    watcher = threading.Thread(target=progress._watch, args=(threading.get_ident(), over, cell.show))
+    watcher = threading.Thread(
+        target=progress._watch, args=(threading.get_ident(), over, cell.show)
+    )
     watcher.start()
     assert looked.wait(PATIENCE)
     over.set()

@@ -1,4 +1,6 @@
-"""Slices of closures, orbits and Hilbert functions as they are drawn: what a picture shows is computed once more."""
+"""Slices of closures, orbits and Hilbert functions as they are drawn: what a picture shows is
+computed once more.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ from m2bridge.cli import UNDECIDED as UNFINISHED, commands
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.figures import figure_1
 from m2bridge.families.attention.orbits import representative
-from m2bridge.families.attention.parametrization import coordinate, indices, orbit_closure_map, reduced_name
+from m2bridge.families.attention.parametrization import (
+    coordinate,
+    indices,
+    orbit_closure_map,
+    reduced_name,
+)
 from m2bridge.limits import clock
 from m2bridge.maps.slice_surface import SliceSurface
 from m2bridge.pictures.slice_picture import CLOSURE_ONLY, FUNCTIONS, UNDECIDED
@@ -50,11 +57,15 @@ def test_the_whitney_umbrella(umbrella: SliceSurface) -> None:
     """Its equation by hand: the resultant of y² − w and v y + c."""
     v, c, w = symbols("v c w")
     by_hand = Matrix([[1, 0, -w], [v, c, 0], [0, v, c]]).det()
-    assert umbrella.equation.as_expr().equals(by_hand) or umbrella.equation.as_expr().equals(-by_hand)
+    assert umbrella.equation.as_expr().equals(by_hand) or umbrella.equation.as_expr().equals(
+        -by_hand
+    )
 
 
 def test_the_singular_curve_is_where_the_gradient_vanishes(umbrella: SliceSurface) -> None:
-    """Solved by SymPy; and every point that is drawn lies on the surface, those of the curve with gradient zero."""
+    """Solved by SymPy; and every point that is drawn lies on the surface, those of the curve with
+    gradient zero.
+    """
     equation = umbrella.equation.as_expr()
     v, c, w = symbols("v c w")
     gradient = [diff(equation, x) for x in (v, c, w)]
@@ -71,7 +82,9 @@ def test_the_singular_curve_is_where_the_gradient_vanishes(umbrella: SliceSurfac
 
 
 def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: Macaulay2) -> None:
-    """Rational points of the pieces, other than those that were looked at: (v, v r, r²), and (0, 0, w)."""
+    """Rational points of the pieces, other than those that were looked at: (v, v r, r²), and (0, 0,
+    w).
+    """
     model = SingleLayerAttention(2, 1)
     for v, r in (
         (Fraction(1, 3), Fraction(1, 2)),
@@ -84,25 +97,36 @@ def test_solid_and_dotted_points_by_membership(umbrella: SliceSurface, engine: M
     assert set(places) == {FUNCTIONS, CLOSURE_ONLY}
     assert all(point[2] > 0 for point in places[FUNCTIONS].points[0])
     assert all(point[2] < 0 for point in places[CLOSURE_ONLY].points[0])
-    for w, place in ((Fraction(2, 7), "in the neuromanifold"), (Fraction(-2, 7), "only in the Zariski closure")):
+    for w, place in (
+        (Fraction(2, 7), "in the neuromanifold"),
+        (Fraction(-2, 7), "only in the Zariski closure"),
+    ):
         assert membership(model, UMBRELLA | {"c_1_1_2_2": -w}, engine=engine).place == place
 
 
 def test_the_picture_shows_the_pieces(umbrella: SliceSurface) -> None:
-    """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each of the grids."""
+    """The lines that are drawn are the pieces: dotted ones only in the closure; a square for each
+    of the grids.
+    """
     (axes,) = umbrella.seen_from(30, 45).figure().axes
     assert (axes.elev, axes.azim) == (30, 45)
     drawn = dict(_drawn_segments(axes))
     for piece in umbrella.pieces:
         if piece.kind == "curve":
             for segment in pairwise(piece.points[0]):
-                assert (drawn.pop(segment).get_linestyle() in ("-", "solid")) == (piece.place == FUNCTIONS)
+                assert (drawn.pop(segment).get_linestyle() in ("-", "solid")) == (
+                    piece.place == FUNCTIONS
+                )
     assert not drawn
     (surface,) = [
-        found for found in axes.collections if hasattr(found, "set_3d_properties") and found.get_zorder() == 1
+        found
+        for found in axes.collections
+        if hasattr(found, "set_3d_properties") and found.get_zorder() == 1
     ]
     grids = [piece.points for piece in umbrella.pieces if piece.kind == "surface"]
-    assert len(surface.get_facecolor()) == sum((len(grid) - 1) * (len(grid[0]) - 1) for grid in grids)
+    assert len(surface.get_facecolor()) == sum(
+        (len(grid) - 1) * (len(grid[0]) - 1) for grid in grids
+    )
     texts = {text.get_text() for text in axes.figure.legends[0].get_texts()}
     assert "singular curve: only in the Zariski closure" in texts
 
@@ -117,14 +141,17 @@ def _drawn_segments(axes: Any) -> Iterator[tuple[Any, Any]]:
 def test_the_curve_is_pale_where_the_surface_is_before_it(
     umbrella: SliceSurface, elevation: float, azimuth: float
 ) -> None:
-    """By hand: the ray from (0, 0, w) to the eye (x, y, z) meets y² = x² (w + s z) at one s, in the box or not.
+    """By hand: the ray from (0, 0, w) to the eye (x, y, z) meets y² = x² (w + s z) at one s, in the
+    box or not.
 
     Segments whose meeting point is near the edge of what can hide them are left out.
     """
     e, a = radians(elevation), radians(azimuth)
     x, y, z = cos(e) * cos(a), cos(e) * sin(a), sin(e)
     height, clear = (y / x) ** 2, []
-    for (one, other), line in _drawn_segments(umbrella.seen_from(elevation, azimuth).figure().axes[0]):
+    for (one, other), line in _drawn_segments(
+        umbrella.seen_from(elevation, azimuth).figure().axes[0]
+    ):
         s = (height - (one[2] + other[2]) / 2) / z
         inside = [s, 1 - height, 1 - abs(s * x), 1 - abs(s * y)]
         if min(map(abs, inside)) > 0.15:
@@ -134,7 +161,9 @@ def test_the_curve_is_pale_where_the_surface_is_before_it(
     assert {behind for behind, _ in clear} == ({False} if azimuth == -62 else {False, True})
 
 
-def test_a_long_equation_does_not_leave_the_picture(umbrella: SliceSurface, engine: Macaulay2) -> None:
+def test_a_long_equation_does_not_leave_the_picture(
+    umbrella: SliceSurface, engine: Macaulay2
+) -> None:
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 1, "c_1_2_1_1": Rational(1, 2)}
     long = slice_surface(SingleLayerAttention(2, 1), fixed, engine=engine, fineness=4)
     assert [_title_inside(found.figure()) < 15 for found in (umbrella, long)] == [False, True]
@@ -150,7 +179,9 @@ def _title_inside(figure: Any) -> float:
 
 
 def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
-    """For (2, 1, 1) all functions are q ⊗ (k·v): real if and only if the quadratic form y² + c_1_1_2_2 z² splits."""
+    """For (2, 1, 1) all functions are q ⊗ (k·v): real if and only if the quadratic form y² +
+    c_1_1_2_2 z² splits.
+    """
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_2": 0}
     found = slice_surface(SingleLayerAttention(2, 1, 1), fixed, engine=engine, fineness=6)
     assert {piece.place for piece in found.pieces} == {FUNCTIONS, CLOSURE_ONLY}
@@ -158,22 +189,36 @@ def test_a_surface_that_is_half_dotted(engine: Macaulay2) -> None:
         for point in (point for strip in piece.points for point in strip):
             assert (point[found.variables.index("c_1_1_2_2")] > 0) == (piece.place == CLOSURE_ONLY)
         assert piece.sample is not None
-        function = fixed | {n: Rational(v.numerator, v.denominator) for n, v in piece.sample.items()}
-        inside = membership(SingleLayerAttention(2, 1, 1), function, engine=engine).place == "in the neuromanifold"
+        function = fixed | {
+            n: Rational(v.numerator, v.denominator) for n, v in piece.sample.items()
+        }
+        inside = (
+            membership(SingleLayerAttention(2, 1, 1), function, engine=engine).place
+            == "in the neuromanifold"
+        )
         assert inside == (piece.place == FUNCTIONS)
     assert found.figure().axes[0].collections
 
 
 def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: Macaulay2) -> None:
-    """Those of the function itself, written out: output k at token j is Σ c_kipq x_pu x_qu x_ij over all tokens u."""
+    """Those of the function itself, written out: output k at token j is Σ c_kipq x_pu x_qu x_ij
+    over all tokens u.
+    """
     model = SingleLayerAttention(2, 1)
     X = {(p, u): symbols(f"x_{p}_{u}") for p in (1, 2) for u in (1, 2)}
-    names = {f"c_1_{i}_{p}_{q}": (i, p, q) for i in (1, 2) for p in (1, 2) for q in (1, 2) if p <= q}
+    names = {
+        f"c_1_{i}_{p}_{q}": (i, p, q) for i in (1, 2) for p in (1, 2) for q in (1, 2) if p <= q
+    }
     forms = {name: sympify(form.as_expr()) for name, form in umbrella.coordinates.items()}
     given = {}
     for j in (1, 2):
         whole = Poly(
-            sum(forms[n] * X[p, u] * X[q, u] * X[i, j] for n, (i, p, q) in names.items() for u in (1, 2)), *X.values()
+            sum(
+                forms[n] * X[p, u] * X[q, u] * X[i, j]
+                for n, (i, p, q) in names.items()
+                for u in (1, 2)
+            ),
+            *X.values(),
         )
         for full_name in model.in_coordinates("full").coordinate_names():
             numbers = list(map(int, full_name.split("_")[1:]))
@@ -184,7 +229,10 @@ def test_full_coordinates_have_the_same_pieces(umbrella: SliceSurface, engine: M
     assert {(piece.kind, piece.place, piece.singular) for piece in full.pieces} == {
         (piece.kind, piece.place, piece.singular) for piece in umbrella.pieces
     }
-    assert full.equation.as_expr().expand() in (umbrella.equation.as_expr(), -umbrella.equation.as_expr())
+    assert full.equation.as_expr().expand() in (
+        umbrella.equation.as_expr(),
+        -umbrella.equation.as_expr(),
+    )
 
 
 def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
@@ -197,15 +245,23 @@ def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
     assert {line.get_linestyle() for line in axes.lines} == {"--"}
     legend = {text.get_text() for text in axes.figure.legends[0].get_texts()}
     assert legend == {
-        f"{kind}: in the Zariski closure; real weights not decided" for kind in ("surface", "singular curve")
+        f"{kind}: in the Zariski closure; real weights not decided"
+        for kind in ("surface", "singular curve")
     }
     page = found._repr_html_()
     scene = json.loads(page.split('data-scene="')[1].split('"')[0].replace("&#34;", '"'))
     assert sum(len(surface["squares"]) for surface in scene["surfaces"]) > 4
-    assert all(-1 <= number <= 1 for surface in scene["surfaces"] for square in surface["squares"] for number in square)
+    assert all(
+        -1 <= number <= 1
+        for surface in scene["surfaces"]
+        for square in surface["squares"]
+        for number in square
+    )
 
 
-def test_a_wrong_criterion_contradicts_membership(engine: Macaulay2, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_criterion_contradicts_membership(
+    engine: Macaulay2, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Planted: the sign of the discriminant turned round."""
     right = SingleLayerAttention.without_real_weights
 
@@ -229,7 +285,9 @@ def test_a_wrong_criterion_contradicts_membership(engine: Macaulay2, monkeypatch
     ],
 )
 def test_slices_that_are_none(fixed: dict[str, Any], said: str, engine: Macaulay2) -> None:
-    case = SingleLayerAttention(2, 1, 1) if fixed.get("c_1_1_1_1") == 0 else SingleLayerAttention(2, 1)
+    case = (
+        SingleLayerAttention(2, 1, 1) if fixed.get("c_1_1_1_1") == 0 else SingleLayerAttention(2, 1)
+    )
     if "components" in said:
         fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     with pytest.raises(InvalidCaseError, match=said):
@@ -237,16 +295,26 @@ def test_slices_that_are_none(fixed: dict[str, Any], said: str, engine: Macaulay
 
 
 def test_edges_of_the_hasse_diagram(engine: Macaulay2) -> None:
-    """An orbit is in the closure of another if and only if the equations of that closure vanish at a point of it.
+    """An orbit is in the closure of another if and only if the equations of that closure vanish at
+    a point of it.
 
-    Those of degree up to 3 were enough to keep apart all that are not; a limit of points of each orbit that is in the
-    closure is followed in test_pictures.
+    Those of degree up to 3 were enough to keep apart all that are not; a limit of points of each
+    orbit that is in the closure is followed in test_pictures.
     """
     model = SingleLayerAttention(2, 2)
     found = orbit_diagram(model, engine=engine)
-    below = {(low, high) for high in found.nodes if high.orbit for low in _on_closure(high.orbit, found.nodes, model)}
+    below = {
+        (low, high)
+        for high in found.nodes
+        if high.orbit
+        for low in _on_closure(high.orbit, found.nodes, model)
+    }
     below = {(low, high) for low, high in below if low != high}
-    covers = {(a, b) for a, b in below if not any((a, c) in below and (c, b) in below for c in found.nodes)}
+    covers = {
+        (a, b)
+        for a, b in below
+        if not any((a, c) in below and (c, b) in below for c in found.nodes)
+    }
     assert set(found.covers) == covers
 
 
@@ -266,21 +334,33 @@ def _point(orbit: Any, model: SingleLayerAttention) -> list[int]:
     if orbit is None:
         return [0] * model.independent_count
     A, V = representative(orbit, model)
-    return [coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(model)]
+    return [
+        coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(model)
+    ]
 
 
 def test_the_orbits_that_are_drawn(engine: Macaulay2) -> None:
-    """Each at the height of its dimension, with its mark; and an edge for each cover, which ends at both."""
+    """Each at the height of its dimension, with its mark; and an edge for each cover, which ends at
+    both.
+    """
     found = orbit_diagram(SingleLayerAttention(3, 2, 2), engine=engine)
     (axes,) = found.figure().axes
     levels = [int(label.get_text()) for label in axes.get_yticklabels()]
-    marks = {line.get_gid().removeprefix("orbit "): line for line in axes.lines if line.get_gid() != "cover"}
+    marks = {
+        line.get_gid().removeprefix("orbit "): line
+        for line in axes.lines
+        if line.get_gid() != "cover"
+    }
     for node in found.nodes:
         assert levels[marks[node.name].get_ydata()[0]] == node.dimension
         kind = {"smooth": "o", "singular": "D", "boundary": "s"}[node.state]
         assert marks[node.name].get_marker() == kind
     place = {name: (line.get_xdata()[0], line.get_ydata()[0]) for name, line in marks.items()}
-    drawn = {tuple(map(tuple, (e.get_xydata()[0], e.get_xydata()[-1]))) for e in axes.lines if e.get_gid() == "cover"}
+    drawn = {
+        tuple(map(tuple, (e.get_xydata()[0], e.get_xydata()[-1])))
+        for e in axes.lines
+        if e.get_gid() == "cover"
+    }
     assert drawn == {(place[low.name], place[high.name]) for low, high in found.covers}
     labels = [text.get_window_extent(axes.figure.canvas.get_renderer()) for text in axes.texts]
     assert not any(one.overlaps(other) for k, one in enumerate(labels) for other in labels[:k])
@@ -297,7 +377,12 @@ def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
     found = hilbert_function(SingleLayerAttention(2, 1), engine=engine, degree=7)
     assert found.values == tuple(comb(n + 5, 5) - comb(n + 1, 5) for n in range(8))
     (axes,) = found.figure().axes
-    points = {(int(x), int(y)) for line in axes.lines if line.get_marker() == "o" for x, y in line.get_xydata()}
+    points = {
+        (int(x), int(y))
+        for line in axes.lines
+        if line.get_marker() == "o"
+        for x, y in line.get_xydata()
+    }
     assert points == set(enumerate(found.values))
     curve = next(line for line in axes.lines if line.get_marker() != "o").get_xydata()
     assert all(y == pytest.approx(found.polynomial_at(round(x))) for x, y in curve if x == round(x))
@@ -309,7 +394,17 @@ def test_a_hilbert_function_by_counting_monomials(engine: Macaulay2) -> None:
 
 LINES = (
     ("1", "--fineness", "6", "--elevation", "10", "--azimuth", "-20"),
-    ("slice", "--d", "2", "--d-out", "1", "--a", "1", "--coordinates", "c_1_1_1_1=1,c_1_1_1_2=0,c_1_2_1_2=0"),
+    (
+        "slice",
+        "--d",
+        "2",
+        "--d-out",
+        "1",
+        "--a",
+        "1",
+        "--coordinates",
+        "c_1_1_1_1=1,c_1_1_1_2=0,c_1_2_1_2=0",
+    ),
     ("orbits", "--d", "2", "--d-out", "2"),
     ("hilbert", "--d", "2", "--d-out", "1", "--degree", "5"),
 )
@@ -317,14 +412,18 @@ LINES = (
 
 @pytest.mark.parametrize(("line", "ending"), [*product(LINES, ("svg", "pdf")), (LINES[-1], "png")])
 @pytest.mark.usefixtures("one_session")
-def test_pictures_of_the_command_line(line: tuple[str, ...], ending: str, m2: str, tmp_path: Path) -> None:
+def test_pictures_of_the_command_line(
+    line: tuple[str, ...], ending: str, m2: str, tmp_path: Path
+) -> None:
     file = tmp_path / f"picture.{ending}"
     form = {"svg": "--json", "pdf": "--csv", "png": None}[ending]
     arguments = ["figure", *line, "--m2", m2, "--out", str(file), *filter(None, [form])]
     result = CliRunner().invoke(commands.cli, arguments, catch_exceptions=False)
     assert result.exit_code == 0
     assert result.stderr.endswith(f"Written: {file}\n")
-    assert file.read_bytes().startswith({"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending])
+    assert file.read_bytes().startswith(
+        {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[ending]
+    )
     if form == "--json":
         assert "version" in json.loads(result.stdout)["engine"]
     if form == "--csv":
@@ -341,14 +440,27 @@ def test_a_slice_at_its_limit_keeps_the_pieces_that_it_has(
 
     monkeypatch.setattr("m2bridge.maps.slice_surface.branches", late)
     fixed = ",".join(f"{name}={value}" for name, value in UMBRELLA.items())
-    case = ["--d", "2", "--d-out", "1", "--coordinates", fixed, "--fineness", "6", "--timeout", str(HOUR)]
+    case = [
+        "--d",
+        "2",
+        "--d-out",
+        "1",
+        "--coordinates",
+        fixed,
+        "--fineness",
+        "6",
+        "--timeout",
+        str(HOUR),
+    ]
     out = tmp_path / "slice.svg"
     words = ["figure", "slice", *case, "--m2", m2, "--json", "--out", str(out)]
     done = CliRunner().invoke(commands.cli, words, standalone_mode=False)
     found = json.loads(done.stdout)
     assert done.return_value == UNFINISHED
     assert {piece["kind"] for piece in found["pieces"]} == {"surface"}
-    assert found["unfinished"].startswith("there may be more pieces: the computation did not finish within the limit")
+    assert found["unfinished"].startswith(
+        "there may be more pieces: the computation did not finish within the limit"
+    )
     assert out.stat().st_size > 1000
 
 
@@ -367,5 +479,7 @@ def test_coordinates_of_the_criterion() -> None:
     model = SingleLayerAttention(2, 2)
     known = model.in_coordinates().without_real_weights()
     assert known is not None
-    assert [str(s) for s in known.positive.ring.symbols] == [reduced_name(index) for index in indices(model)]
+    assert [str(s) for s in known.positive.ring.symbols] == [
+        reduced_name(index) for index in indices(model)
+    ]
     assert SingleLayerAttention(2, 1, t=1).in_coordinates("full").without_real_weights() is None

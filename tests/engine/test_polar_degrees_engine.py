@@ -21,11 +21,19 @@ def engine(remembering: Engine) -> Engine:
 @pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (2, 2, 2)], ids=str)
 def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engine: Engine) -> None:
     model = SingleLayerAttention(*case)
-    assert polar_degrees(model, engine=engine, method="slices").degrees == polar_degrees(model).degrees
+    assert (
+        polar_degrees(model, engine=engine, method="slices").degrees == polar_degrees(model).degrees
+    )
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:
-    assert polar_degrees(SingleLayerAttention(2, 1), engine=engine, method="conormal").degrees == (4, 6, 4, 0, 0)
+    assert polar_degrees(SingleLayerAttention(2, 1), engine=engine, method="conormal").degrees == (
+        4,
+        6,
+        4,
+        0,
+        0,
+    )
 
 
 def test_a_two_to_one_parametrization_is_counted_once(engine: Engine) -> None:
@@ -44,18 +52,27 @@ MAPS = {
 
 @pytest.mark.parametrize("name", MAPS)
 def test_curves_and_surfaces_in_slices(name: str, engine: Engine) -> None:
-    """Plücker's formulas for plane curves: the class is e(e − 1), less 2 for a node and 3 for a cusp."""
+    """Plücker's formulas for plane curves: the class is e(e − 1), less 2 for a node and 3 for a
+    cusp.
+    """
     images, degrees = MAPS[name]
     variables = sorted(set().union(*(image.free_symbols for image in images)), key=str)
-    found = PolynomialMap.from_expressions(variables, {f"x{k}": image for k, image in enumerate(images)})
+    found = PolynomialMap.from_expressions(
+        variables, {f"x{k}": image for k, image in enumerate(images)}
+    )
     result = polar_degrees(found, engine=engine, method="slices")
     assert (result.degrees, result.closure) == (degrees, "affine" in name)
 
 
 def veronese(n: int, e: int) -> tuple[int, ...]:
-    """The polar degrees of P^n in the embedding by forms of degree e, from its Chern classes C(n + 1, j) h^j."""
+    """The polar degrees of P^n in the embedding by forms of degree e, from its Chern classes C(n +
+    1, j) h^j.
+    """
     return tuple(
-        sum((-1) ** j * comb(n + 1 - j, i + 1) * comb(n + 1, j) * e ** (n - j) for j in range(n - i + 1))
+        sum(
+            (-1) ** j * comb(n + 1 - j, i + 1) * comb(n + 1, j) * e ** (n - j)
+            for j in range(n - i + 1)
+        )
         for i in range(n, -1, -1)
     )
 
@@ -64,7 +81,9 @@ def test_veronese_varieties_by_chern_classes() -> None:
     """As in MAPS; their sum is ((2e − 1)^{n+1} − (e − 1)^{n+1}) / e, by summing the formula."""
     assert (veronese(1, 3), veronese(2, 2)) == ((3, 4), MAPS["Veronese surface"][1])
     assert all(
-        e * sum(veronese(n, e)) == (2 * e - 1) ** (n + 1) - (e - 1) ** (n + 1) for n in range(1, 5) for e in range(1, 6)
+        e * sum(veronese(n, e)) == (2 * e - 1) ** (n + 1) - (e - 1) ** (n + 1)
+        for n in range(1, 5)
+        for e in range(1, 6)
     )
 
 
@@ -76,12 +95,23 @@ IDEALS: dict[str, tuple[Ideal, tuple[int, ...]]] = {
     "elliptic quartic": (ideal("x^2 + y^2 + z^2 + w^2", "x^2 + 2*y^2 + 3*z^2 + 5*w^2"), (4, 8)),
     # The scroll S(1, 2): degree 3, c_1 H = 5 and c_2 = 4, so 2·3 + 2·0 − 2 and 3·3 − 2·5 + 4.
     "cubic scroll": (ideal("x*z - y^2", "x*v - y*u", "y*v - z*u"), (3, 4, 3)),
-    # Nodes take 2 from the class 3·2² each (Teissier's formula); the dual surface is Steiner's quartic.
+    # Nodes take 2 from the class 3·2² each (Teissier's formula); the dual surface is Steiner's
+    # quartic.
     "Cayley's cubic with four nodes": (ideal("x*y*z + x*y*w + x*z*w + y*z*w"), (3, 6, 4)),
-    # Dual to the Veronese surface, and to P² × P²: the numbers of the dual variety in the other order.
-    "symmetric 3 × 3 matrices of rank two": (ideal("a*(d*f - e^2) - b*(b*f - c*e) + c*(b*e - c*d)"), (3, 6, 4, 0, 0)),
-    "3 × 3 matrices of rank two": (ideal("a*(e*i - f*h) - b*(d*i - f*g) + c*(d*h - e*g)"), (3, 6, 12, 12, 6, 0, 0, 0)),
-    "2 × 3 matrices of rank one": (ideal("a*e - b*d", "a*f - c*d", "b*f - c*e", variables="a b c d e f"), (3, 4, 3, 0)),
+    # Dual to the Veronese surface, and to P² × P²: the numbers of the dual variety in the other
+    # order.
+    "symmetric 3 × 3 matrices of rank two": (
+        ideal("a*(d*f - e^2) - b*(b*f - c*e) + c*(b*e - c*d)"),
+        (3, 6, 4, 0, 0),
+    ),
+    "3 × 3 matrices of rank two": (
+        ideal("a*(e*i - f*h) - b*(d*i - f*g) + c*(d*h - e*g)"),
+        (3, 6, 12, 12, 6, 0, 0, 0),
+    ),
+    "2 × 3 matrices of rank one": (
+        ideal("a*e - b*d", "a*f - c*d", "b*f - c*e", variables="a b c d e f"),
+        (3, 4, 3, 0),
+    ),
     "a conic, affine": (ideal("x^2 + y^2 - 1"), (2, 2)),
     "four lines": (ideal("x*w - y*z", "x^2 + y^2 + z^2 + w^2"), (4, 0)),
     "two lines": (ideal("x*y", variables="x y z"), (2, 0)),

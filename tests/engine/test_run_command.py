@@ -1,4 +1,6 @@
-"""Code and scripts that are run: the command run, rendered scripts, packages, and an installation without extras."""
+"""Code and scripts that are run: the command run, rendered scripts, packages, and an installation
+without extras.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,11 @@ def test_what_is_printed_and_the_value(command: str, program: Path, tmp_path: Pa
     file.write_text('R = QQ[a..d]\nprint "hello"\nprimaryDecomposition ideal(a*b)\n')
     line = [command, "run", str(file), "--m2", str(program)]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "hello\n{ideal(b), ideal(a)}\n", "") or (
-        done.stdout == "hello\n{ideal a, ideal b}\n"
-    )
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0,
+        "hello\n{ideal(b), ideal(a)}\n",
+        "",
+    ) or (done.stdout == "hello\n{ideal a, ideal b}\n")
 
 
 @pytest.mark.usefixtures("bare")
@@ -88,7 +92,12 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     ("arguments", "code", "status", "said"),
     [
         (["-", "--timeout", "2"], "print 7; while true do sleep 1", 3, "limit of 2 seconds"),
-        (["-", "--memory", "1G"], "x = toList(1..10000); while true do x = join(x, x)", 3, "limit of 1 GiB"),
+        (
+            ["-", "--memory", "1G"],
+            "x = toList(1..10000); while true do x = join(x, x)",
+            3,
+            "limit of 1 GiB",
+        ),
         (["-", "--packages", "Eliminatio"], "1", 2, "did you mean Elimination"),
         (["-", "--packages", "a;b"], "1", 2, "not the name of a package"),
         (["-"], "exit 9", 5, "ended with exit status 9"),
@@ -111,7 +120,9 @@ def test_packages(run: Invoke) -> None:
 
 @pytest.mark.macaulay2("any")
 def test_no_macaulay2(invoke: Invoke, program: Path) -> None:
-    assert invoke("run", "-", "--m2", str(program.with_name("no-M2-here")), code="1").returncode == 4
+    assert (
+        invoke("run", "-", "--m2", str(program.with_name("no-M2-here")), code="1").returncode == 4
+    )
 
 
 @pytest.mark.macaulay2("any")
@@ -131,7 +142,8 @@ def test_files_beside_the_code_are_found(run: Invoke, tmp_path: Path) -> None:
     assert run(str(tmp_path / "é \\" / "code.m2")).stdout == "8\n"
 
 
-# Golden scripts: frozen text, and what each prints in plain ``M2 --script`` is what the session answers.
+# Golden scripts: frozen text, and what each prints in plain ``M2 --script`` is what the session
+# answers.
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "scripts"
 
@@ -160,16 +172,22 @@ SCRIPTS: dict[str, Script] = {
     "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), field=CoefficientField(101)),
     "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), field=QQ),
     "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), field=QQ),
-    "closure-2-1-2-ungraded": closure_script(model(2, 1), field=QQ, strategy="ungraded-elimination"),
+    "closure-2-1-2-ungraded": closure_script(
+        model(2, 1), field=QQ, strategy="ungraded-elimination"
+    ),
     "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),
     "fibres-3-2-2": fibres_script(SingleLayerAttention(3, 2, 2)),
-    "completeness-2-1-2-full": completeness_script(model(2, 1, coordinates="full"), field=CoefficientField(32003)),
+    "completeness-2-1-2-full": completeness_script(
+        model(2, 1, coordinates="full"), field=CoefficientField(32003)
+    ),
     "fibres-1-2-1": fibres_script(SingleLayerAttention(1, 2)),
     "all-sizes": base_ideals_script(),
     "slice-2-1-2": umbrella_script(),
     "polar-slices-2-1-2": slices(),
-    "polar-conormal-nodal-cubic": polar.conormal_script(ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False),
+    "polar-conormal-nodal-cubic": polar.conormal_script(
+        ideal("y^2 - x^3 - x^2"), "nodal cubic", prime=False
+    ),
     "not-closed-3-3-3": closedness.limit_script(DeepAttention((3, 3, 3), 2, 3)),
     "generic-fibre-2-2-1": generic_fibre.fibre_script(DeepAttention((2, 2, 1), (1, 2), 2)),
     "generic-fibre-3-1-two-tokens": generic_fibre.fibre_script(DeepAttention((3, 1), 1, 2)),
@@ -186,10 +204,14 @@ def test_golden_scripts(name: str, request: pytest.FixtureRequest) -> None:
 
 
 ALONE = ("jacobian-2-1-2", "not-closed-3-3-3", "all-sizes")
-"""Scripts that run by themselves: a template that includes another, and those with most of the shared code."""
+"""Scripts that run by themselves: a template that includes another, and those with most of the
+shared code.
+"""
 
 
-def test_scripts_print_by_themselves_what_the_session_answers(engine: Macaulay2, program: Path, tmp_path: Path) -> None:
+def test_scripts_print_by_themselves_what_the_session_answers(
+    engine: Macaulay2, program: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "program.m2"
     for name, script in SCRIPTS.items():
         answers = engine.run(script).records
@@ -197,7 +219,9 @@ def test_scripts_print_by_themselves_what_the_session_answers(engine: Macaulay2,
         if name in ALONE:
             path.write_text(script.standalone(), encoding="utf-8")
             line = [program, "--script", path]
-            printed = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=True)
+            printed = subprocess.run(
+                line, capture_output=True, text=True, timeout=PATIENCE, check=True
+            )
             *records, end = printed.stdout.splitlines()
             assert tuple(records) == answers, name
             assert end == f'{{"end":"standalone","records":{len(records)}}}'
@@ -209,9 +233,12 @@ def test_script_command(command: str) -> None:
     assert printed.stdout == SCRIPTS["closure-2-1-2"].standalone()
 
 
-# The wheel of Macaulay2 without what its SageMath interface asks for: nothing that the program needs is missing.
+# The wheel of Macaulay2 without what its SageMath interface asks for: nothing that the program
+# needs is missing.
 
-SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util|resolv)\.so\.\d+|linux-vdso\.so\.1|ld-linux[\w.-]*")
+SYSTEM = re.compile(
+    r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z|util|resolv)\.so\.\d+|linux-vdso\.so\.1|ld-linux[\w.-]*"
+)
 """What every Linux has that can run Python's wheels (manylinux), and zlib."""
 
 
@@ -241,7 +268,13 @@ def test_programs_find_their_libraries_in_their_own_wheel(wheel: Candidate, name
 @pytest.mark.usefixtures("bare")
 def test_packages_of_macaulay2_are_in_the_wheel(wheel: Candidate) -> None:
     """Those that use other programs and libraries among them."""
-    packages = ("Elimination", "PrimaryDecomposition", "MinimalPrimes", "Normaliz", "NumericalAlgebraicGeometry")
+    packages = (
+        "Elimination",
+        "PrimaryDecomposition",
+        "MinimalPrimes",
+        "Normaliz",
+        "NumericalAlgebraicGeometry",
+    )
     if probed(wheel).refusal is not None:
         pytest.skip("the wheel's Macaulay2 cannot be used here, as a warning says")
     with Macaulay2(wheel.program) as m2:
@@ -249,7 +282,8 @@ def test_packages_of_macaulay2_are_in_the_wheel(wheel: Candidate) -> None:
             assert m2.value(f'toString needsPackage "{name}"') == name
 
 
-# Packages with short global names, loaded by code, and programs that wait for input: nothing of it is seen later.
+# Packages with short global names, loaded by code, and programs that wait for input: nothing of it
+# is seen later.
 
 NAMES = ("e", "h", "p", "s", "x", "chain", "schurRing")
 """Names of symmetric functions, and what the packages call their functions."""
@@ -259,7 +293,10 @@ LOAD = 'needsPackage "SchurRings"; needsPackage "Posets"; '
 def test_a_package_that_one_call_loads_does_not_disturb_the_next(program: Path) -> None:
     with Macaulay2(program) as m2:
         for _ in range(2):  # the second call finds the packages loaded
-            assert m2.value(LOAD + "R = schurRing(QQ, s, 3); (#vertices chain 4, dim s_{2,1})") == (4, 8)
+            assert m2.value(LOAD + "R = schurRing(QQ, s, 3); (#vertices chain 4, dim s_{2,1})") == (
+                4,
+                8,
+            )
             assert m2.value(f"{{{', '.join(NAMES)}}}") == [Symbol(name) for name in NAMES]
             assert m2.value("(e+h+p+s+x+chain+schurRing, e)", **dict.fromkeys(NAMES, 1)) == (7, 1)
 

@@ -55,8 +55,8 @@ compareMinors = (number, I) -> (
     mbEmit(toString number | "_degrees", apply(selectedPrimes, degree)))
 """
 
-# source: generators, variables, (dimension, degree) of each component of the singular locus where the source or a
-# calculation by hand gives them.
+# source: generators, variables, (dimension, degree) of each component of the singular locus where
+# the source or a calculation by hand gives them.
 VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
     "Hartshorne, Exercise I.5.1(a), tacnode": (["x^2 - x^4 - y^4"], "x y", [(0, 1)]),
     "Hartshorne, Exercise I.5.1(b), node": (["x*y - x^6 - y^6"], "x y", [(0, 1)]),
@@ -71,21 +71,61 @@ VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
         "x y z",
         [(1, 3)],
     ),
-    "Cox, Little, O'Shea, section 3.4, four-leaved rose": (["(x^2 + y^2)^3 - 4*x^2*y^2"], "x y", [(0, 1)]),
+    "Cox, Little, O'Shea, section 3.4, four-leaved rose": (
+        ["(x^2 + y^2)^3 - 4*x^2*y^2"],
+        "x y",
+        [(0, 1)],
+    ),
     "Cox, Little, O'Shea, section 1.3, Whitney umbrella": (["x^2 - y^2*z"], "x y z", [(1, 1)]),
     "Eisenbud, section 1.9, cuspidal cubic": (["y^2 - x^3"], "x y", [(0, 1)]),
-    "Harris, Lecture 1, cone over the twisted cubic": (minors(hankel("abcd", 2)), "a b c d", [(0, 1)]),
-    "Harris, Lecture 1, cone over the rational normal quartic": (minors(hankel("abcde", 2)), "a b c d e", [(0, 1)]),
-    "Harris, Lecture 2, scroll S(1, 2)": (minors([list("abd"), list("bce")]), "a b c d e", [(0, 1)]),
-    "Harris, Lecture 2, scroll S(2, 2)": (minors([list("abde"), list("bcef")]), "a b c d e f", [(0, 1)]),
+    "Harris, Lecture 1, cone over the twisted cubic": (
+        minors(hankel("abcd", 2)),
+        "a b c d",
+        [(0, 1)],
+    ),
+    "Harris, Lecture 1, cone over the rational normal quartic": (
+        minors(hankel("abcde", 2)),
+        "a b c d e",
+        [(0, 1)],
+    ),
+    "Harris, Lecture 2, scroll S(1, 2)": (
+        minors([list("abd"), list("bce")]),
+        "a b c d e",
+        [(0, 1)],
+    ),
+    "Harris, Lecture 2, scroll S(2, 2)": (
+        minors([list("abde"), list("bcef")]),
+        "a b c d e f",
+        [(0, 1)],
+    ),
     "Harris, Lecture 2, cone S(0, 3)": (minors(hankel("abcd", 2)), "a b c d e", [(1, 1)]),
-    "Harris, Lecture 2, Segre P1 x P2": (minors([list("abc"), list("def")]), "a b c d e f", [(0, 1)]),
+    "Harris, Lecture 2, Segre P1 x P2": (
+        minors([list("abc"), list("def")]),
+        "a b c d e f",
+        [(0, 1)],
+    ),
     "Harris, Lecture 2, Veronese surface": (minors(["abc", "bde", "cef"]), "a b c d e f", [(0, 1)]),  # type: ignore[list-item]
-    "Harris, Lecture 9, secants of the quartic": (minors(hankel("abcde", 3), 3), "a b c d e", [(2, 4)]),
-    "Harris, Lecture 9, 3 x 3 determinant": (minors(["abc", "def", "ghi"], 3), "a b c d e f g h i", [(5, 6)]),  # type: ignore[list-item]
-    "Harris, Lecture 9, symmetric 3 x 3 determinant": (minors(["abc", "bde", "cef"], 3), "a b c d e f", [(3, 4)]),  # type: ignore[list-item]
+    "Harris, Lecture 9, secants of the quartic": (
+        minors(hankel("abcde", 3), 3),
+        "a b c d e",
+        [(2, 4)],
+    ),
+    "Harris, Lecture 9, 3 x 3 determinant": (
+        minors(["abc", "def", "ghi"], 3),
+        "a b c d e f g h i",
+        [(5, 6)],
+    ),  # type: ignore[list-item]
+    "Harris, Lecture 9, symmetric 3 x 3 determinant": (
+        minors(["abc", "bde", "cef"], 3),
+        "a b c d e f",
+        [(3, 4)],
+    ),  # type: ignore[list-item]
     "Fulton, Algebraic Curves, 3.1, cusp and double points": (["y^2 - x^3 - x^2"], "x y", [(0, 1)]),
-    "Fulton, Algebraic Curves, 3.1, three leaves": (["(x^2 + y^2)^2 + 3*x^2*y - y^3"], "x y", [(0, 1)]),
+    "Fulton, Algebraic Curves, 3.1, three leaves": (
+        ["(x^2 + y^2)^2 + 3*x^2*y - y^3"],
+        "x y",
+        [(0, 1)],
+    ),
     "Greuel, Pfister, surface singularity E8": (["x^2 + y^3 + z^5"], "x y z", [(0, 1)]),
     "Greuel, Pfister, surface singularity D4": (["x^2 + y^2*z + z^3"], "x y z", [(0, 1)]),
     "Reid, Undergraduate Algebraic Geometry, Cayley cubic": (
@@ -100,8 +140,16 @@ VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
         [(1, 1)],
     ),
     "Harris, Lecture 6, Grassmannian G(2, 4)": (["a*f - b*e + c*d"], "a b c d e f", [(0, 1)]),
-    "nodal quartic curve, intersection of two quadrics": (["a^2 + b^2 - c^2", "c*d - a*b"], "a b c d", [(1, 1)]),
-    "Macaulay's curve": (["b*c - a*d", "c^3 - b*d^2", "a*c^2 - b^2*d", "b^3 - a^2*c"], "a b c d", [(0, 1)]),
+    "nodal quartic curve, intersection of two quadrics": (
+        ["a^2 + b^2 - c^2", "c*d - a*b"],
+        "a b c d",
+        [(1, 1)],
+    ),
+    "Macaulay's curve": (
+        ["b*c - a*d", "c^3 - b*d^2", "a*c^2 - b^2*d", "b^3 - a^2*c"],
+        "a b c d",
+        [(0, 1)],
+    ),
     "Cartan umbrella": (["z*(x^2 + y^2) - x^3"], "x y z", [(1, 1)]),
     "Steiner's Roman surface": (["x^2*y^2 + y^2*z^2 + z^2*x^2 - x*y*z"], "x y z", [(1, 1)] * 3),
     "three coordinate axes": (["x*y", "x*z", "y*z"], "x y z", [(0, 1)]),
@@ -118,7 +166,11 @@ VARIETIES: dict[str, tuple[list[str], str, list[tuple[int, int]]]] = {
         "a b c d e f g h",
         [(2, 1)],
     ),
-    "swallowtail": (["16*x^4*z - 4*x^3*y^2 - 128*x^2*z^2 + 144*x*y^2*z - 27*y^4 + 256*z^3"], "x y z", [(1, 2), (1, 4)]),
+    "swallowtail": (
+        ["16*x^4*z - 4*x^3*y^2 - 128*x^2*z^2 + 144*x*y^2*z - 27*y^4 + 256*z^3"],
+        "x y z",
+        [(1, 2), (1, 4)],
+    ),
 }
 
 
@@ -160,9 +212,13 @@ def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> 
         assert sorted(found) == sorted(expected), source
 
 
-def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
+def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(
+    engine: Engine,
+) -> None:
     """As many primes as over QQ or more: a component can decompose there."""
-    for source, ((selected, every, same), _) in compared(engine, list(VARIETIES), CoefficientField(32003)).items():
+    for source, ((selected, every, same), _) in compared(
+        engine, list(VARIETIES), CoefficientField(32003)
+    ).items():
         assert selected == every, source
         assert same == 1, source
         assert selected >= len(VARIETIES[source][2]), source
@@ -171,7 +227,9 @@ def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes
 def compared(
     engine: Engine, sources: list[str], field: CoefficientField
 ) -> dict[str, tuple[list[int], list[tuple[int, int]]]]:
-    """Of each variety, in one run: numbers of primes by selected and by all minors, and dimensions and degrees."""
+    """Of each variety, in one run: numbers of primes by selected and by all minors, and dimensions
+    and degrees.
+    """
     template = (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8")
     lines = [COMPARED, template.replace("mbEmit(", "forgotten(")]
     for number, source in enumerate(sources):
@@ -183,7 +241,13 @@ def compared(
     return {
         source: (
             list(answer.integers(f"{number}_counts")),
-            list(zip(answer.integers(f"{number}_dimensions"), answer.integers(f"{number}_degrees"), strict=True)),
+            list(
+                zip(
+                    answer.integers(f"{number}_dimensions"),
+                    answer.integers(f"{number}_degrees"),
+                    strict=True,
+                )
+            ),
         )
         for number, source in enumerate(sources)
     }

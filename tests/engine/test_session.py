@@ -63,13 +63,17 @@ def test_prime_fields_and_matrices(engine: Macaulay2) -> None:
 
 
 def test_a_polynomial_with_100_000_terms(engine: Macaulay2) -> None:
-    polynomial = emitted(engine, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))")
+    polynomial = emitted(
+        engine, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))"
+    )
     assert len(polynomial) == 100_000
     assert polynomial[(399, 249)] == 400
 
 
 def test_an_ideal_with_2000_generators(engine: Macaulay2) -> None:
-    ideal = emitted(engine, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))")
+    ideal = emitted(
+        engine, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))"
+    )
     assert len(ideal.generators) == 2000
     assert ideal.ring.variables[-1] == "z_200"
     assert str(ideal.generators[201]) == "z_2**2 - 1/202"
@@ -82,7 +86,10 @@ def test_a_type_without_an_encoder_is_an_error(engine: Macaulay2) -> None:
 
 
 def test_prompt_like_output_changes_nothing(engine: Macaulay2) -> None:
-    code = 'print "i1 : \\n\\1m2bridge 0 9.9\\n{\\"end\\":\\"0\\",\\"records\\":0}"; stdio << endl; mbEmit("x", 7)'
+    code = (
+        'print "i1 : \\n\\1m2bridge 0 9.9\\n{\\"end\\":\\"0\\",\\"records\\":0}"; stdio << endl;'
+        ' mbEmit("x", 7)'
+    )
     transcript = engine.run(Script("noisy", code))
     assert parse(transcript.records).integer("x") == 7
     assert "i1 : " in transcript.output
@@ -150,7 +157,9 @@ def test_memory_limit(program: Path) -> None:
 
 
 def test_the_least_memory_is_enough_or_fails_at_once(program: Path) -> None:
-    """On a machine with many cores it is not enough; but Macaulay2 must never hang at its start: that is a time-out."""
+    """On a machine with many cores it is not enough; but Macaulay2 must never hang at its start:
+    that is a time-out.
+    """
     with Macaulay2(program, Limits(memory=LEAST_MEMORY)) as engine, suppress(MemoryLimitError):
         assert emitted(engine, "1+1") == 2
 
@@ -241,7 +250,10 @@ print(engine.pid, flush=True)
 def child(program: Path, action: str) -> tuple[subprocess.Popen[str], int]:
     code = textwrap.dedent(CHILD).format(action=action)
     process = subprocess.Popen(
-        [sys.executable, "-c", code, str(program)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", code, str(program)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert process.stdout is not None
     return process, int(process.stdout.readline())
@@ -280,7 +292,9 @@ def test_a_session_that_is_over_says_so(program: Path) -> None:
     assert engine.pid is None
 
 
-def test_temporary_files_are_removed(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_files_are_removed(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with Macaulay2(program) as engine:
         emitted(engine, "1")
@@ -299,8 +313,12 @@ for line in iter(input, "end"):
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux measures the peak anew")
-def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it(tmp_path: Path) -> None:
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="only Linux measures the peak anew"
+)
+def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it(
+    tmp_path: Path,
+) -> None:
     process = Process(Path(sys.executable), ["-c", MEMORY], None, tmp_path)
 
     def peak(size: int) -> int:
@@ -317,7 +335,9 @@ def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after
     assert small_again < large - 150 * 2**20
 
 
-def test_a_limit_longer_than_the_system_waits_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_limit_longer_than_the_system_waits_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """In several waits; what was printed during all of them is there at the end."""
     monkeypatch.setattr(module, "_LONGEST_WAIT", 0.01)
     process = Process(
@@ -375,7 +395,10 @@ signal.pause()
 
 
 @pytest.mark.skipif(
-    "pdeathsig" not in subprocess.run(["sh", "-c", "setpriv --help 2>&1"], capture_output=True, text=True).stdout,
+    "pdeathsig"
+    not in subprocess.run(
+        ["sh", "-c", "setpriv --help 2>&1"], capture_output=True, text=True
+    ).stdout,
     reason="this system has no setpriv, or an old one",
 )
 def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
@@ -385,4 +408,6 @@ def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
         pid = int(process.stdout.readline())
         assert psutil.pid_exists(pid)
         process.kill()
-    wait_for(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    wait_for(
+        lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    )

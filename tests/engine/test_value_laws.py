@@ -12,7 +12,19 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-from sympy import Add, Expr, Integer, Mul, Pow, Rational, cancel, fraction, series, symbols, together
+from sympy import (
+    Add,
+    Expr,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    cancel,
+    fraction,
+    series,
+    symbols,
+    together,
+)
 
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
@@ -21,22 +33,28 @@ from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, OneWay, Shown
 from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
 
-# The law of all values: given to Macaulay2 and taken back, it is the same; random ones of each kind, on every
-# version. Each example is a batch for one call. What Macaulay2 says of its values is compared, too, so that a
-# mistake in both directions does not go unseen.
+# The law of all values: given to Macaulay2 and taken back, it is the same; random ones of each
+# kind, on every version. Each example is a batch for one call. What Macaulay2 says of its values is
+# compared, too, so that a mistake in both directions does not go unseen.
 
 BATCH = 6
 EXAMPLES = 2
 
-cheap = settings(max_examples=EXAMPLES, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+cheap = settings(
+    max_examples=EXAMPLES, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
 """What fails is told by its place in the batch; to make it smaller would take minutes."""
 
 
 @pytest.fixture(scope="module")
 def workspaces() -> Iterator[Callable[[Path], Workspace]]:
-    """A workspace on each Macaulay2, for all laws: what one example leaves there changes nothing for the next."""
+    """A workspace on each Macaulay2, for all laws: what one example leaves there changes nothing
+    for the next.
+    """
     with ExitStack() as stack:
-        yield cache(lambda program: stack.enter_context(stack.enter_context(Macaulay2(program)).workspace()))
+        yield cache(
+            lambda program: stack.enter_context(stack.enter_context(Macaulay2(program)).workspace())
+        )
 
 
 @pytest.fixture
@@ -54,15 +72,24 @@ def with_elements(rings: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 REDUCED = {"fraction fields", "maps of modules", "mutable matrices", "Gröbner bases"}
-"""Fractions are written in lowest terms, elements of quotients by other representatives, Gröbner bases sorted;
-mutable matrices have no degrees. What comes back is equal in Macaulay2."""
+"""Fractions are written in lowest terms, elements of quotients by other representatives, Gröbner
+bases sorted; mutable matrices have no degrees. What comes back is equal in Macaulay2.
+"""
 EQUAL = {
     "mutable matrices": "matrix X#i == matrix Y#i",
     "maps of modules": "X#i == Y#i",
     "Gröbner bases": "gens X#i === gens Y#i",
 }
-"""How Macaulay2 compares two values, if not by ``===``; its ``==`` computes Gröbner bases of ideals and modules."""
-for kind in ("Koszul complexes", "complexes with zero maps", "maps of complexes", "fraction fields", "intervals"):
+"""How Macaulay2 compares two values, if not by ``===``; its ``==`` computes Gröbner bases of ideals
+and modules.
+"""
+for kind in (
+    "Koszul complexes",
+    "complexes with zero maps",
+    "maps of complexes",
+    "fraction fields",
+    "intervals",
+):
     EQUAL[kind] = "X#i == Y#i"
 
 
@@ -71,7 +98,9 @@ def test_rings_come_back(work: Workspace, kind: str) -> None:
     @cheap
     @given(batches(RINGS[kind]))
     def law(some: list[Any]) -> None:
-        back, same, said = work.value(f"(X, all(#X, i -> X#i === Y#i), apply(X, R -> {RING_FACTS}))", X=some, Y=some)
+        back, same, said = work.value(
+            f"(X, all(#X, i -> X#i === Y#i), apply(X, R -> {RING_FACTS}))", X=some, Y=some
+        )
         assert back == some
         assert same
         assert said == [facts_of_ring(ring) for ring in some]
@@ -100,7 +129,9 @@ def test_values_come_back(work: Workspace, kind: str) -> None:
 
 
 def check(work: Workspace, kind: str, some: list[Any]) -> None:
-    """The law for some values; once they are in the form in which Macaulay2 has them, nothing at all may change."""
+    """The law for some values; once they are in the form in which Macaulay2 has them, nothing at
+    all may change.
+    """
     back = work.value("X", X=some)
     equal = EQUAL.get(kind, "X#i === Y#i")
     again, same = work.value(f"(X, select(#X, i -> not ({equal})))", X=back, Y=some)
@@ -111,7 +142,9 @@ def check(work: Workspace, kind: str, some: list[Any]) -> None:
 
 
 def strict(value: Any) -> HashTable:
-    """What is equal for equal values of equal types only; ideals are compared by their generators."""
+    """What is equal for equal values of equal types only; ideals are compared by their
+    generators.
+    """
     return HashTable([(0, value)])
 
 
@@ -133,22 +166,33 @@ RING_FACTS = """if instance(R, InexactField) then null else (
 @cheap
 @given(batches(VALUES["matrices"]))
 def test_what_macaulay2_says_of_matrices(work: Workspace, some: list[Any]) -> None:
-    said = work.value("apply(X, f -> (numrows f, numcols f, degrees target f, degrees source f, degree f))", X=some)
+    said = work.value(
+        "apply(X, f -> (numrows f, numcols f, degrees target f, degrees source f, degree f))",
+        X=some,
+    )
     assert said == [facts_of_matrix(matrix) for matrix in some]
 
 
 @cheap
 @given(batches(VALUES["modules"]))
 def test_what_macaulay2_says_of_modules(work: Workspace, some: list[Any]) -> None:
-    code = "apply(X, M -> (degrees ambient M, numgens M, numcols relations M, M.?generators, M.?relations))"
+    code = (
+        "apply(X, M -> (degrees ambient M, numgens M, numcols relations M, M.?generators,"
+        " M.?relations))"
+    )
     assert work.value(code, X=some) == [facts_of_module(module) for module in some]
 
 
 @cheap
 @given(batches(VALUES["Koszul complexes"]))
 def test_what_macaulay2_says_of_complexes(work: Workspace, some: list[Any]) -> None:
-    """The product of two differentials that follow each other is zero; the ranks stand where they are said to."""
-    code = "apply(#X, i -> (C := X#i; n := L#i; (C.dd_(n+1) * C.dd_(n+2) == 0, apply(4, k -> rank C_(n+k)))))"
+    """The product of two differentials that follow each other is zero; the ranks stand where they
+    are said to.
+    """
+    code = (
+        "apply(#X, i -> (C := X#i; n := L#i; (C.dd_(n+1) * C.dd_(n+2) == 0, apply(4, k -> rank"
+        " C_(n+k)))))"
+    )
     said = work.value(code, X=some, L=[complex.low for complex in some])
     assert said == [(True, [1, 2, 1, 0])] * len(some)
 
@@ -158,7 +202,9 @@ ROUNDED = {"inexact coefficients"}
 """Products are sums of rounded products, whose order is Macaulay2's own."""
 
 
-@pytest.mark.parametrize("kind", [kind for kind in RINGS if kind not in ("ground rings", "plain polynomial rings")])
+@pytest.mark.parametrize(
+    "kind", [kind for kind in RINGS if kind not in ("ground rings", "plain polynomial rings")]
+)
 def test_elements_are_computed_with_as_in_macaulay2(work: Workspace, kind: str) -> None:
     """Sums, differences, products, powers, and what is compared; terms in Macaulay2's order."""
     pairs = RINGS[kind].flatmap(lambda ring: st.tuples(elements(ring), elements(ring)))
@@ -167,7 +213,9 @@ def test_elements_are_computed_with_as_in_macaulay2(work: Workspace, kind: str) 
     @given(batches(pairs))
     def law(some: list[Any]) -> None:
         some = work.value("some", some=some)  # terms in order, fractions in lowest terms
-        said = work.value("apply(some, (f, g) -> (f + g, f - g, 3 - f, -g, 2*f, f == g))", some=some)
+        said = work.value(
+            "apply(some, (f, g) -> (f + g, f - g, 3 - f, -g, 2*f, f == g))", some=some
+        )
         found = [(f + g, f - g, 3 - f, -g, 2 * f, f == g) for f, g in some]
         assert (found if kind == "fraction fields" else strict(found)) == (
             said if kind == "fraction fields" else strict(said)
@@ -190,12 +238,15 @@ def test_elements_are_computed_with_as_in_macaulay2(work: Workspace, kind: str) 
 @cheap
 @given(batches(st.tuples(reals(53), reals(53) | reals(100), fractions.filter(bool))))
 def test_real_numbers_are_computed_with_as_in_macaulay2(work: Workspace, some: list[Any]) -> None:
-    said = work.value("apply(some, (x, y, q) -> (x + y, x - y, x * y, x + q, q * y, x < y, x == y))", some=some)
+    said = work.value(
+        "apply(some, (x, y, q) -> (x + y, x - y, x * y, x + q, q * y, x < y, x == y))", some=some
+    )
     found = [(x + y, x - y, x * y, x + q, q * y, x < y, x == y) for x, y, q in some]
     assert strict(found) == strict(said)
 
 
-# Values between Macaulay2 and Python, both ways, on every version; one process for all of a version's questions.
+# Values between Macaulay2 and Python, both ways, on every version; one process for all of a
+# version's questions.
 
 
 @cache
@@ -243,10 +294,14 @@ def test_the_examples_of_the_documented_table(session: Macaulay2) -> None:
     """Each has the class that its row names, and comes back as it was, unless it goes out only."""
     examples = [example for row in DOCUMENTED.values() for example in row]
     found = values(session, [(code, {}) for code, _ in examples])
-    assert [(code, documented_class(value)) for (code, _), value in zip(examples, found, strict=True)] == examples
+    assert [
+        (code, documented_class(value)) for (code, _), value in zip(examples, found, strict=True)
+    ] == examples
     one_way = (ValueTypeError, *ARITHMETIC)
     known = [value for value in found if not isinstance(value, one_way)]
-    for value, back in zip(known, values(session, [("X", {"X": value}) for value in known]), strict=True):
+    for value, back in zip(
+        known, values(session, [("X", {"X": value}) for value in known]), strict=True
+    ):
         assert HashTable([(0, back)]) == HashTable([(0, value)])
 
 
@@ -262,9 +317,14 @@ def documented_class(value: Any) -> str:
 
 
 def test_hilbert_series_are_computed_with(session: Macaulay2) -> None:
-    """The documented example, its coefficients against Hilbert functions, and the way in that the refusal names."""
+    """The documented example, its coefficients against Hilbert functions, and the way in that the
+    refusal names.
+    """
     T = symbols("T")
-    code = "S = QQ[x,y,z]; I = ideal(x^2, y^3); (hilbertSeries I, apply(8, n -> hilbertFunction(n, S/I)))"
+    code = (
+        "S = QQ[x,y,z]; I = ideal(x^2, y^3); (hilbertSeries I, apply(8, n -> hilbertFunction(n,"
+        " S/I)))"
+    )
     found, numbers = session.value(code)
     expanded = series(found, T, 0, 8).removeO()
     assert [expanded.coeff(T, n) for n in range(8)] == numbers
@@ -273,11 +333,16 @@ def test_hilbert_series_are_computed_with(session: Macaulay2) -> None:
     documented = session.value("hilbertSeries ideal((QQ[x,y])_0^2)")
     f, g = fraction(together(documented))
     quotient, degree = session.value("h = f/g; (h, (degree numerator h)#0)", f=f, g=g)
-    assert cancel(quotient.numerator.as_expr() / quotient.denominator.as_expr() - (1 + T) / (1 - T)) == 0
+    assert (
+        cancel(quotient.numerator.as_expr() / quotient.denominator.as_expr() - (1 + T) / (1 - T))
+        == 0
+    )
     assert degree == 1
 
 
-@pytest.mark.parametrize("code", ["factor(12/5)", "QQ[t]; factor(t/(t + 1)^2)", "QQ[t]; new Divide from {t, t + 1}"])
+@pytest.mark.parametrize(
+    "code", ["factor(12/5)", "QQ[t]; factor(t/(t + 1)^2)", "QQ[t]; new Divide from {t, t + 1}"]
+)
 def test_other_quotients_go_both_ways(session: Macaulay2, code: str) -> None:
     value = session.value(code)
     assert isinstance(value, Expression)

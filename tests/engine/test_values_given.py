@@ -42,20 +42,35 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.workspace.evaluation import bindings_of
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
-from m2bridge.workspace.values import Array, ComplexNumber, HashTable, Option, Partition, Real, Set, Symbol, Tally
+from m2bridge.workspace.values import (
+    Array,
+    ComplexNumber,
+    HashTable,
+    Option,
+    Partition,
+    Real,
+    Set,
+    Symbol,
+    Tally,
+)
 from tests.everyday import values
 
-# Python values given to Macaulay2: of SymPy, python-flint and NumPy, and random ones; names; what is refused.
+# Python values given to Macaulay2: of SymPy, python-flint and NumPy, and random ones; names; what
+# is refused.
 
 x, y = symbols("x y")
 LEX = ring("x,y", INTEGERS, lex)[1:]
 GLEX = ring("x,y,z", RATIONALS, grlex)[1:]
 CONTEXT = flint.fmpq_mpoly_ctx.get(["x", "y"], "degrevlex")
 NAMED = PolynomialRing(QQ, ("e", "i", "res", "dd", "alpha", "xy", "x_1", "x_1_2", "p_a", "x"))
-CUSP = Ideal(PolynomialRing(QQ, ("x", "y")), (PolynomialRing(QQ, ("x", "y")).polynomial(x**2 - y**3),))
+CUSP = Ideal(
+    PolynomialRing(QQ, ("x", "y")), (PolynomialRing(QQ, ("x", "y")).polynomial(x**2 - y**3),)
+)
 
 NINE = flint.fq_default_poly_ctx(flint.fq_default_ctx(3, 2, "a"))
-OTHER_NINE = flint.fq_default_ctx(3, modulus=flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(3))([1, 0, 1]), var="i")
+OTHER_NINE = flint.fq_default_ctx(
+    3, modulus=flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(3))([1, 0, 1]), var="i"
+)
 OVER_SEVEN = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(7))
 
 TAKEN: list[tuple[str, dict[str, Any], Any]] = [
@@ -86,7 +101,11 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ("I", {"I": CUSP}, CUSP),
     ("I == ideal(x^2-y^3)", {"I": CUSP}, True),
     ("ring I === ring J", {"I": CUSP, "J": CUSP}, True),
-    ("e + i + res + dd + alpha + xy + x_1 + x_(1,2) + p_a", {"R": NAMED}, sum(NAMED.sympy_ring.gens[:-1])),
+    (
+        "e + i + res + dd + alpha + xy + x_1 + x_(1,2) + p_a",
+        {"R": NAMED},
+        sum(NAMED.sympy_ring.gens[:-1]),
+    ),
     ("f", {"f": PolynomialMap.from_expressions(["t"], {"x": symbols("t") ** 2})}, None),
     ("promote(k, ZZ/7) == 3", {"k": flint.nmod(3, 7)}, True),
     ("toString f", {"f": NINE([1, NINE.base_field().gen()])}, "a*x+1"),
@@ -98,7 +117,9 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("row", range(len(TAKEN)), ids=[f"{c}, {next(iter(i.values()))!r:.40}" for c, i, _ in TAKEN])
+@pytest.mark.parametrize(
+    "row", range(len(TAKEN)), ids=[f"{c}, {next(iter(i.values()))!r:.40}" for c, i, _ in TAKEN]
+)
 def test_taken(session: Macaulay2, row: int) -> None:
     found, expected = taken(session)[row], TAKEN[row][2]
     assert not isinstance(found, Exception), found
@@ -154,7 +175,9 @@ def test_names_that_are_none(name: str) -> None:
         bindings_of({name: 1})
 
 
-reals = st.floats().map(Real.of) | st.builds(Real, st.integers(-(2**100), 2**100), st.integers(-500, 500), st.just(101))
+reals = st.floats().map(Real.of) | st.builds(
+    Real, st.integers(-(2**100), 2**100), st.integers(-500, 500), st.just(101)
+)
 numbers = (
     st.integers()
     | st.fractions()
@@ -179,15 +202,23 @@ anything = st.recursive(
 )
 others = st.lists(st.integers(1, 9), max_size=4).map(
     lambda p: Partition(tuple(sorted(p, reverse=True)))
-) | st.dictionaries(st.integers(), st.integers(1, 5), max_size=3).map(lambda table: Tally(table.items()))
+) | st.dictionaries(st.integers(), st.integers(1, 5), max_size=3).map(
+    lambda table: Tally(table.items())
+)
 
 
 @st.composite
 def polynomials(draw: st.DrawFn) -> Any:
     field = draw(st.sampled_from([QQ, CoefficientField(2), CoefficientField(32003)]))
-    over = PolynomialRing(field, draw(st.sampled_from([("x",), ("x_1", "x_2"), ("alpha", "res", "c_1_2")]))).sympy_ring
+    over = PolynomialRing(
+        field, draw(st.sampled_from([("x",), ("x_1", "x_2"), ("alpha", "res", "c_1_2")]))
+    ).sympy_ring
     terms = draw(
-        st.dictionaries(st.tuples(*[st.integers(0, 200)] * over.ngens), st.integers(-(10**20), 10**20), max_size=5)
+        st.dictionaries(
+            st.tuples(*[st.integers(0, 200)] * over.ngens),
+            st.integers(-(10**20), 10**20),
+            max_size=5,
+        )
     )
     return over.from_dict({m: c for m, n in terms.items() if (c := over.domain(n))})
 
@@ -204,8 +235,12 @@ def test_random_values_come_back(session: Macaulay2, some: list[Any]) -> None:
 @pytest.mark.parametrize("domain", [INTEGERS, RATIONALS, GF(32003)], ids=str)
 @pytest.mark.parametrize("order", [grevlex, lex], ids=str)
 @pytest.mark.parametrize("highest", [128, 2**16 + 1])
-def test_large_polynomials_come_back(session: Macaulay2, domain: Any, order: Any, highest: int) -> None:
-    """Written in characters, quotes and backslashes among them, in Macaulay2's order or another; 1 comes last."""
+def test_large_polynomials_come_back(
+    session: Macaulay2, domain: Any, order: Any, highest: int
+) -> None:
+    """Written in characters, quotes and backslashes among them, in Macaulay2's order or another; 1
+    comes last.
+    """
     over = ring([f"v_{i}" for i in range(130)], domain, order)[0]
     pairs = [({i, (i + 1) % 130}, e) for i in range(130) for e in (1, 2, highest)]
     monomials = [tuple(e if place in pair else 0 for place in range(130)) for pair, e in pairs]
@@ -227,7 +262,9 @@ def test_polynomials_with_very_many_powers_are_written_with_numbers() -> None:
 
 @pytest.mark.parametrize("terms", [1, 300])
 @pytest.mark.parametrize("exponent", [2**31, 2**64])
-def test_exponents_that_macaulay2_does_not_hold_are_refused(session: Macaulay2, terms: int, exponent: int) -> None:
+def test_exponents_that_macaulay2_does_not_hold_are_refused(
+    session: Macaulay2, terms: int, exponent: int
+) -> None:
     over = ring("x, y", RATIONALS, grevlex)[0]
     polynomial = over.from_dict({(exponent, n): 1 for n in range(terms)})
     with pytest.raises(ConversionError, match=r"exponent|integer"):
@@ -274,7 +311,8 @@ BESIDE: list[tuple[str, dict[str, Any], Any]] = [
     ("ring f#0 === ring I", {"I": OTHER, "f": [x]}, True),
     ("M % I == 0", {"M": Matrix([[x - y, 0]]), "I": IDEAL}, True),
     ("ring f === ring I", {"f": z, "I": IDEAL}, False),  # z is no variable there
-    ("ring f === ring I or ring f === ring J", {"f": x, "I": IDEAL, "J": OTHER}, False),  # two rings have x
+    # two rings have x
+    ("ring f === ring I or ring f === ring J", {"f": x, "I": IDEAL, "J": OTHER}, False),
     ("ring f === ring I and I != J", {"f": x, "I": IDEAL, "J": IDEAL**2}, True),
     ("ring f === ring g", {"f": x, "g": y}, True),
     ("ring f#0 === ring I and ring f#1 === ring I", {"f": Option(y, x), "I": IDEAL}, True),
@@ -288,7 +326,9 @@ BESIDE: list[tuple[str, dict[str, Any], Any]] = [
 
 
 @pytest.mark.parametrize(("code", "inputs", "expected"), BESIDE)
-def test_expressions_beside_an_ideal(m2: Macaulay2, code: str, inputs: dict[str, Any], expected: Any) -> None:
+def test_expressions_beside_an_ideal(
+    m2: Macaulay2, code: str, inputs: dict[str, Any], expected: Any
+) -> None:
     assert m2.value(code, **inputs) == expected
 
 

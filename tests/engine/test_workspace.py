@@ -56,11 +56,19 @@ def work(program: Path) -> Iterator[Workspace]:
         ("toString gens(QQ[a..d])", "{a, b, c, d}"),
         ("toString gens(QQ[a..c, z_1..z_2, Z])", "{a, b, c, z_1, z_2, Z}"),
         ("x = 5; y = symbol x; numgens(QQ[y, z])", 2),
-        ('R = QQ[a..d]; #primaryDecomposition ideal(a*b, a^2) + #decompose ideal"ab" + codim ideal"a,b,c"', 7),
+        (
+            (
+                'R = QQ[a..d]; #primaryDecomposition ideal(a*b, a^2) + #decompose ideal"ab" + codim'
+                ' ideal"a,b,c"'
+            ),
+            7,
+        ),
         ('currentFileName; first separate("x", "axb")', "a"),
     ],
 )
-def test_the_value_is_that_of_the_last_statement(session: Macaulay2, work: Workspace, code: str, value: object) -> None:
+def test_the_value_is_that_of_the_last_statement(
+    session: Macaulay2, work: Workspace, code: str, value: object
+) -> None:
     assert session.value(code) == value
     assert work.value(code) == value
 
@@ -71,7 +79,9 @@ def test_letters_mean_the_same_in_isolated_runs(session: Macaulay2) -> None:
     for _ in range(2):
         answer = parse(session.run(Script("letters", code)).records)
         assert (str(answer.values["x"]), answer.values["n"]) == ("-b*c + a*d", "(a,b,c)")
-        assert parse(session.run(Script("letters", 'mbEmit("a", class a === Symbol)')).records).boolean("a")
+        assert parse(
+            session.run(Script("letters", 'mbEmit("a", class a === Symbol)')).records
+        ).boolean("a")
 
 
 def test_symbols_of_one_call_are_unknown_to_the_next(session: Macaulay2) -> None:
@@ -79,8 +89,12 @@ def test_symbols_of_one_call_are_unknown_to_the_next(session: Macaulay2) -> None
     assert session.value("apply({class a, class k, class f, class R}, toString)") == ["Symbol"] * 4
 
 
-@pytest.mark.parametrize("name", ["e", "i", "res", "dd", "ii", "pi", "x", "QQ", "gens", "User", "f'"])
-def test_names_that_mean_something_can_be_given(session: Macaulay2, work: Workspace, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["e", "i", "res", "dd", "ii", "pi", "x", "QQ", "gens", "User", "f'"]
+)
+def test_names_that_mean_something_can_be_given(
+    session: Macaulay2, work: Workspace, name: str
+) -> None:
     assert session.value(f"{name} + 1", **{name: 6}) == 7
     assert session.value("{class 1, QQ, ii^2} === {ZZ, QQ, ii^2}"), "forgotten afterwards"
     work[name] = 6
@@ -99,7 +113,11 @@ def test_a_name_used_before_as_a_value(work: Workspace) -> None:
 
 @pytest.mark.parametrize("name", ["a_1", "if", "1x", "", "a b", "x;exit", "then", "ü"])
 def test_what_is_no_name_is_refused(work: Workspace, name: str) -> None:
-    for use in (lambda: work.__setitem__(name, 1), lambda: work[name], lambda: work.value("1", **{name: 1})):
+    for use in (
+        lambda: work.__setitem__(name, 1),
+        lambda: work[name],
+        lambda: work.value("1", **{name: 1}),
+    ):
         with pytest.raises(InvalidCaseError, match="name"):
             use()
 
@@ -156,7 +174,9 @@ def test_only_code_and_positive_limits_are_taken(session: Macaulay2) -> None:
     ],
     ids=["prompt", "prompts", "mark", "end", "error", "controls", "unicode"],
 )
-def test_what_is_printed_comes_back_and_confuses_nothing(session: Macaulay2, work: Workspace, text: str) -> None:
+def test_what_is_printed_comes_back_and_confuses_nothing(
+    session: Macaulay2, work: Workspace, text: str
+) -> None:
     code = f"stdio << ascii {{{', '.join(map(str, text.encode()))}}}; 5"
     for engine in (session, work):
         evaluation = engine.evaluate(code)
@@ -177,8 +197,12 @@ def test_no_code_can_find_the_closing_mark(work: Workspace) -> None:
     assert work.value("1") == 1
 
 
-@pytest.mark.parametrize("code", ['capture "2+2"', '(() -> capture "1/0")()', 'try capture "f 0" else "none"'])
-def test_an_interpreter_within_the_code_has_prompts_of_its_own(session: Macaulay2, work: Workspace, code: str) -> None:
+@pytest.mark.parametrize(
+    "code", ['capture "2+2"', '(() -> capture "1/0")()', 'try capture "f 0" else "none"']
+)
+def test_an_interpreter_within_the_code_has_prompts_of_its_own(
+    session: Macaulay2, work: Workspace, code: str
+) -> None:
     for engine in (session, work):
         failed, text = engine.value(code)
         assert failed == ("2+2" not in code)
@@ -186,7 +210,9 @@ def test_an_interpreter_within_the_code_has_prompts_of_its_own(session: Macaulay
         assert "m2bridge " not in text
 
 
-@pytest.mark.parametrize("code", ["read stdio", 'read "name? "', "read()", "read(stdio, 3)", '(() -> read "x")()'])
+@pytest.mark.parametrize(
+    "code", ["read stdio", 'read "name? "', "read()", "read(stdio, 3)", '(() -> read "x")()']
+)
 def test_nobody_answers_questions(session: Macaulay2, work: Workspace, code: str) -> None:
     for engine in (session, work):
         with pytest.raises(ScriptError, match="nobody is there to type an answer"):
@@ -249,7 +275,10 @@ def test_errors_have_their_place(
         assert failure.value.error.startswith(error)
         assert failure.value.line == line
         assert failure.value.column in columns
-        assert failure.value.excerpt.splitlines()[-1].endswith("^") or f"> {line:4} | " in failure.value.excerpt
+        assert (
+            failure.value.excerpt.splitlines()[-1].endswith("^")
+            or f"> {line:4} | " in failure.value.excerpt
+        )
         assert failure.value.output == ""
     with pytest.raises(ScriptError) as failure:
         session.run(Script("faulty", code))
@@ -266,7 +295,9 @@ def test_an_error_in_a_function_of_an_earlier_input(work: Workspace) -> None:
 
 
 def test_the_last_values(session: Macaulay2) -> None:
-    """As at the prompt: a semicolon hides a value and does not lose it; what only looks at symbols changes nothing."""
+    """As at the prompt: a semicolon hides a value and does not lose it; what only looks at symbols
+    changes nothing.
+    """
     with session.workspace() as work:
         assert repr(work["ooo"] if "ooo" in work else work.value("symbol oo")) == "Symbol('oo')"
         work.run("x = 5;")
@@ -310,7 +341,9 @@ def test_the_class_of_what_python_does_not_have(session: Macaulay2) -> None:
 
 def test_references(session: Macaulay2, work: Workspace) -> None:
     """They are passed back in their workspace, and nowhere else."""
-    one, (two, number) = (work.value(code, references=True) for code in ("t -> t + 1", "(t -> 2*t, 7)"))
+    one, (two, number) = (
+        work.value(code, references=True) for code in ("t -> t + 1", "(t -> 2*t, 7)")
+    )
     assert (work.value("f g 5", f=one, g=two), number) == (11, 7)
     work["h"] = one
     assert work.value("h 1") == 2
@@ -323,7 +356,11 @@ def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
     """It brings the variables of its ring, whatever their names held before."""
     ideal = session.value("QQ[x,y]; ideal(x^2, x*y)")
     work.run("x = 5; y = 6")
-    assert work.value("(I == ideal(x^2, x*y), ring I === ring J, I)", I=ideal, J=ideal) == (True, True, ideal)
+    assert work.value("(I == ideal(x^2, x*y), ring I === ring J, I)", I=ideal, J=ideal) == (
+        True,
+        True,
+        ideal,
+    )
     assert work["I"] == ideal
 
 
@@ -332,7 +369,10 @@ def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
     [
         "dictionaryPath = {Core.Dictionary}",
         "dictionaryPath = {}",
-        "mbRun = mbEvaluate = mbShared = mbEncode = mbOutput = mbNonce = mbRecords = mbSend = 0; mbDefine = 0",
+        (
+            "mbRun = mbEvaluate = mbShared = mbEncode = mbOutput = mbNonce = mbRecords = mbSend ="
+            " 0; mbDefine = 0"
+        ),
         "scan({symbol mbRun, symbol mbEvaluate, symbol mbOutput}, protect)",
         "clearAll",
         "clearAll()",
@@ -351,7 +391,9 @@ def test_an_ideal_in_and_out(session: Macaulay2, work: Workspace) -> None:
         "end",
     ],
 )
-def test_no_code_breaks_a_workspace_for_what_follows(careless: tuple[Macaulay2, Workspace], code: str) -> None:
+def test_no_code_breaks_a_workspace_for_what_follows(
+    careless: tuple[Macaulay2, Workspace], code: str
+) -> None:
     m2, work = careless
     for engine in careless:
         with suppress(ScriptError, ValueTypeError):
@@ -376,16 +418,25 @@ def test_a_workspace_never_leaks(program: Path) -> None:
     code = """ZZ.leaked = 5; ZZ#"leaked" = 6; leaked = 7; needsPackage "Elimination"; printWidth = 33; gbTrace = 1;
     String - String := (a, b) -> a;"""
     look = (
-        'mbEmit("x", {ZZ#?"leaked", class leaked === Symbol, isGlobalSymbol "eliminate", printWidth == 33,'
-        ' gbTrace == 1, (try "a" - "b" else "none") == "a", isGlobalSymbol "primaryDecomposition"})'
+        'mbEmit("x", {ZZ#?"leaked", class leaked === Symbol, isGlobalSymbol "eliminate", printWidth'
+        ' == 33, gbTrace == 1, (try "a" - "b" else "none") == "a", isGlobalSymbol'
+        ' "primaryDecomposition"})'
     )
     with Macaulay2(program) as m2:
         before = parse(m2.run(Script("look", look)).records).values["x"]
         work, other = m2.workspace(), m2.workspace()
         for engine in (work, m2):
             engine.evaluate(code)
-        assert before == parse(m2.run(Script("look", look)).records).values["x"] == [False, True] + [False] * 5
-        assert other.value('{ZZ#?"leaked", class leaked === Symbol, printWidth == 33}') == [False, True, False]
+        assert (
+            before
+            == parse(m2.run(Script("look", look)).records).values["x"]
+            == [False, True] + [False] * 5
+        )
+        assert other.value('{ZZ#?"leaked", class leaked === Symbol, printWidth == 33}') == [
+            False,
+            True,
+            False,
+        ]
         assert work.value('{ZZ#?"leaked", leaked, printWidth == 33}') == [True, 7, True]
         assert len({m2.pid, work.pid, other.pid}) == 3
 
@@ -397,21 +448,31 @@ def test_a_workspace_never_leaks(program: Path) -> None:
 def test_packages(program: Path) -> None:
     with Macaulay2(program) as m2:
         work = m2.workspace(packages=["Cyclotomic", "Elimination"])
-        assert work.value("{class cyclotomicField === Symbol, instance(eliminate, Function)}") == [False, True]
+        assert work.value("{class cyclotomicField === Symbol, instance(eliminate, Function)}") == [
+            False,
+            True,
+        ]
         work.restart()
         assert work.value("class cyclotomicField === Symbol") is False
         assert m2.value("class cyclotomicField === Symbol") is True
-        with pytest.raises(PackageError, match="no package 'Eliminatoin'; did you mean Elimination"):
+        with pytest.raises(
+            PackageError, match="no package 'Eliminatoin'; did you mean Elimination"
+        ):
             m2.workspace(packages=["Eliminatoin"])
         with pytest.raises(InvalidCaseError, match="not the name of a package"):
             m2.workspace(packages=['"; exit 0'])
 
 
 @pytest.mark.usefixtures("bare")
-def test_a_package_that_does_not_load(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_does_not_load(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "Broken.m2").write_text('newPackage "Broken"\n1/0\n')
     monkeypatch.chdir(tmp_path)
-    with Macaulay2(program) as m2, pytest.raises(PackageError, match="cannot load the package 'Broken': "):
+    with (
+        Macaulay2(program) as m2,
+        pytest.raises(PackageError, match="cannot load the package 'Broken': "),
+    ):
         m2.workspace(packages="Broken")
 
 
@@ -420,7 +481,12 @@ def test_a_package_that_does_not_load(program: Path, tmp_path: Path, monkeypatch
 
 def lost(work: Workspace, why: str) -> None:
     """The symbols are gone; every use says so until it begins anew."""
-    for use in (lambda: work.value("1"), lambda: work.run("1"), lambda: work["k"], lambda: work.__setitem__("k", 1)):
+    for use in (
+        lambda: work.value("1"),
+        lambda: work.run("1"),
+        lambda: work["k"],
+        lambda: work.__setitem__("k", 1),
+    ):
         with pytest.raises(WorkspaceLostError, match=why) as said:
             use()
         assert "restart() begins anew" in str(said.value)
@@ -452,7 +518,9 @@ def test_a_death_between_two_calls(program: Path) -> None:
 def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
     with Macaulay2(program) as m2, m2.workspace() as work:
         work["k"] = 5
-        with pytest.raises(EngineDiedError, match="exit status 7; the symbols of this workspace are gone"):
+        with pytest.raises(
+            EngineDiedError, match="exit status 7; the symbols of this workspace are gone"
+        ):
             work.run("exit 7")
         lost(work, "exit status 7")
         begun = tmp_path / "begun"
@@ -473,7 +541,9 @@ def test_deaths_during_a_call(program: Path, tmp_path: Path) -> None:
 def test_limits_on_time_and_memory(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as m2, m2.workspace() as work:
         work["k"] = 5
-        with pytest.raises(TimeLimitError, match=r"limit of 0\.2 seconds.*; the symbols of this workspace are gone"):
+        with pytest.raises(
+            TimeLimitError, match=r"limit of 0\.2 seconds.*; the symbols of this workspace are gone"
+        ):
             work.value("while true do sleep 1", timeout=0.2)
         lost(work, r"limit of 0\.2 seconds")
         with pytest.raises(MemoryLimitError, match="1 GiB"):
@@ -529,7 +599,9 @@ def test_a_child_made_by_fork_has_no_symbols_and_takes_none(program: Path) -> No
 
 
 @pytest.mark.usefixtures("bare")
-def test_nothing_is_left_behind(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_left_behind(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with Macaulay2(program) as m2:
         closed, left, dropped = (m2.workspace() for _ in range(3))

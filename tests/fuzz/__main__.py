@@ -13,14 +13,18 @@ SUBJECTS = {
     "certificates": "changed certificates, with a digest that fits",
     "faults": "commands on systems where something is missing, full, forbidden or killed",
 }
-"""Modules of this package; each has ``run(count, seed)``, which shows failures and returns how many there were."""
+"""Modules of this package; each has ``run(count, seed)``, which shows failures and returns how many
+there were.
+"""
 
 
 def main() -> None:
     """Exit with 1 if there was any failure."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument(
-        "subject", choices=SUBJECTS, help="; ".join(f"{name}: {what}" for name, what in SUBJECTS.items())
+        "subject",
+        choices=SUBJECTS,
+        help="; ".join(f"{name}: {what}" for name, what in SUBJECTS.items()),
     )
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

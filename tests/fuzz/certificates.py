@@ -1,7 +1,8 @@
-"""Changed certificates with a digest that fits: none that says something else is accepted, and ``verify`` never fails.
+"""Changed certificates with a digest that fits: none that says something else is accepted, and
+``verify`` never fails.
 
-``python -m tests.fuzz certificates --count 10000 --seed 1``. All changed files are verified by one command, as people
-do it, so that a file which hides the others is seen too.
+``python -m tests.fuzz certificates --count 10000 --seed 1``. All changed files are verified by one
+command, as people do it, so that a file which hides the others is seen too.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ ACCEPTED = sorted(
     path
     for name in ("accepted", "all-sizes", "networks")
     for path in (Path(__file__).parents[1] / "certificates" / name).glob("*.json")
-    if "closures" not in path.name  # takes seconds; each of its numbers is changed in tests/unit/test_checker.py
+    # takes seconds; each of its numbers is changed in tests/unit/test_checker.py
+    if "closures" not in path.name
 )
 REPORTED = {"reported", "seconds", "peak_memory", "versions", "digest"}
 """What a certificate says and nobody checks; the digest is made anew."""
@@ -55,12 +57,27 @@ def at(data: Any, path: Place) -> Any:
 
 def value(random: Random, data: Data, _: Data) -> None:
     """Another value for one entry, near to the old one or far away."""
-    path = random.choice([path for path in places(data) if not isinstance(at(data, path), dict | list)])
+    path = random.choice(
+        [path for path in places(data) if not isinstance(at(data, path), dict | list)]
+    )
     at(data, path[:-1])[path[-1]] = other(random, at(data, path))
 
 
 def other(random: Random, old: Any) -> Any:
-    far = [None, True, False, 0, -1, "", [], {}, 1.5, "0", 10 ** random.randint(1, 3000), [0] * random.randint(1, 300)]
+    far = [
+        None,
+        True,
+        False,
+        0,
+        -1,
+        "",
+        [],
+        {},
+        1.5,
+        "0",
+        10 ** random.randint(1, 3000),
+        [0] * random.randint(1, 300),
+    ]
     if random.random() < 0.2:
         return random.choice(far)
     if isinstance(old, bool) or old is None:
@@ -78,7 +95,9 @@ def text(random: Random, old: str) -> str:
     numbers = list(re.finditer(r"\d+", old))
     if numbers and random.random() < 0.7:
         match = random.choice(numbers)
-        new = random.choice([int(match[0]) + 1, max(int(match[0]) - 1, 0), 0, 10 ** random.randint(1, 9), 20])
+        new = random.choice(
+            [int(match[0]) + 1, max(int(match[0]) - 1, 0), 0, 10 ** random.randint(1, 9), 20]
+        )
         return f"{old[: match.start()]}{new}{old[match.end() :]}"
     position = random.randrange(len(old) + 1)
     return old[:position] + random.choice("01-+*^()e_/ λ") + old[position + random.randint(0, 1) :]
@@ -104,7 +123,9 @@ def entry(random: Random, data: Data, _: Data) -> None:
 
 def key(random: Random, data: Data, _: Data) -> None:
     """A field left out, added or given to another name."""
-    inner = random.choice([data, *(at(data, path) for path in places(data) if isinstance(at(data, path), dict))])
+    inner = random.choice(
+        [data, *(at(data, path) for path in places(data) if isinstance(at(data, path), dict))]
+    )
     name = random.choice([*inner, "remark"])
     match random.randrange(3):
         case 0:
@@ -117,7 +138,11 @@ def key(random: Random, data: Data, _: Data) -> None:
 
 def splice(random: Random, data: Data, donor: Data) -> None:
     """A part of another certificate."""
-    common = [path for path in places(data) if len(path) <= 3 and path[0] not in REPORTED and reaches(donor, path)]
+    common = [
+        path
+        for path in places(data)
+        if len(path) <= 3 and path[0] not in REPORTED and reaches(donor, path)
+    ]
     path = random.choice(common)
     at(data, path[:-1])[path[-1]] = deepcopy(at(donor, path))
 
@@ -133,13 +158,21 @@ def reaches(data: Any, path: Place) -> bool:
 def case(random: Random, data: Data, _: Data) -> None:
     """Another case, perhaps under its name."""
     numbers = data.get("case")
-    named = [n for n, number in numbers.items() if isinstance(number, int)] if isinstance(numbers, dict) else []
+    named = (
+        [n for n, number in numbers.items() if isinstance(number, int)]
+        if isinstance(numbers, dict)
+        else []
+    )
     if not named:
         return
     changed = random.choice(named)
     old = numbers[changed]
     numbers[changed] = random.choice([old + 1, old - 1, 1, 2, 12, 10**6, 10**2500])
-    if random.random() < 0.7 and isinstance(data.get("name"), str) and numbers.keys() == {"d", "d_out", "a", "t"}:
+    if (
+        random.random() < 0.7
+        and isinstance(data.get("name"), str)
+        and numbers.keys() == {"d", "d_out", "a", "t"}
+    ):
         data["name"] = "d{d}-dout{d_out}-a{a}-t{t}".format(**numbers)
 
 
@@ -201,11 +234,17 @@ def name_of(data: Data) -> str:
         name = f"{data['name']}-{data['question']}.json"
     except (KeyError, TypeError, ValueError):
         return "d2-dout1-a2-t2-3.4.json"
-    return name if len(name) < 100 and re.fullmatch(r"[\w.-]+", name, re.ASCII) else "d2-dout1-a2-t2-3.4.json"
+    return (
+        name
+        if len(name) < 100 and re.fullmatch(r"[\w.-]+", name, re.ASCII)
+        else "d2-dout1-a2-t2-3.4.json"
+    )
 
 
 def meaning(data: Data) -> Data:
-    """What it claims. Generators of an ideal may come in any order, and with any sign that is common to all terms."""
+    """What it claims. Generators of an ideal may come in any order, and with any sign that is
+    common to all terms.
+    """
     kept = {name: data[name] for name in data if name not in REPORTED}
     evidence = kept.get("evidence")
     if isinstance(evidence, dict) and isinstance(evidence.get("generators"), list):
@@ -214,16 +253,20 @@ def meaning(data: Data) -> Data:
 
 
 def says_the_same(old: Data, new: Data) -> bool:
-    """Whether two certificates claim the same, or the new one claims something else that is as true.
+    """Whether two certificates claim the same, or the new one claims something else that is as
+    true.
 
-    For one token no statement applies, whatever d, d' and a are; and the equations are the same for all t ≥ 2.
+    For one token no statement applies, whatever d, d' and a are; and the equations are the same for
+    all t ≥ 2.
     """
     before, after = meaning(old), meaning(new)
     tokens = [kept.get("case", {}).get("t", 0) for kept in (before, after)]
     if tokens == [1, 1] and before["question"] != "closure":
         before, after = (kept | {"case": 1, "name": 1} for kept in (before, after))
     if min(tokens) >= 2 and before["question"] == "equations":
-        before, after = (kept | {"case": kept["case"] | {"t": 2}, "name": 1} for kept in (before, after))
+        before, after = (
+            kept | {"case": kept["case"] | {"t": 2}, "name": 1} for kept in (before, after)
+        )
     return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
 
 
@@ -236,16 +279,28 @@ def complaint(old: Data, new: Data, outcome: str) -> str:
 
 def differences(old: Data, new: Data) -> str:
     """The places that differ, with what is there now."""
-    changes = [path for path in places(new) if not reaches(old, path) or at(old, path) != at(new, path)]
-    deepest = [path for path in changes if not any(len(p) > len(path) and p[: len(path)] == path for p in changes)]
-    return "; ".join(f"{'.'.join(map(str, path))}: {at(new, path)!r:.200}" for path in deepest if path != ("digest",))
+    changes = [
+        path for path in places(new) if not reaches(old, path) or at(old, path) != at(new, path)
+    ]
+    deepest = [
+        path
+        for path in changes
+        if not any(len(p) > len(path) and p[: len(path)] == path for p in changes)
+    ]
+    return "; ".join(
+        f"{'.'.join(map(str, path))}: {at(new, path)!r:.200}"
+        for path in deepest
+        if path != ("digest",)
+    )
 
 
 def verified(folder: Path) -> subprocess.CompletedProcess[str]:
     """What the command says about a folder of certificates."""
     code = "from m2bridge.cli.main import main; main()"
     line = [sys.executable, "-c", code, "verify", str(folder), "--json", "--workers", "2"]
-    return subprocess.run(line, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    return subprocess.run(
+        line, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
 
 
 def run(count: int, seed: int) -> int:
@@ -255,13 +310,21 @@ def run(count: int, seed: int) -> int:
         paths = [Path(folder, str(number), name_of(new)) for number, (_, new) in enumerate(drawn)]
         for path, (_, new) in zip(paths, drawn, strict=True):
             path.parent.mkdir()
-            path.write_text(json.dumps(new, sort_keys=True, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            path.write_text(
+                json.dumps(new, sort_keys=True, indent=1, ensure_ascii=False) + "\n",
+                encoding="utf-8",
+            )
         done = verified(Path(folder))
     if done.returncode not in ENDS or "Traceback" in done.stderr:
         print(f"exit code {done.returncode}\n{done.stderr[-2000:]}")
         return 1
-    findings = {finding["name"]: finding["outcome"] for finding in json.loads(done.stdout)["certificates"]}
-    said = [complaint(old, new, findings[str(path)]) for path, (old, new) in zip(paths, drawn, strict=True)]
+    findings = {
+        finding["name"]: finding["outcome"] for finding in json.loads(done.stdout)["certificates"]
+    }
+    said = [
+        complaint(old, new, findings[str(path)])
+        for path, (old, new) in zip(paths, drawn, strict=True)
+    ]
     for number, what in enumerate(said):
         if what:
             print(f"certificate {number} of seed {seed}: {what}: {differences(*drawn[number])}")

@@ -1,8 +1,8 @@
 """Commands on systems where something is missing, full, forbidden, ignored or killed.
 
-``python -m tests.fuzz faults --count 300 --seed 1``. Whatever happens, a command ends by itself with an exit code
-of the table, without a traceback, with one clear line where it failed; no process and no file of it is left. What was
-killed cannot tidy up: then the next command does.
+``python -m tests.fuzz faults --count 300 --seed 1``. Whatever happens, a command ends by itself
+with an exit code of the table, without a traceback, with one clear line where it failed; no process
+and no file of it is left. What was killed cannot tidy up: then the next command does.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ COMMANDS: dict[str, tuple[int, list[str]]] = {
     "closure": (0, ["closure", "--d", "2", "--d-out", "1", "--strategy", "elimination"]),
     "singular-locus": (0, ["singular-locus", "--d", "2", "--d-out", "1", "--ideals"]),
     "cross-check": (1, ["cross-check", "--d", "3", "--d-out", "2", "--a", "2", "--json"]),
-    "membership": (0, ["membership", "--d", "2", "--d-out", "1", "--A", "[[1, 2], [3, 4]]", "--V", "[[1, 2]]"]),
+    "membership": (
+        0,
+        ["membership", "--d", "2", "--d-out", "1", "--A", "[[1, 2], [3, 4]]", "--V", "[[1, 2]]"],
+    ),
     "dimension": (0, ["dimension", "--d", "3", "--d-out", "2"]),
     "script": (0, ["script", "closure", "--d", "3", "--d-out", "3"]),
     "implicitize": (0, ["implicitize", str(ROOT / "examples" / "segre.toml")]),
@@ -74,14 +77,18 @@ FAULTS = {
     "no TMPDIR": Fault('unset TMPDIR; exec "$@"', harmless=True),
     "a TMPDIR that is not there": Fault('export TMPDIR=/nonexistent; exec "$@"'),
     "a TMPDIR that is not UTF-8": Fault(
-        'TMPDIR="$TMPDIR/$(printf "\\377")"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir "$TMPDIR"; exit $code'
+        'TMPDIR="$TMPDIR/$(printf "\\377")"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir "$TMPDIR"; exit'
+        " $code"
     ),
     "a TMPDIR with a long name": Fault(
-        'name=$(printf %0100d 0); TMPDIR="$TMPDIR/$name"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir "$TMPDIR"; exit $code',
+        'name=$(printf %0100d 0); TMPDIR="$TMPDIR/$name"; mkdir "$TMPDIR"; "$@"; code=$?; rmdir'
+        ' "$TMPDIR"; exit $code',
         harmless=True,
     ),
     "no PATH": Fault('unset PATH; exec "$@"'),
-    "an ASCII locale": Fault('export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; exec "$@"', harmless=True),
+    "an ASCII locale": Fault(
+        'export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; exec "$@"', harmless=True
+    ),
     "SIGHUP ignored": Fault("trap '' HUP; exec \"$@\"", harmless=True),
     "SIGCHLD ignored": Fault("trap '' CHLD; exec \"$@\"", harmless=True),
     "SIGPIPE at its default": Fault('trap - PIPE; exec "$@"', harmless=True),
@@ -105,7 +112,13 @@ FAULTS = {
     "a folder that cannot be written": Fault('cd /proc; exec "$@"'),
 }
 TOGETHER = {
-    "cross-check": ("no HOME", "SIGHUP ignored", "SIGCHLD ignored", "no input", "a hard limit on address space"),
+    "cross-check": (
+        "no HOME",
+        "SIGHUP ignored",
+        "SIGCHLD ignored",
+        "no input",
+        "a hard limit on address space",
+    ),
     "certify": (
         "a HOME that is not there",
         "a TMPDIR with a long name",
@@ -122,14 +135,19 @@ NO_LINE = {"no error output", "nothing open", "a full error output"}
 
 @dataclass(frozen=True)
 class Blow:
-    """A signal at a moment, to the command or to its Macaulay2. What is stopped is then ended by SIGTERM."""
+    """A signal at a moment, to the command or to its Macaulay2. What is stopped is then ended by
+    SIGTERM.
+    """
 
     moment: str
     number: signal.Signals
     to_macaulay2: bool = False
 
     def __str__(self) -> str:
-        return f"{self.number.name} to {'Macaulay2' if self.to_macaulay2 else 'the command'} at {self.moment}"
+        return (
+            f"{self.number.name} to {'Macaulay2' if self.to_macaulay2 else 'the command'} at"
+            f" {self.moment}"
+        )
 
 
 BLOWS = [
@@ -159,7 +177,11 @@ class Trial:
     def start(self) -> subprocess.Popen[str]:
         (self.folder / "work").mkdir()
         (self.folder / "tmp").mkdir()
-        needed = [] if self.arguments[0] in ("verify", "report", "script", "dimension") else ["--m2", self.m2]
+        needed = (
+            []
+            if self.arguments[0] in ("verify", "report", "script", "dimension")
+            else ["--m2", self.m2]
+        )
         return subprocess.Popen(
             ["/bin/sh", "-c", self.line, "sh", *M2BRIDGE, *self.arguments, *needed],
             stdin=subprocess.DEVNULL,
@@ -183,7 +205,10 @@ class Trial:
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
-                if process.environ().get(MARK) == str(self.folder) and process.status() != psutil.STATUS_ZOMBIE:
+                if (
+                    process.environ().get(MARK) == str(self.folder)
+                    and process.status() != psutil.STATUS_ZOMBIE
+                ):
                     found.append(process)
         return found
 
@@ -296,20 +321,27 @@ def each(seed: int) -> list[tuple[str, Suffering]]:
 
 
 def together() -> list[tuple[str, Suffering]]:
-    """Each command that takes several harmless faults, each of a shell that the shell of the fault before starts."""
+    """Each command that takes several harmless faults, each of a shell that the shell of the fault
+    before starts.
+    """
     trials = []
     for command, names in TOGETHER.items():
         assert all(FAULTS[name].harmless for name in names)
         shells = [f"/bin/sh -c {shlex.quote(FAULTS[name].line)} sh" for name in names]
         name = " and ".join(names)
         trials.append(
-            (f"{command}, {name}", _suffering(name, Fault(f'{" ".join(shells)} "$@"', harmless=True), command))
+            (
+                f"{command}, {name}",
+                _suffering(name, Fault(f'{" ".join(shells)} "$@"', harmless=True), command),
+            )
         )
     return trials
 
 
 def _suffering(name: str, fault: Fault, command: str) -> Suffering:
-    return lambda folder, m2: suffered(name, fault, command, Trial(folder, m2, COMMANDS[command][1], fault.line))
+    return lambda folder, m2: suffered(
+        name, fault, command, Trial(folder, m2, COMMANDS[command][1], fault.line)
+    )
 
 
 def _striking(blow: Blow) -> Suffering:

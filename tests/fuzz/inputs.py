@@ -1,7 +1,8 @@
-"""Bad input for every command and every format: one clear line, an exit code from the table, at once.
+"""Bad input for every command and every format: one clear line, an exit code from the table, at
+once.
 
-``python -m tests.fuzz inputs --count 5000 --seed 3``; commands run in this process, with an engine that always says
-that its time is over, so that hundreds of inputs take seconds.
+``python -m tests.fuzz inputs --count 5000 --seed 3``; commands run in this process, with an engine
+that always says that its time is over, so that hundreds of inputs take seconds.
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ from m2bridge.limits import Limits
 from tests.fuzz.inputs_corpus import Input, corpus, ideal_data, random_input
 
 CPU_SECONDS = 10.0
-"""For one input; most take a hundredth. Time of this process only, so that a busy machine does not matter."""
+"""For one input; most take a hundredth. Time of this process only, so that a busy machine does not
+matter.
+"""
 
 STUCK = 600
 """Seconds after which one input ends all: a computation in C hears of no other limit."""
 
 
 class TooLong(BaseException):
-    """An input took more than :data:`CPU_SECONDS`; no ``except Exception`` takes it for something else."""
+    """An input took more than :data:`CPU_SECONDS`; no ``except Exception`` takes it for something
+    else.
+    """
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,12 @@ def ask(arguments: list[str]) -> Answer:
     """Run one command line in this process."""
     out, err = _stream(), _stream()
     begin = time.process_time()
-    with patch.object(sys, "argv", ["m2bridge", *arguments]), redirect_stdout(out), redirect_stderr(err), _limit():
+    with (
+        patch.object(sys, "argv", ["m2bridge", *arguments]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        _limit(),
+    ):
         try:
             code = commands.run()
         except TooLong:
@@ -95,25 +105,35 @@ def complaint(input_: Input, answer: Answer) -> str:
     if answer.code not in input_.codes:
         return f"exit code {answer.code}, not in {sorted(input_.codes)}"
     lines = answer.err.strip().splitlines()
-    one = len(lines) == 1 or (len(input_.words) == 1 and lines[0].startswith("Usage: "))  # a command alone
+    # a command alone
+    one = len(lines) == 1 or (len(input_.words) == 1 and lines[0].startswith("Usage: "))
     if answer.code in (2, 4) and (not one or (answer.code == 2 and answer.out)):
         return "not one line"
     if answer.err and len(answer.err) > 2000:
         return f"a message of {len(answer.err)} characters"
-    if bad := [sign for sign in answer.out + answer.err if not (sign.isprintable() or sign == "\n")]:
+    if bad := [
+        sign for sign in answer.out + answer.err if not (sign.isprintable() or sign == "\n")
+    ]:
         return f"a character that commands the terminal: {bad[0]!a}"
     return ""
 
 
 def run(count: int, seed: int) -> int:
-    """The whole corpus, then ``count`` random inputs; the number of failures, each of which is shown."""
+    """The whole corpus, then ``count`` random inputs; the number of failures, each of which is
+    shown.
+    """
     with environment() as folder:
         random = Random(seed)
         inputs = [*corpus(folder), *(random_input(random) for _ in range(count))]
-        found = [*complaints(inputs, folder), *filter(None, (ideal_complaint(random) for _ in range(count)))]
+        found = [
+            *complaints(inputs, folder),
+            *filter(None, (ideal_complaint(random) for _ in range(count))),
+        ]
     for said in found:
         print(said)
-    print(f"{len(inputs)} inputs of commands and {count} ideals, seed {seed}: {len(found)} failures")
+    print(
+        f"{len(inputs)} inputs of commands and {count} ideals, seed {seed}: {len(found)} failures"
+    )
     return len(found)
 
 
@@ -159,7 +179,8 @@ def _limit() -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, 1.0)  # again, where an exception was lost in a callback
+    # again, where an exception was lost in a callback
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS, 1.0)
     faulthandler.dump_traceback_later(STUCK, exit=True, file=2)
     try:
         yield
@@ -170,7 +191,9 @@ def _limit() -> Iterator[None]:
 
 
 def _stream() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+    return io.TextIOWrapper(
+        io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True
+    )
 
 
 def _text(stream: io.TextIOWrapper) -> str:

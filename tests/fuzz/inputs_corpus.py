@@ -59,7 +59,9 @@ class Input:
         for name, text in self.files.items():
             path = folder / name
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+            path.write_bytes(
+                text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+            )
         return [f"{folder}{word[2:]}" if word.startswith("{}/") else word for word in self.words]
 
 
@@ -90,7 +92,22 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
 """Commands, and their options that take a value."""
 
 IDEALS = (
-    *("x⁻¹", "xⁿ - y", "½*x", "x²y", "x₁ - y", "x^²", "x²²²²²", "x^2²", "²", "𝑥 - y", "ｘ - x", "x^٢", "٣*x", "x^1_0"),
+    *(
+        "x⁻¹",
+        "xⁿ - y",
+        "½*x",
+        "x²y",
+        "x₁ - y",
+        "x^²",
+        "x²²²²²",
+        "x^2²",
+        "²",
+        "𝑥 - y",
+        "ｘ - x",
+        "x^٢",
+        "٣*x",
+        "x^1_0",
+    ),
     *("x''^2 -", "'x", "(x)'", "x\u2032 - 1", "(1-t^2)/(1+t^2)", f"1/({'t+' * 60}t)"),
 )
 """Texts that are no polynomials, and look as if they were."""
@@ -101,7 +118,17 @@ CASES_ONLY = (
 )
 """Commands that need a case besides."""
 
-NAMES = (["x", "y"], ["x", "2"], ["x", "y_1"], ["x", "ｘ"], ["λ", "变量"], ["x", "x*y"], ["x", "-x"], ["x", " "], "xy")
+NAMES = (
+    ["x", "y"],
+    ["x", "2"],
+    ["x", "y_1"],
+    ["x", "ｘ"],
+    ["λ", "变量"],
+    ["x", "x*y"],
+    ["x", "-x"],
+    ["x", " "],
+    "xy",
+)
 
 
 def corpus(folder: Path) -> Iterator[Input]:
@@ -113,18 +140,31 @@ def corpus(folder: Path) -> Iterator[Input]:
 def bad_inputs(folder: Path) -> Iterator[Input]:
     """Files, places, programs and cases that are no good."""
     yield from (
-        Input(("membership", *CASE, "--function", text)) for text in JSON if text.startswith("{") and "\0" not in text
+        Input(("membership", *CASE, "--function", text))
+        for text in JSON
+        if text.startswith("{") and "\0" not in text
     )
-    yield from (Input(("membership", *CASE, "--function", "{}/f.json"), files={"f.json": text}) for text in JSON)
+    yield from (
+        Input(("membership", *CASE, "--function", "{}/f.json"), files={"f.json": text})
+        for text in JSON
+    )
     good = "[[1, 2], [3, 4]]"
     yield from (Input(("membership", *CASE, "--A", text, "--V", good)) for text in MATRICES)
     yield from (Input(("membership", *CASE, "--A", good, "--V", text)) for text in MATRICES)
     yield from (Input(("implicitize", "{}/m.toml"), files={"m.toml": text}) for text in MAPS)
-    yield from (Input((command, "--ideal", text)) for command in ("singular-locus", "polar-degrees") for text in IDEALS)
+    yield from (
+        Input((command, "--ideal", text))
+        for command in ("singular-locus", "polar-degrees")
+        for text in IDEALS
+    )
     yield from _numbers()
     yield from _sizes_of_matrices()
     inhomogeneous = '[map]\nparameters = ["s"]\n[coordinates]\nx = "s^2"\ny = "s^3"\n'
-    yield Input(("singular-locus", "--map", "{}/m.toml", "--projective"), frozenset({2, 3}), {"m.toml": inhomogeneous})
+    yield Input(
+        ("singular-locus", "--map", "{}/m.toml", "--projective"),
+        frozenset({2, 3}),
+        {"m.toml": inhomogeneous},
+    )
     yield Input(("singular-locus", *CASE, "--projective", "--method", "orbits"))
     yield from (_certify("c.toml", text) for text in CASE_FILES)
     yield from (_certify("c.csv", text) for text in TABLES)
@@ -141,7 +181,13 @@ def bad_inputs(folder: Path) -> Iterator[Input]:
     )
     yield from (
         Input(("report", str(CERTIFICATES / "accepted"), "--format", "html", "--docs", address))
-        for address in ("javascript:alert(1)", "\tjavascript:alert(1)", "data:text/html,x", "//example.org", "http:")
+        for address in (
+            "javascript:alert(1)",
+            "\tjavascript:alert(1)",
+            "data:text/html,x",
+            "//example.org",
+            "http:",
+        )
     )
 
 
@@ -151,11 +197,27 @@ def _numbers() -> Iterator[Input]:
     for number in ("1_0", "٥", "１", "²", "+-1", "0x1", "1e1"):
         yield Input(("closure", "--d", number, "--d-out", "1"))
         yield Input(("closure", *CASE, "--max-degree", number))
-        yield Input(("dimension", "--family", "deep-attention", "--widths", f"3,{number}", "--a", "1"))
-        yield Input(("dimension", "--family", "polynomial-network", "--widths", "2,1", "--degree", number))
+        yield Input(
+            ("dimension", "--family", "deep-attention", "--widths", f"3,{number}", "--a", "1")
+        )
+        yield Input(
+            ("dimension", "--family", "polynomial-network", "--widths", "2,1", "--degree", number)
+        )
         yield Input(("weights", weights, "--heads", number))
         yield Input(("weights", weights, "--tolerance", f"{number}_"))
-        yield Input(("certify", "--d", f"1..{number}", "--d-out", "1", "--out", "{}/out", "--executor", "serial"))
+        yield Input(
+            (
+                "certify",
+                "--d",
+                f"1..{number}",
+                "--d-out",
+                "1",
+                "--out",
+                "{}/out",
+                "--executor",
+                "serial",
+            )
+        )
         yield _certify("c.csv", f"d,d_out\n{number},1\n")
         yield _certify("c.toml", f'[[case]]\nd = "{number}"\nd_out = 1\n')
     for number in ("1_0", "٥", "1_0.5", "٥.٥", "5s", "1e_1"):
@@ -196,17 +258,44 @@ def _large_cases() -> Iterator[Input]:
             yield Input((*command, "--d", _decimal(d), "--d-out", _decimal(d_out)), codes)
         yield Input((*command, *CASE, "--a", "10000"), ANY)
         yield Input((*command, *CASE, "--t", "999999999"), ANY)
-    for check, case in (("equations", ("1", "1", "1")), ("equations", ("12", "12", "2")), ("all", ("300", "300", "2"))):
-        options = (word for pair in zip(("--d", "--d-out", "--t"), case, strict=True) for word in pair)
-        yield Input(("certify", *options, "--check", check, "--out", "{}/out", "--executor", "serial"), ANY)
+    for check, case in (
+        ("equations", ("1", "1", "1")),
+        ("equations", ("12", "12", "2")),
+        ("all", ("300", "300", "2")),
+    ):
+        options = (
+            word for pair in zip(("--d", "--d-out", "--t"), case, strict=True) for word in pair
+        )
+        yield Input(
+            ("certify", *options, "--check", check, "--out", "{}/out", "--executor", "serial"), ANY
+        )
     for numbers in (("--heads", "99999999"), ("--t", "99999999"), ("--a", "99999999")):
-        yield Input(("dimension", "--family", "deep-attention", "--widths", "3,3", "--a", "2", *numbers), ANY)
+        yield Input(
+            ("dimension", "--family", "deep-attention", "--widths", "3,3", "--a", "2", *numbers),
+            ANY,
+        )
     for widths in ("3,99999999,3", "99999999,3", "1,99999999,1"):
-        yield Input(("cross-check", "--family", "deep-attention", "--widths", widths, "--a", "2"), ANY)
+        yield Input(
+            ("cross-check", "--family", "deep-attention", "--widths", widths, "--a", "2"), ANY
+        )
     yield Input(("closure", *CASE, "--weights", "factored", "--a", "10000"), ANY)
-    softmax = ("--family", "deep-attention", "--widths", "2,2", "--a", "1", "--normalization", "softmax")
-    yield from (Input(("singular-locus", *softmax, "--method", method)) for method in ("auto", "fibres", "jacobian"))
-    yield from (Input(("cross-check", *CASE, name)) for name in ("3.4 (iv)", "3.4 (", "3.3 ()", "(iii)", ""))
+    softmax = (
+        "--family",
+        "deep-attention",
+        "--widths",
+        "2,2",
+        "--a",
+        "1",
+        "--normalization",
+        "softmax",
+    )
+    yield from (
+        Input(("singular-locus", *softmax, "--method", method))
+        for method in ("auto", "fibres", "jacobian")
+    )
+    yield from (
+        Input(("cross-check", *CASE, name)) for name in ("3.4 (iv)", "3.4 (", "3.3 ()", "(iii)", "")
+    )
     yield Input(("certify", *CASE, "--check", "3.4 (iv)", "--out", "{}/out"))
 
 
@@ -231,12 +320,25 @@ def _places(folder: Path) -> Iterator[Input]:
     os.mkdir(folder / "maze" / "folder.json")
     os.truncate(os.open(folder / "maze" / "sparse.json", os.O_CREAT | os.O_WRONLY), 50 * 2**30)
     (folder / "maze" / f"{ESCAPE.replace('/', '')}.json").write_text("{}")
-    for place in ("{}/none", "{}/empty", "/dev/zero", "/dev/null", "{}/maze/sparse.json", "x" * 5000, ESCAPE, "", "-x"):
+    for place in (
+        "{}/none",
+        "{}/empty",
+        "/dev/zero",
+        "/dev/null",
+        "{}/maze/sparse.json",
+        "x" * 5000,
+        ESCAPE,
+        "",
+        "-x",
+    ):
         yield Input(("implicitize", place))
         yield Input(("membership", *CASE, "--function", place))
         yield Input(("certify", "--cases", place, "--out", "{}/out"))
         yield Input(("dimension", place))
-        yield Input(("singular-locus", "--ideal", place), frozenset({0, 2, 3} if place.endswith("x") else {2}))
+        yield Input(
+            ("singular-locus", "--ideal", place),
+            frozenset({0, 2, 3} if place.endswith("x") else {2}),
+        )
     for place in ("{}/none", "{}/empty", "x" * 5000, ESCAPE, ""):
         yield Input(("report", place))
         yield Input(("verify", place))
@@ -251,13 +353,17 @@ def _certificates() -> Iterator[Input]:
 
 
 def _weights(folder: Path) -> Iterator[Input]:
-    """Files of weights with headers, types and names that do harm; configurations that never come to an end."""
+    """Files of weights with headers, types and names that do harm; configurations that never come
+    to an end.
+    """
     good = '{"K": [[1, 2]], "Q": [[1, 0]], "V": [[0, 1]]}'
     for name, (content, _) in HOSTILE.items():
         yield Input(("weights", f"{{}}/{name}"), files={name: content})
     for form in ("text", "json", "latex", "m2"):
         names = json.dumps(json.loads(good) | {name: [[1, 2]] for name in NASTY})
-        yield Input(("weights", "{}/names.json", "--format", form), frozenset({0}), {"names.json": names})
+        yield Input(
+            ("weights", "{}/names.json", "--format", form), frozenset({0}), {"names.json": names}
+        )
     for number, text in enumerate((*JSON, "[" * 50_000 + "]" * 50_000)):
         place = f"configured{number}"
         files = {f"{place}/w.json": good, f"{place}/config.json": text}
@@ -277,12 +383,20 @@ def random_input(random: Random) -> Input:
     if kind == 0:
         command = random.choice(list(OPTIONS))
         words = [
-            w for _ in range(random.randint(1, 3)) for w in (random.choice(OPTIONS[command]), random.choice(WORDS))
+            w
+            for _ in range(random.randint(1, 3))
+            for w in (random.choice(OPTIONS[command]), random.choice(WORDS))
         ]
         return Input((*command, *words), ANY, {"m.toml": MAP})
     if kind == 1:
-        function = json_text({f"c_{i}_{j}_1_2": random.choice(("3/7", 5, "1e5")) for i in (1, 2) for j in (1, 2)})
-        return Input(("membership", *CASE, "--function", "{}/f.json"), ANY, {"f.json": changed(function, random)})
+        function = json_text(
+            {f"c_{i}_{j}_1_2": random.choice(("3/7", 5, "1e5")) for i in (1, 2) for j in (1, 2)}
+        )
+        return Input(
+            ("membership", *CASE, "--function", "{}/f.json"),
+            ANY,
+            {"f.json": changed(function, random)},
+        )
     if kind == 2:
         return Input(("implicitize", "{}/m.toml"), ANY, {"m.toml": changed(MAP, random)})
     if kind == 3:
@@ -306,7 +420,9 @@ def _sealed(data: object) -> object:
         return data
     content = {name: value for name, value in data.items() if name != "digest"}
     try:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
         return {**data, "digest": hashlib.sha256(text.encode()).hexdigest()}
     except ValueError:
         return data
@@ -315,6 +431,12 @@ def _sealed(data: object) -> object:
 def ideal_data(random: Random) -> object:
     """The JSON of a closure with something strange in it."""
     names = random.choice(NAMES)
-    generators = ["x**2 - 2/3*y", "-x*y", random.choice(WORDS), f"{random.choice(names)}**2"][: random.randint(1, 4)]
-    data: object = {"field": random.choice(("QQ", "GF(7)", "GF(3)")), "coordinates": names, "generators": generators}
+    generators = ["x**2 - 2/3*y", "-x*y", random.choice(WORDS), f"{random.choice(names)}**2"][
+        : random.randint(1, 4)
+    ]
+    data: object = {
+        "field": random.choice(("QQ", "GF(7)", "GF(3)")),
+        "coordinates": names,
+        "generators": generators,
+    }
     return data if random.random() < 0.5 else replaced(data, random)

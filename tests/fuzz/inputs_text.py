@@ -30,7 +30,21 @@ WORDS = (
         "None",
         "true",
     ),
-    *("9" * 400, "9" * 4000, LONG, f"-{LONG}", "1e9999999999", "1/0", "∞", "%s%n", "{}", "{{7*7}}", "[]", "null", "~"),
+    *(
+        "9" * 400,
+        "9" * 4000,
+        LONG,
+        f"-{LONG}",
+        "1e9999999999",
+        "1/0",
+        "∞",
+        "%s%n",
+        "{}",
+        "{{7*7}}",
+        "[]",
+        "null",
+        "~",
+    ),
     *(
         ESCAPE,
         MARKUP,
@@ -63,19 +77,69 @@ WORDS = (
 )
 
 JSON = (
-    *("", " ", "{", "[", "]", "nul", "NaN", "[NaN]", "{'a': 1}", '{"a": 1,}', '{"a": 1} x', "\x00", '{"a": 1, "a": 2}'),
-    *("[" * 20_000, '{"a":' * 20_000, "[" * 20_000 + "]" * 20_000, '{"c_1_1_1_1": ' + "[" * 900 + "]" * 900 + "}"),
     *(
-        f'{{"c_1_1_1_1": {v}}}'
-        for v in ("1e9999999999", "-1e-9999999999", "9" * 20_000, "1e20000", "Infinity", "-NaN", "01", ".5")
+        "",
+        " ",
+        "{",
+        "[",
+        "]",
+        "nul",
+        "NaN",
+        "[NaN]",
+        "{'a': 1}",
+        '{"a": 1,}',
+        '{"a": 1} x',
+        "\x00",
+        '{"a": 1, "a": 2}',
+    ),
+    *(
+        "[" * 20_000,
+        '{"a":' * 20_000,
+        "[" * 20_000 + "]" * 20_000,
+        '{"c_1_1_1_1": ' + "[" * 900 + "]" * 900 + "}",
     ),
     *(
         f'{{"c_1_1_1_1": {v}}}'
-        for v in ("null", "true", "[]", "{}", '""', '"1/0"', '"1/2/3"', '"0x1"', '"1 2"', '"٣"', '"\\ud800"')
+        for v in (
+            "1e9999999999",
+            "-1e-9999999999",
+            "9" * 20_000,
+            "1e20000",
+            "Infinity",
+            "-NaN",
+            "01",
+            ".5",
+        )
+    ),
+    *(
+        f'{{"c_1_1_1_1": {v}}}'
+        for v in (
+            "null",
+            "true",
+            "[]",
+            "{}",
+            '""',
+            '"1/0"',
+            '"1/2/3"',
+            '"0x1"',
+            '"1 2"',
+            '"٣"',
+            '"\\ud800"',
+        )
     ),
     *(
         f'{{"c_1_1_1_1": "{v}"}}'
-        for v in ("1e9999999999", "9" * 20_000, f"1/{'9' * 20_000}", "--1", "nan", "1e", "e5", ".", "1_0")
+        for v in (
+            "1e9999999999",
+            "9" * 20_000,
+            f"1/{'9' * 20_000}",
+            "--1",
+            "nan",
+            "1e",
+            "e5",
+            ".",
+            "1_0",
+        )
     ),
     *(
         '{"c_1_1_1": 1}',
@@ -86,7 +150,15 @@ JSON = (
         '{"\\u001b[2J": 1}',
         '{"\\ud800": 1}',
     ),
-    *('{"c_1_1_1_1": 1, "c_1_1_1_1": 1}', '{"c_1_1_1_1": 1, "c_1_1_1_\\u0031": 1}', "[1]", '"x"', "5", "true", LONG),
+    *(
+        '{"c_1_1_1_1": 1, "c_1_1_1_1": 1}',
+        '{"c_1_1_1_1": 1, "c_1_1_1_\\u0031": 1}',
+        "[1]",
+        '"x"',
+        "5",
+        "true",
+        LONG,
+    ),
 )
 """None of these is a function."""
 
@@ -113,7 +185,9 @@ MATRICES = (
 )
 """None of these is a matrix of two rows and two columns."""
 
-MAP = '[map]\ntitle = "a cubic"\nparameters = ["s", "t"]\n[coordinates]\nx = "s^3"\ny = "3/2*s^2*t"\n'
+MAP = (
+    '[map]\ntitle = "a cubic"\nparameters = ["s", "t"]\n[coordinates]\nx = "s^3"\ny = "3/2*s^2*t"\n'
+)
 
 MAPS = (
     *(
@@ -165,10 +239,23 @@ MAPS = (
             "s\\u0000",
         )
     ),
-    *(MAP + f'"{name}" = "s"' for name in ("", "2", "x y", "_x", "a" * 5000, "\\u001b[2J", "x-1", "s", "ｘ", "x'")),
+    *(
+        MAP + f'"{name}" = "s"'
+        for name in ("", "2", "x y", "_x", "a" * 5000, "\\u001b[2J", "x-1", "s", "ｘ", "x'")
+    ),
     *(
         MAP.replace('["s", "t"]', p)
-        for p in ('"s"', "[1]", '["s", 1]', '["s", "s"]', '["s", "ｓ"]', '["s"]', "5", "[[]]", '["s", "t", "x"]')
+        for p in (
+            '"s"',
+            "[1]",
+            '["s", 1]',
+            '["s", "s"]',
+            '["s", "ｓ"]',
+            '["s"]',
+            "5",
+            "[[]]",
+            '["s", "t", "x"]',
+        )
     ),
     MAP.replace('"a cubic"', "5"),
     MAP.replace('"a cubic"', '"\\u001b[2J"'),
@@ -193,14 +280,44 @@ MAPS = (
 CASES = "[[case]]\nd = 2\nd_out = [1, 2]\n"
 
 CASE_FILES = (
-    *("", "x", "\x00", "case = 1", "[case]\nd = 1", "[[case]]\n", "[[case]]\nd = 2\n", "[[cases]]\nd = 1\nd_out = 1\n"),
+    *(
+        "",
+        "x",
+        "\x00",
+        "case = 1",
+        "[case]\nd = 1",
+        "[[case]]\n",
+        "[[case]]\nd = 2\n",
+        "[[cases]]\nd = 1\nd_out = 1\n",
+    ),
     *(
         f"{CASES}a = {v}\n"
-        for v in ('"1..999999999"', '"1..1999999,2000001..3999999"', LONG, "1.5", "true", "[]", "[[1]]", "{}", '""')
+        for v in (
+            '"1..999999999"',
+            '"1..1999999,2000001..3999999"',
+            LONG,
+            "1.5",
+            "true",
+            "[]",
+            "[[1]]",
+            "{}",
+            '""',
+        )
     ),
     *(
         f"{CASES}t = {v}\n"
-        for v in ("0", "-1", '"x"', '"3..1"', f'"{LONG}"', "1979-05-27", '"１"', '"\\u001b[2J"', "nan", '["1..2", 1.5]')
+        for v in (
+            "0",
+            "-1",
+            '"x"',
+            '"3..1"',
+            f'"{LONG}"',
+            "1979-05-27",
+            '"１"',
+            '"\\u001b[2J"',
+            "nan",
+            '["1..2", 1.5]',
+        )
     ),
     '[[case]]\nd = "1..1000"\nd_out = "1..1000"\na = "1..1000"\n',
     '[[case]]\nd = "1..150000"\nd_out = 1\n' * 2000,
@@ -227,7 +344,10 @@ TABLES = (
         "d;d_out\n1;1\n",
         "\x00,d\n1,2\n",
     ),
-    *(f"d,d_out,a\n2,1,{v}\n" for v in ("0", "-1", "1..999999999", LONG, "１", "1.5", ESCAPE, '"1,2', "=1+1", "3..1")),
+    *(
+        f"d,d_out,a\n2,1,{v}\n"
+        for v in ("0", "-1", "1..999999999", LONG, "１", "1.5", ESCAPE, '"1,2', "=1+1", "3..1")
+    ),
     *(
         "d,d_out,\x1b[2J\n1,1,1\n",
         "d,d_out\n" + "1..150000,1\n" * 2000,
@@ -239,12 +359,21 @@ TABLES = (
 
 
 def changed(text: str, random: Random) -> str:
-    """A text with one to four random changes: a piece left out, doubled or exchanged, a word or sign put in."""
+    """A text with one to four random changes: a piece left out, doubled or exchanged, a word or
+    sign put in.
+    """
     for _ in range(random.randint(1, 4)):
         start = random.randrange(len(text) + 1)
         end = min(start + random.choice((0, 1, 1, 2, 5, 20)), len(text))
         piece = text[start:end]
-        other = random.choice(("", piece * 2, random.choice(WORDS), random.choice('"\\{}[],.:=#\n\t\x00\x1bλ0-9^*/()')))
+        other = random.choice(
+            (
+                "",
+                piece * 2,
+                random.choice(WORDS),
+                random.choice('"\\{}[],.:=#\n\t\x00\x1bλ0-9^*/()'),
+            )
+        )
         text = text[:start] + other + text[end:]
     return text
 
@@ -304,4 +433,6 @@ def json_text(value: object) -> str:
     from m2bridge.system import any_length
 
     with any_length():
-        return json.dumps(value, sort_keys=True, indent=1, ensure_ascii="\ud800" in repr(value)) + "\n"
+        return (
+            json.dumps(value, sort_keys=True, indent=1, ensure_ascii="\ud800" in repr(value)) + "\n"
+        )

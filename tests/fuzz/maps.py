@@ -1,8 +1,9 @@
-"""Random maps: the ideal that m2bridge gives, against a plain ``ker map(…)`` that knows nothing of m2bridge.
+"""Random maps: the ideal that m2bridge gives, against a plain ``ker map(…)`` that knows nothing of
+m2bridge.
 
-``python -m tests.fuzz maps --count 1000 --seed 1``. Terms are drawn as exponents and coefficients and written twice,
-for SymPy and for Macaulay2, so that the two sides share no text. Compared are the ideals, each in the other, the
-dimension and the degree.
+``python -m tests.fuzz maps --count 1000 --seed 1``. Terms are drawn as exponents and coefficients
+and written twice, for SymPy and for Macaulay2, so that the two sides share no text. Compared are
+the ideals, each in the other, the dimension and the degree.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Case:
         """For m2bridge."""
         names = symbols(f"s0:{self.parameters}")
         images = {f"x{j}": _expression(terms, names) for j, terms in enumerate(self.images)}
-        return PolynomialMap.from_expressions(names, images, [_expression(terms, names) for terms in self.relations])
+        return PolynomialMap.from_expressions(
+            names, images, [_expression(terms, names) for terms in self.relations]
+        )
 
     def kernel(self) -> str:
         """For Macaulay2: definitions of its target ring and of the kernel."""
@@ -48,9 +51,11 @@ class Case:
         images = ", ".join(f"({_text(terms)})_sourceRing" for terms in self.images)
         lines = [
             f"sourceRing = {base}[{', '.join(f's{i}' for i in range(self.parameters))}]",
-            f"sourceRing = sourceRing / radical ideal({', '.join(map(_text, self.relations))})"
-            if self.relations
-            else "",
+            (
+                f"sourceRing = sourceRing / radical ideal({', '.join(map(_text, self.relations))})"
+                if self.relations
+                else ""
+            ),
             f"targetRing = {base}[{', '.join(f'x{j}' for j in range(len(self.images)))}]",
             f"theKernel = ker map(sourceRing, targetRing, {{{images}}})",
         ]
@@ -71,24 +76,32 @@ def _expression(terms: Terms, names: tuple[Expr, ...]) -> Expr:
 
 
 def _text(terms: Terms) -> str:
-    written = ["*".join([f"({c})", *(f"s{i}^{e}" for i, e in enumerate(exponents))]) for exponents, c in terms]
+    written = [
+        "*".join([f"({c})", *(f"s{i}^{e}" for i, e in enumerate(exponents))])
+        for exponents, c in terms
+    ]
     return "+".join(written) or "0*s0"
 
 
 def random_case(random: Random) -> Case:
-    """A small map over one of the fields, homogeneous or not, sometimes on a variety, sometimes degenerate."""
+    """A small map over one of the fields, homogeneous or not, sometimes on a variety, sometimes
+    degenerate.
+    """
     field = random.choice(FIELDS)
     parameters = random.choice((1, 2, 2, 2, 3, 3))
     degree = random.choice((1, 2, 2, 3)) if parameters < 3 else random.choice((1, 2, 2))
     homogeneous = random.random() < 0.6
     drawn = [
-        _terms(random, parameters, degree, homogeneous) for _ in range(random.randint(1, 5 if parameters < 3 else 4))
+        _terms(random, parameters, degree, homogeneous)
+        for _ in range(random.randint(1, 5 if parameters < 3 else 4))
     ]
     if random.random() < 0.2:
         drawn.append(random.choice([(), drawn[0], tuple((e, 2 * c) for e, c in drawn[0])]))
     with_relation = parameters > 1 and random.random() < 0.25
     relation = _terms(random, parameters, 2, homogeneous) if with_relation else ()
-    return Case(field, parameters, tuple(drawn), (relation,) if _is_relation(relation, field) else ())
+    return Case(
+        field, parameters, tuple(drawn), (relation,) if _is_relation(relation, field) else ()
+    )
 
 
 def _terms(random: Random, parameters: int, degree: int, homogeneous: bool) -> Terms:
@@ -115,7 +128,9 @@ def _is_relation(terms: Terms, field: CoefficientField) -> bool:
 def comparison(case: Case, found: Image) -> Script:
     """The plain program for the kernel, and what it says of the ideal that was found."""
     assert found.closure.ideal is not None
-    generators = [re.sub(r"\*\*", "^", str(generator)) for generator in found.closure.ideal.generators]
+    generators = [
+        re.sub(r"\*\*", "^", str(generator)) for generator in found.closure.ideal.generators
+    ]
     body = f"""scan({{"Elimination", "Saturation", "MinimalPrimes"}}, needsPackage)
 {case.kernel()}
 given = ideal({", ".join(["0_targetRing", *(f"({g})_targetRing" for g in generators)])})
@@ -153,7 +168,9 @@ def run(count: int, seed: int, engine: Engine | None = None) -> int:
             found = image(case.polynomial_map(), engine=engine, field=case.field, timeout=SECONDS)
             if found.closure.ideal is None:
                 raise TimeLimitError(found.closure.unfinished)
-            said = complaint(case, found, parse(engine.run(comparison(case, found), timeout=SECONDS).records))
+            said = complaint(
+                case, found, parse(engine.run(comparison(case, found), timeout=SECONDS).records)
+            )
         except TimeLimitError:
             tally["too long"] += 1
             continue

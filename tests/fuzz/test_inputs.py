@@ -49,7 +49,12 @@ def test_random_changes() -> None:
 @pytest.mark.parametrize(
     ("code", "out", "err", "said"),
     [
-        (5, "", "Traceback (most recent call last):\nValueError: x\n", "a traceback: ValueError: x"),
+        (
+            5,
+            "",
+            "Traceback (most recent call last):\nValueError: x\n",
+            "a traceback: ValueError: x",
+        ),
         (5, "", "Error: x\n", "exit code 5"),
         (2, "", "", "not one line"),
         (2, "", "Error: a\nb\n", "not one line"),
@@ -94,21 +99,30 @@ def test_what_must_not_be_accepted() -> None:
     drawn = [certificates.changed(Random(f"1 {number}")) for number in range(300)]
     complained = [certificates.complaint(old, new, "accepted") for old, new in drawn]
     assert complained.count("accepted") > 200
-    assert all(certificates.complaint(old, new, "failed") for old, new in drawn if new.get("family") == old["family"])
+    assert all(
+        certificates.complaint(old, new, "failed")
+        for old, new in drawn
+        if new.get("family") == old["family"]
+    )
     old, new = next(pair for pair, said in zip(drawn, complained, strict=True) if not said)
     assert certificates.complaint(old, new, "rejected") == ""
 
 
-# Commands on systems where something is wrong: each fault once, those that are harmless together; and each signal,
-# SIGHUP and SIGKILL at one moment.
+# Commands on systems where something is wrong: each fault once, those that are harmless together;
+# and each signal, SIGHUP and SIGKILL at one moment.
 
 HARMLESS = [name for name, fault in faults.FAULTS.items() if fault.harmless]
 LATER = re.compile(rf"SIG(HUP|KILL) to the command at (?!run)|[\w -]+, ({'|'.join(HARMLESS)})$")
-TRIALS = [*((name, trial) for name, trial in faults.each(seed=1) if not LATER.match(name)), *faults.together()]
+TRIALS = [
+    *((name, trial) for name, trial in faults.each(seed=1) if not LATER.match(name)),
+    *faults.together(),
+]
 
 
 def test_each_harmless_fault_is_taken_with_others() -> None:
-    assert sorted(["nothing", *(name for names in faults.TOGETHER.values() for name in names)]) == sorted(HARMLESS)
+    assert sorted(
+        ["nothing", *(name for names in faults.TOGETHER.values() for name in names)]
+    ) == sorted(HARMLESS)
 
 
 @pytest.fixture
@@ -159,10 +173,15 @@ def test_a_wrong_ideal_is_seen(engine: Macaulay2) -> None:
     def complaint(generators: tuple[object, ...], **changes: object) -> str:
         closure = replace(found.closure, equations=Ideal(ideal.ring, generators), **changes)  # type: ignore[arg-type]
         wrong = replace(found, closure=closure)
-        return maps.complaint(cubic, wrong, parse(engine.run(maps.comparison(cubic, wrong)).records))
+        return maps.complaint(
+            cubic, wrong, parse(engine.run(maps.comparison(cubic, wrong)).records)
+        )
 
     assert complaint(ideal.generators) == ""
     assert complaint(ideal.generators[1:]) == "not the whole kernel"
-    assert complaint((*ideal.generators, ideal.generators[0].ring.gens[0])) == "an element that is not in the kernel"
+    assert (
+        complaint((*ideal.generators, ideal.generators[0].ring.gens[0]))
+        == "an element that is not in the kernel"
+    )
     assert complaint(ideal.generators, degree=4) == "degree 4, not 3"
     assert complaint(ideal.generators, dimension=3) == "dimension 3, not 2"

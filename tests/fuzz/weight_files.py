@@ -20,7 +20,10 @@ def header(shape: str, kind: str = "'<f8'", version: int = 1) -> bytes:
 
 def eight_bits(kind: str) -> bytes:
     """A file of safetensors with the numbers K, Q, V of a type that NumPy does not have."""
-    parts = {x: {"dtype": kind, "shape": [4, 4], "data_offsets": [16 * i, 16 * i + 16]} for i, x in enumerate("KQV")}
+    parts = {
+        x: {"dtype": kind, "shape": [4, 4], "data_offsets": [16 * i, 16 * i + 16]}
+        for i, x in enumerate("KQV")
+    }
     if kind == "F4":
         parts = {x: part | {"shape": [4, 8]} for x, part in parts.items()}
     text = json.dumps(parts).encode()
@@ -28,7 +31,9 @@ def eight_bits(kind: str) -> bytes:
 
 
 def member(place: int, value: int) -> bytes:
-    """A file .npz with one byte changed in both headers of its member, which begins 2 bytes later in the second."""
+    """A file .npz with one byte changed in both headers of its member, which begins 2 bytes later
+    in the second.
+    """
     file = BytesIO()
     numpy.savez(file, K=numpy.eye(3))
     data = bytearray(file.getvalue())
@@ -48,6 +53,9 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "short.npy": (header("(9, 3)"), "cannot be read"),
     "encrypted.npz": (member(6, 1), "encrypted"),
     "compression.npz": (member(8, 77), "compression"),
-    **{f"{kind}.safetensors": (eight_bits(kind), f"holds {kind}") for kind in ("F8_E4M3", "F8_E5M2", "F4")},
+    **{
+        f"{kind}.safetensors": (eight_bits(kind), f"holds {kind}")
+        for kind in ("F8_E4M3", "F8_E5M2", "F4")
+    },
 }
 """Files by their names, and the pattern of what is said of them."""

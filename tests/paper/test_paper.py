@@ -1,4 +1,5 @@
-"""What is written for a paper, compiled by LaTeX: nothing fails, and no line is more than 10 pt too long.
+"""What is written for a paper, compiled by LaTeX: nothing fails, and no line is more than 10 pt too
+long.
 
 Without pdflatex these tests are skipped; with ``M2BRIDGE_TEX=required`` they fail instead.
 """
@@ -57,19 +58,27 @@ Compile = Callable[..., list[str]]
 
 @pytest.fixture
 def compiled(tmp_path: Path) -> Compile:
-    """Compiles the body of an article; what the log says of lines that are too long, and of the pages."""
+    """Compiles the body of an article; what the log says of lines that are too long, and of the
+    pages.
+    """
     if shutil.which("pdflatex") is None:
-        reason = "pdflatex is not on PATH: apt-get install texlive-latex-base texlive-latex-recommended"
+        reason = (
+            "pdflatex is not on PATH: apt-get install texlive-latex-base texlive-latex-recommended"
+        )
         if os.environ.get("M2BRIDGE_TEX") == "required":
             pytest.fail(f"M2BRIDGE_TEX=required, but: {reason}")
         pytest.skip(reason)
 
     def compile(body: str, preamble: str = "") -> list[str]:
-        packages = r"\usepackage[T1]{fontenc}\usepackage{amsmath,amssymb,array,longtable}" + preamble
+        packages = (
+            r"\usepackage[T1]{fontenc}\usepackage{amsmath,amssymb,array,longtable}" + preamble
+        )
         whole = f"\\documentclass{{article}}{packages}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
         (tmp_path / "paper.tex").write_text(whole, encoding="utf-8")
         command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=False
+        )
         said = done.stdout.decode(errors="replace")
         assert done.returncode == 0, said[-2000:]
         long = [line for line in said.splitlines() if _excess(line) > TOO_LONG]
@@ -111,12 +120,18 @@ FOLDERS = ("accepted", "all-sizes", "deep", "networks")
 def test_reports(preamble: str, compiled: Compile) -> None:
     """With the package hyperref citations are links, without it text."""
     reports = [report.collect(CERTIFICATES.parent / folder) for folder in FOLDERS]
-    forms = [report.LINKED[form](whole, "../site 1/50%#") for whole in reports for form in ("latex", "latex-grid")]
+    forms = [
+        report.LINKED[form](whole, "../site 1/50%#")
+        for whole in reports
+        for form in ("latex", "latex-grid")
+    ]
     assert len(compiled("\n".join(forms), preamble)) == 1
 
 
 def grid_report(largest: int) -> Report:
-    """Every statement that the samples are about, for all d, d' up to a bound and all a, with all verdicts in turn."""
+    """Every statement that the samples are about, for all d, d' up to a bound and all a, with all
+    verdicts in turn.
+    """
     statements = sorted({row.statement for row in report.collect(CERTIFICATES).rows})
     reported = {"versions": {}, "seconds": 0.1, "peak_memory": None}
     cases = [
@@ -125,7 +140,17 @@ def grid_report(largest: int) -> Report:
         for a in range(1, d + 1)
     ]
     rows = [
-        Row(case, statement, statement, "", VERDICTS[(i * j) % len(VERDICTS)], "", "", reported, "file")
+        Row(
+            case,
+            statement,
+            statement,
+            "",
+            VERDICTS[(i * j) % len(VERDICTS)],
+            "",
+            "",
+            reported,
+            "file",
+        )
         for i, case in enumerate(cases)
         for j, statement in enumerate(statements)
     ]

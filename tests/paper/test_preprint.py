@@ -1,4 +1,6 @@
-"""The preprint and the paper: every number is printed by the command that is named beside it; the preprint compiles."""
+"""The preprint and the paper: every number is printed by the command that is named beside it; the
+preprint compiles.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ NAMED = re.compile(r"`m2bridge ([^`]*)`")
 
 
 def numbers() -> dict[str, set[str]]:
-    """Return what each command has to print: numbers of the preprint, and of the sentence before it in the paper."""
+    """Return what each command has to print: numbers of the preprint, and of the sentence before it
+    in the paper.
+    """
     printed: dict[str, set[str]] = {}
     for words, command in COMPUTED.findall((PAPER / "preprint.tex").read_text(encoding="utf-8")):
         number = words.replace("$", "").replace("\\le", "≤").replace("  ", " ")
@@ -44,15 +48,21 @@ def test_the_paper_names_commands_with_numbers() -> None:
 
 
 def test_theorems_of_the_preprint_have_the_hypotheses_of_their_proofs() -> None:
-    """Ranks of values that there are, widths above one for blocks, and what upper bounds for tangents rest on."""
+    """Ranks of values that there are, widths above one for blocks, and what upper bounds for
+    tangents rest on.
+    """
     text = (PAPER / "preprint.tex").read_text(encoding="utf-8")
     heads = text[text.index("\\section{Several heads}") : text.index("\\label{heads}")]
     assert r"\beta_k \le \min(d_{k-1}, d_k)" in heads
-    block = text[text.index("\\section{One block decides}") : text.index("\\section{Several heads}")]
+    block = text[
+        text.index("\\section{One block decides}") : text.index("\\section{Several heads}")
+    ]
     assert r"Let $n \ge 2$ and $r_k \ge 2$ for all $k \le l$" in block
     assert r"l - \nu" not in block
     stated = text.index("\\label{low-degree}")
-    assert "minors of size $\\alpha + 1$ generate" in text[stated : text.index("\\end{proof}", stated)]
+    assert (
+        "minors of size $\\alpha + 1$ generate" in text[stated : text.index("\\end{proof}", stated)]
+    )
     page = (PAPER.parent / "docs" / "completeness.md").read_text(encoding="utf-8")
     assert ":label: proposition-low-degree\n" in page
 
@@ -62,7 +72,9 @@ def test_no_sentence_of_the_preprint_has_another_number() -> None:
     text = (PAPER / "preprint.tex").read_text(encoding="utf-8").partition("\\section")[2]
     text = COMPUTED.sub("", text.partition("\\begin{thebibliography}")[0])
     text = re.sub(r"(?s)\\begin\{tabular\}.*?\\end\{tabular\}|\[[\d, ]+\]", "", text)
-    text = re.sub(r"(Eq\.|Theorem|Conjecture|Proposition)~[A-Z\d.]+|_\{\d+\}|= \d+|\\\w+\{[^{}]*\}", "", text)
+    text = re.sub(
+        r"(Eq\.|Theorem|Conjecture|Proposition)~[A-Z\d.]+|_\{\d+\}|= \d+|\\\w+\{[^{}]*\}", "", text
+    )
     assert re.findall(r".{0,40}\b\d{2,}\b.*", text) == []
 
 
@@ -70,7 +82,9 @@ Line = dict[tuple[int, int], set[tuple[str, ...]]]
 
 
 def lines_of_generators(text: str, line: str) -> Line:
-    """Return the theorem on generators: representations by min(a, d) and degree, which these lines name."""
+    """Return the theorem on generators: representations by min(a, d) and degree, which these lines
+    name.
+    """
     lines: Line = {}
     least = 0
     for first, degree, cells in re.findall(line, text, re.MULTILINE):
@@ -82,7 +96,9 @@ def lines_of_generators(text: str, line: str) -> Line:
 def test_the_theorem_on_generators() -> None:
     """In the preprint and on the site it is the same; small cores are computed."""
     preprint, page = PAPER / "preprint.tex", PAPER.parent / "docs" / "representations.md"
-    lines = lines_of_generators(preprint.read_text(encoding="utf-8"), r"^ ?(\d?) &.*& (\d) & (.*\].*)$")
+    lines = lines_of_generators(
+        preprint.read_text(encoding="utf-8"), r"^ ?(\d?) &.*& (\d) & (.*\].*)$"
+    )
     listed = page.read_text(encoding="utf-8")
     assert lines == lines_of_generators(listed, r"^(?:(\d)\. If.*\n)? +\* \$n = (\d)\$: (.*)$")
     assert len(lines) == 11
@@ -117,18 +133,25 @@ def fits(rows: tuple[str, ...], d: int, d_out: int) -> bool:
 @pytest.mark.engine
 @pytest.mark.parametrize("command", sorted(numbers()))
 @pytest.mark.usefixtures("one_session")
-def test_each_number_is_printed_by_its_command(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_number_is_printed_by_its_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copy(PAPER / "symmetric.m2", tmp_path)
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli, shlex.split(command))
     assert result.exit_code in (0, 1), result.output
     for words in numbers()[command]:
-        assert re.search(rf"(?<![0-9]){re.escape(words)}(?![0-9])", result.output), (words, result.output)
+        assert re.search(rf"(?<![0-9]){re.escape(words)}(?![0-9])", result.output), (
+            words,
+            result.output,
+        )
 
 
 def test_the_preprint_compiles(tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:
-        reason = "pdflatex is not on PATH: apt-get install texlive-latex-base texlive-latex-recommended"
+        reason = (
+            "pdflatex is not on PATH: apt-get install texlive-latex-base texlive-latex-recommended"
+        )
         pytest.fail(reason) if os.environ.get("M2BRIDGE_TEX") == "required" else pytest.skip(reason)
     command = [
         "pdflatex",
@@ -139,7 +162,11 @@ def test_the_preprint_compiles(tmp_path: Path) -> None:
     ]
     for _ in range(2):
         run = subprocess.run(
-            [*command, str(PAPER / "preprint.tex")], capture_output=True, text=True, errors="replace", check=False
+            [*command, str(PAPER / "preprint.tex")],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
         assert run.returncode == 0, run.stdout[-2000:]
     assert not re.search(r"undefined|multiply defined|Overfull \\hbox \(([1-9]\d)", run.stdout)

@@ -1,4 +1,6 @@
-"""A family of somebody else: a package with entry points of its own, installed for the time of a test."""
+"""A family of somebody else: a package with entry points of its own, installed for the time of a
+test.
+"""
 
 from __future__ import annotations
 

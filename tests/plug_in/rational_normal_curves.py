@@ -48,7 +48,9 @@ class Cone(Model):
         from m2bridge.algebra.polynomial_map import PolynomialMap
 
         s, t = symbols("s t")
-        return PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)})
+        return PolynomialMap.from_expressions(
+            [s, t], {f"x_{i}": s ** (self.n - i) * t**i for i in range(self.n + 1)}
+        )
 
     def statements(self) -> tuple[GlobalStatement[Cone], ...]:
         return STATEMENTS
@@ -60,10 +62,15 @@ class Cone(Model):
 
 
 def _dimension(part: str, said: str, predict: Any) -> GlobalStatement[Cone]:
-    return GlobalStatement("dimension", part, TEXT.format(said), SOURCE, "dimension", predict, lambda cone: "")
+    return GlobalStatement(
+        "dimension", part, TEXT.format(said), SOURCE, "dimension", predict, lambda cone: ""
+    )
 
 
-STATEMENTS = (_dimension("right", "2", lambda cone: 2), _dimension("wrong", "n", lambda cone: cone.n))
+STATEMENTS = (
+    _dimension("right", "2", lambda cone: 2),
+    _dimension("wrong", "n", lambda cone: cone.n),
+)
 
 
 class Cones(Family[Cone]):

@@ -1,4 +1,6 @@
-"""The checker of certificates about rational normal curves: two rows of a Jacobian matrix, by hand."""
+"""The checker of certificates about rational normal curves: two rows of a Jacobian matrix,
+by hand.
+"""
 
 from collections.abc import Mapping
 from typing import Any

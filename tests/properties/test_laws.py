@@ -23,19 +23,35 @@ names = st.text(min_size=1, max_size=8).filter(lambda s: not s.isspace()) | st.f
 )
 bases = st.sampled_from(["x", "c", "beta", "gens", "Q"])
 variables = st.lists(
-    st.builds(lambda base, index: "_".join([base, *map(str, index)]), bases, st.lists(st.integers(-3, 12), max_size=3)),
+    st.builds(
+        lambda base, index: "_".join([base, *map(str, index)]),
+        bases,
+        st.lists(st.integers(-3, 12), max_size=3),
+    ),
     min_size=1,
     max_size=4,
     unique=True,
 )
-fields = st.sampled_from([QQ, CoefficientField(2), CoefficientField(32003), CoefficientField(2147483647)])
-atoms = st.none() | st.booleans() | st.integers() | st.integers(2**60, 2**300) | st.text(max_size=20) | st.fractions()
+fields = st.sampled_from(
+    [QQ, CoefficientField(2), CoefficientField(32003), CoefficientField(2147483647)]
+)
+atoms = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(2**60, 2**300)
+    | st.text(max_size=20)
+    | st.fractions()
+)
 values = st.recursive(
-    atoms, lambda inner: st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple), max_leaves=12
+    atoms,
+    lambda inner: st.lists(inner, max_size=4) | st.lists(inner, max_size=4).map(tuple),
+    max_leaves=12,
 )
 
 through_engine = settings(
-    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
@@ -46,7 +62,9 @@ def polynomials(draw: st.DrawFn) -> object:
     exponents = st.tuples(*[st.integers(0, 120)] * ring.ngens)
     terms = draw(st.dictionaries(exponents, st.integers(-(10**30), 10**30), max_size=6))
     denominator = 1 if field.characteristic else draw(st.integers(1, 10**6))
-    return ring.from_dict({m: c for m, n in terms.items() if (c := ring.domain(n) / ring.domain(denominator))})
+    return ring.from_dict(
+        {m: c for m, n in terms.items() if (c := ring.domain(n) / ring.domain(denominator))}
+    )
 
 
 @given(names)
@@ -64,8 +82,13 @@ def test_different_names_stay_different(some: list[str]) -> None:
 @given(st.text())
 def test_no_title_changes_a_program(title: str) -> None:
     line = PolynomialMap.from_expressions(["s"], {"x": 1})
-    program, plain = (base_locus_script(line, field=QQ, title=words).body.splitlines() for words in (title, "plain"))
-    assert [row for row in program if not row.startswith("--")] == [row for row in plain if not row.startswith("--")]
+    program, plain = (
+        base_locus_script(line, field=QQ, title=words).body.splitlines()
+        for words in (title, "plain")
+    )
+    assert [row for row in program if not row.startswith("--")] == [
+        row for row in plain if not row.startswith("--")
+    ]
     assert len(program) == len(plain)
 
 
@@ -120,11 +143,20 @@ SLOPPY = [
 
 def each_after_each(number: int) -> list[int]:
     """The numbers in an order in which every pair of them has its place."""
-    return [*(k for i in range(number) for k in (i, *(k for j in range(i + 1, number) for k in (i, j)))), 0]
+    return [
+        *(
+            k
+            for i in range(number)
+            for k in (i, *(k for j in range(i + 1, number) for k in (i, j)))
+        ),
+        0,
+    ]
 
 
 def test_a_session_does_not_leak(engine: Macaulay2, fresh: dict[int, object]) -> None:
-    """Scripts that use global names carelessly answer in one session as each alone in a fresh one."""
+    """Scripts that use global names carelessly answer in one session as each alone in a
+    fresh one.
+    """
     order = each_after_each(len(SLOPPY))
     assert len(set(pairwise(order))) == len(SLOPPY) ** 2
     assert [answer(engine, SLOPPY[i]) for i in order] == [fresh[i] for i in order]
@@ -152,7 +184,9 @@ def answer(engine: Macaulay2, code: str) -> object:
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=10,
 )
 
@@ -181,7 +215,11 @@ def test_hilbert_series_are_reduced(numerator: list[int], zeros: int) -> None:
     assert series.degree == sum(numerator)
 
 
-@given(st.lists(st.lists(st.integers(-(10**20), 10**20), min_size=3, max_size=3), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.lists(st.integers(-(10**20), 10**20), min_size=3, max_size=3), min_size=1, max_size=4
+    )
+)
 def test_rank_modulo_a_prime_is_a_lower_bound(rows: list[list[int]]) -> None:
     assert rank_mod(rows, 2147483647) <= rank(rows) <= 3
     assert rank_mod(rows, 2) <= rank(rows)

@@ -15,7 +15,9 @@ from m2bridge.errors import CertificateError
 FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in ("accepted", "all-sizes")]
 LONG = "attention-all-sizes-closures.json"
 """It takes seconds, and each of its numbers is changed in ``tests/unit/test_checker.py``."""
-ACCEPTED = [path for folder in FOLDERS for path in sorted(folder.glob("*.json")) if path.name != LONG]
+ACCEPTED = [
+    path for folder in FOLDERS for path in sorted(folder.glob("*.json")) if path.name != LONG
+]
 MATHEMATICS = ("answer", "evidence", "case", "question", "field", "trusted", "name")
 
 
@@ -31,16 +33,19 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mathematical_places(data: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """For one token no statement applies, whatever d, d' and a are: a change of these leaves a true certificate.
+    """For one token no statement applies, whatever d, d' and a are: a change of these leaves a true
+    certificate.
 
-    Equations up to a higher degree take minutes, or are too expensive to check; a lower one is in test_checker.
+    Equations up to a higher degree take minutes, or are too expensive to check; a lower one is in
+    test_checker.
     """
     single = data["case"].get("t") == 1 and data["question"] != "closure"
     return [
         place
         for name in MATHEMATICS
         for place in places(data[name], (name,))
-        if not (single and place[0] == "case" and place[1] != "t") and place != ("answer", "max_degree")
+        if not (single and place[0] == "case" and place[1] != "t")
+        and place != ("answer", "max_degree")
     ]
 
 
@@ -49,7 +54,9 @@ def other(value: Any, draw: st.DrawFn) -> Any:
     if isinstance(value, bool):
         return draw(st.sampled_from([not value, int(value), None]))
     if isinstance(value, int):
-        return value + draw(st.sampled_from([-2, -1, 1, 2])) if draw(st.booleans()) else float(value)
+        return (
+            value + draw(st.sampled_from([-2, -1, 1, 2])) if draw(st.booleans()) else float(value)
+        )
     if isinstance(value, str):
         position = draw(st.integers(0, len(value)))
         kept = value[position + draw(st.integers(0, 1)) :]

@@ -1,4 +1,6 @@
-"""Theorems for all sizes, held against cases: the sets, the patterns, the fibres, the predictions, the verdicts."""
+"""Theorems for all sizes, held against cases: the sets, the patterns, the fibres, the predictions,
+the verdicts.
+"""
 
 import random
 from dataclasses import replace
@@ -16,8 +18,17 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import checker, sizes
 from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.family import is_stated
-from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase, fibre_theorem
-from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, FormulaPrediction, Hypothesis
+from m2bridge.families.attention.all_sizes.fibre_theorem import (
+    BASE_CASES,
+    DETERMINED,
+    BaseCase,
+    fibre_theorem,
+)
+from m2bridge.families.attention.all_sizes.predictions import (
+    PREDICTIONS,
+    FormulaPrediction,
+    Hypothesis,
+)
 from m2bridge.families.attention.all_sizes.sizes import (
     PHRASES,
     Pattern,
@@ -44,8 +55,12 @@ SMALL = models(4)
 
 
 def test_orbits_are_those_of_every_small_model() -> None:
-    assert points(sizes.orbits(), 4) == {point(model, orbit) for model in SMALL for orbit in orbits(model)}
-    assert points(sizes.orbits(GENERIC), 4) == {point(model, generic_orbit(model)) for model in SMALL}
+    assert points(sizes.orbits(), 4) == {
+        point(model, orbit) for model in SMALL for orbit in orbits(model)
+    }
+    assert points(sizes.orbits(GENERIC), 4) == {
+        point(model, generic_orbit(model)) for model in SMALL
+    }
 
 
 def test_rules_for_entries_are_those_of_representatives() -> None:
@@ -68,9 +83,12 @@ def of(condition: str) -> set[tuple[int, ...]]:
 def test_base_ideals_are_those_of_sympy(base: BaseCase) -> None:
     """Other equations (those of certificates), another algorithm."""
     z = symbols([f"z{q}" for q in range(2, base.d + 1)])
-    monomials = [p * q for p, q in (((1, *z)[p], (1, *z)[q]) for p, q in quadratic_monomials(len(z)))]
+    monomials = [
+        p * q for p, q in (((1, *z)[p], (1, *z)[q]) for p, q in quadratic_monomials(len(z)))
+    ]
     equations = [
-        sum(c * m for c, m in zip(e, monomials, strict=False)) for e in fibre_equations(base.orbit, base.model)
+        sum(c * m for c, m in zip(e, monomials, strict=False))
+        for e in fibre_equations(base.orbit, base.model)
     ]
     found = groebner([e for e in equations if e != 0], *z, order="grevlex")
     terms = [dict(Poly(g, *z).terms()) for g in found.exprs]
@@ -87,13 +105,22 @@ def test_patterns_with_symbols_are_those_of_small_sizes(condition: str) -> None:
     for model in SMALL:
         for orbit in orbits(model):
             if point(model, orbit) in chosen:
-                reached = [place for selection in selections for place in cases(selection, model, orbit, small)]
-                assert set(reached) == set(range(2, model.d + 1))  # every unknown is the last of some selection
+                reached = [
+                    place
+                    for selection in selections
+                    for place in cases(selection, model, orbit, small)
+                ]
+                # every unknown is the last of some selection
+                assert set(reached) == set(range(2, model.d + 1))
     assert small == symbolic
 
 
-def cases(selection: Selection, model: SingleLayerAttention, orbit: Orbit, found: set[Pattern]) -> list[int]:
-    """Add the patterns of a selection at one orbit, for all values of its free index; the last places."""
+def cases(
+    selection: Selection, model: SingleLayerAttention, orbit: Orbit, found: set[Pattern]
+) -> list[int]:
+    """Add the patterns of a selection at one orbit, for all values of its free index; the last
+    places.
+    """
     A, V = representative(orbit, model)
     last = []
     for q in range(1, model.d + 1) if selection.free else (0,):
@@ -106,7 +133,9 @@ def cases(selection: Selection, model: SingleLayerAttention, orbit: Orbit, found
         if inside and eval(selection.condition.replace(" = ", " == "), {}, names):
             last.append(places[-1])
             chosen_a = tuple(tuple(A[p - 1][i - 1] for i in columns) for p in places)
-            found.add(Pattern(chosen_a, tuple(tuple(V[k - 1][p - 1] for p in places) for k in rows)))
+            found.add(
+                Pattern(chosen_a, tuple(tuple(V[k - 1][p - 1] for p in places) for k in rows))
+            )
     return last
 
 
@@ -122,7 +151,9 @@ def stated_fibre(d: int, orbit: Orbit) -> Fibre:
 def test_fibres_over_all_orbits_of_small_sizes(d: int) -> None:
     """The equations of a fibre do not depend on d' and a; s ≤ d' and r ≤ a take all values."""
     for orbit in orbits(SingleLayerAttention(d, d)):
-        assert fibre_scheme(orbit, SingleLayerAttention(d, orbit.s, orbit.r)) == stated_fibre(d, orbit)
+        assert fibre_scheme(orbit, SingleLayerAttention(d, orbit.s, orbit.r)) == stated_fibre(
+            d, orbit
+        )
 
 
 def test_fibres_over_some_orbits_of_larger_sizes() -> None:
@@ -130,7 +161,9 @@ def test_fibres_over_some_orbits_of_larger_sizes() -> None:
     for d in (9, 11, 13):
         rank_one = [Orbit(1, 1, 0), Orbit(1, 1, 1), Orbit(1, 2, 1), Orbit(2, 1, 0)]
         for orbit in (*rank_one, *chosen.sample(orbits(SingleLayerAttention(d, 4, 3)), 2)):
-            assert fibre_scheme(orbit, SingleLayerAttention(d, orbit.s, orbit.r)) == stated_fibre(d, orbit)
+            assert fibre_scheme(orbit, SingleLayerAttention(d, orbit.s, orbit.r)) == stated_fibre(
+                d, orbit
+            )
 
 
 def test_fibres_over_functions_that_are_no_representatives() -> None:
@@ -144,7 +177,9 @@ def test_fibres_over_functions_that_are_no_representatives() -> None:
     assert tried > 30
 
 
-def _moved(orbit: Orbit, model: SingleLayerAttention, chosen: random.Random) -> tuple[Matrix, Matrix]:
+def _moved(
+    orbit: Orbit, model: SingleLayerAttention, chosen: random.Random
+) -> tuple[Matrix, Matrix]:
     """Weights (g A h, u V gᵀ), scaled so that A_11 = V_11 = 1."""
     A, V = map(Matrix, representative(orbit, model))
     while True:
@@ -159,7 +194,9 @@ def _random(n: int, chosen: random.Random) -> Matrix:
 
 
 def _equations(A: Matrix, V: Matrix) -> list[list[Fraction]]:
-    """The products of the linear forms themselves, on the chart, as quadrics in z; no formula of the package."""
+    """The products of the linear forms themselves, on the chart, as quadrics in z; no formula of
+    the package.
+    """
     d, outputs = A.rows, V.rows
     z = Matrix([1, *symbols([f"z{q}" for q in range(2, d + 1)])])
     first = A[0, :]
@@ -167,13 +204,17 @@ def _equations(A: Matrix, V: Matrix) -> list[list[Fraction]]:
     mixed = [[A[0, i] * V[0, q] + A[q, i] * V[0, 0] for i in range(d)] for q in range(d)]
     A_new = Matrix(d, d, lambda q, i: first[i] if q == 0 else mixed[q][i] - z[q] * first[i])
     across = [[A[0, 0] * V[k, q] + A[q, 0] * V[k, 0] for q in range(d)] for k in range(outputs)]
-    V_new = Matrix(outputs, d, lambda k, q: left[k] if q == 0 else across[k][q] - left[k] * A_new[q, 0])
+    V_new = Matrix(
+        outputs, d, lambda k, q: left[k] if q == 0 else across[k][q] - left[k] * A_new[q, 0]
+    )
     found = []
     for k, i in product(range(outputs), range(d)):
         for p, q in product(range(d), range(d)):
             if p <= q:
                 new = A_new[p, i] * V_new[k, q] + A_new[q, i] * V_new[k, p]
-                found.append(_coefficients(new - A[p, i] * V[k, q] - A[q, i] * V[k, p], list(z[1:])))
+                found.append(
+                    _coefficients(new - A[p, i] * V[k, q] - A[q, i] * V[k, p], list(z[1:]))
+                )
     return found
 
 
@@ -192,7 +233,8 @@ def _coefficients(expression: object, z: list[object]) -> list[Fraction]:
 def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
     birational, singular = points(facts().birational, 6), points(facts().singular, 6)
     larger = [
-        SingleLayerAttention(*case) for case in [(5, 6, 3), (6, 2, 5), (6, 4, 1), (5, 1, 2), (5, 5, 5), (6, 1, 3)]
+        SingleLayerAttention(*case)
+        for case in [(5, 6, 3), (6, 2, 5), (6, 4, 1), (5, 1, 2), (5, 5, 5), (6, 1, 3)]
     ]
     for model in (*SMALL, *larger):
         if point(model) not in birational:
@@ -214,12 +256,16 @@ def test_identities_of_polynomials() -> None:
 
 
 def test_degree_of_the_source_is_that_of_its_hilbert_function() -> None:
-    """Cauchy's formula for the functions on D_α; the differences of a polynomial of degree δ are δ! times the first."""
+    """Cauchy's formula for the functions on D_α; the differences of a polynomial of degree δ are δ!
+    times the first.
+    """
     for d, dp, a in [(2, 1, 1), (2, 2, 1), (2, 1, 2), (3, 1, 1), (3, 1, 2), (3, 2, 2), (4, 1, 2)]:
         model = SingleLayerAttention(d, dp, a)
         delta = dimension_formula(model) - 1
         values = [_source_hilbert_function(model, n) for n in range(delta + 1)]
-        difference = sum((-1) ** (delta - n) * comb(delta, n) * value for n, value in enumerate(values))
+        difference = sum(
+            (-1) ** (delta - n) * comb(delta, n) * value for n, value in enumerate(values)
+        )
         assert difference == product_degree(model) * determinantal_degree(d, d, a)
 
 
@@ -244,10 +290,14 @@ def _schur(shape: tuple[int, ...], n: int) -> int:
     return int(value)
 
 
-@pytest.mark.parametrize("statement", list(filter(is_stated, REGISTRY)), ids=lambda s: f"{s.key} {s.part}".strip())
+@pytest.mark.parametrize(
+    "statement", list(filter(is_stated, REGISTRY)), ids=lambda s: f"{s.key} {s.part}".strip()
+)
 def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> None:
     prediction = PREDICTIONS[statement.key, statement.part]
-    applies = set.intersection(*(at(h.condition) for h in (Hypothesis("", ""), *prediction.hypotheses)))
+    applies = set.intersection(
+        *(at(h.condition) for h in (Hypothesis("", ""), *prediction.hypotheses))
+    )
     assert applies == {point(model) for model in SMALL if not statement.hypotheses(model)}
     inside = [model for model in SMALL if point(model) in applies]
     if isinstance(prediction, FormulaPrediction):
@@ -268,7 +318,9 @@ def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> 
 
 
 def _truth(statement: OrbitStatement, orbit: Orbit, model: SingleLayerAttention) -> bool:
-    """What is predicted, or for a set of points whether they are the representative's own and with k, v exchanged."""
+    """What is predicted, or for a set of points whether they are the representative's own and with
+    k, v exchanged.
+    """
     predicted = statement.predict(orbit, model)
     if not isinstance(predicted, frozenset):
         return bool(predicted)
@@ -277,7 +329,9 @@ def _truth(statement: OrbitStatement, orbit: Orbit, model: SingleLayerAttention)
         return predicted == {(A, V)}
     left = Matrix(model.d, model.d, lambda p, i: V[0][p] if i == 0 else 0)
     right = Matrix(model.d_out, model.d, lambda k, q: A[q][0] if k == 0 else 0)
-    exchanged = tuple(tuple(tuple(map(int, row)) for row in matrix.tolist()) for matrix in (left, right))
+    exchanged = tuple(
+        tuple(tuple(map(int, row)) for row in matrix.tolist()) for matrix in (left, right)
+    )
     return predicted == {(A, V), exchanged}
 
 
@@ -295,7 +349,9 @@ def _number(prediction: FormulaPrediction, model: SingleLayerAttention) -> Fract
     return Fraction(value)
 
 
-@pytest.mark.parametrize("case", [(d, dp, a) for d in (1, 2, 3) for dp in (1, 2) for a in range(1, d + 2)], ids=str)
+@pytest.mark.parametrize(
+    "case", [(d, dp, a) for d in (1, 2, 3) for dp in (1, 2) for a in range(1, d + 2)], ids=str
+)
 def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, int]) -> None:
     model = SingleLayerAttention(*case)
     seen = recheck(model)
@@ -306,7 +362,9 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
             "CONFIRMED": sizes.contains(verdict.holds_for, case),
             "REFUTED": sizes.contains(verdict.fails_for, case),
             "UNDECIDED": sizes.contains(verdict.undecided_for, case),
-            "NOT_APPLICABLE": any(sizes.contains(out.sizes, case) for out in verdict.not_applicable),
+            "NOT_APPLICABLE": any(
+                sizes.contains(out.sizes, case) for out in verdict.not_applicable
+            ),
         }
         assert [name for name, here in found.items() if here] == [str(single.decision)]
         if "would be false" in single.reason:
@@ -321,12 +379,17 @@ def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() 
     assert verdict.decision == "REFUTED"
     assert verdict.fails_for.is_equal(wrong)
     assert words(verdict.fails_for) == "2 ≤ a < d, except (a, d') = (2, 1)"
-    assert verdict.holds_for.is_equal(sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong))
+    assert verdict.holds_for.is_equal(
+        sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
+    )
     assert verdict.undecided_for.is_empty()
     found = verdict.counterexample
     assert found is not None
     assert [found[name] for name in ("d", "d_out", "a")] == [3, 2, 2]
-    assert (found["orbit"], found["A"]) == ({"r": 1, "s": 2, "m": 0}, [[1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    assert (found["orbit"], found["A"]) == (
+        {"r": 1, "s": 2, "m": 0},
+        [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+    )
     assert found["numbers"] == {"dimension": 13, "tangent_dimension_at_least": 14}
 
 
@@ -341,18 +404,26 @@ def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() 
         assert sizes.union(every).is_equal(sizes.sizes())
         assert all(first.intersect(second).is_empty() for first, second in combinations(every, 2))
         for out in verdict.not_applicable:
-            assert sizes.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(out.sizes)
+            assert sizes.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(
+                out.sizes
+            )
 
 
 def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() -> None:
-    """Where it is two-to-one there are none, so that nothing false is said there; by maker and checker."""
+    """Where it is two-to-one there are none, so that nothing false is said there; by maker and
+    checker.
+    """
     verdict = verdicts()["A.2 (special fibres)"]
     (outside,) = verdict.not_applicable
     assert outside.sizes.is_equal(sizes.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()
     assert checker.seen()["special_fibre_points"].about.is_equal(facts().special)
-    stated = {point(case, Orbit(1, 1, 0)) for case in SMALL if case.d > 1 and (case.d_out > 1 or case.alpha > 1)}
+    stated = {
+        point(case, Orbit(1, 1, 0))
+        for case in SMALL
+        if case.d > 1 and (case.d_out > 1 or case.alpha > 1)
+    }
     assert points(facts().special, 4) == stated
 
 

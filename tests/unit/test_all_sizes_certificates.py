@@ -49,7 +49,8 @@ from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE
 
-# Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how they are shown.
+# Certificates for all sizes: a round trip, every change and mistakes on both sides noticed, how
+# they are shown.
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "all-sizes"
 KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")
@@ -57,34 +58,50 @@ KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures
 
 @pytest.fixture(scope="module")
 def made(recorded: Engine) -> dict[str, Certificate]:
-    return {certificate.question: certificate for certificate in certify_all(EVERY_SIZE, KEYS, engine=recorded)}
+    return {
+        certificate.question: certificate
+        for certificate in certify_all(EVERY_SIZE, KEYS, engine=recorded)
+    }
 
 
 def sample(key: str) -> Certificate:
     return read(SAMPLES / f"attention-all-sizes-{key}.json")
 
 
-def test_every_statement_is_certified_and_accepted(made: Mapping[str, Certificate], tmp_path: Path) -> None:
+def test_every_statement_is_certified_and_accepted(
+    made: Mapping[str, Certificate], tmp_path: Path
+) -> None:
     assert set(made) == {statement.key for statement in filter(is_stated, REGISTRY)}
     for certificate in made.values():
         found = verify_path(write(certificate, tmp_path))
         assert found.accepted, found
-    said = {key: [v["verdict"] for v in certificate.answer["verdicts"]] for key, certificate in made.items()}
+    said = {
+        key: [v["verdict"] for v in certificate.answer["verdicts"]]
+        for key, certificate in made.items()
+    }
     assert {key for key, verdicts in said.items() if "REFUTED" in verdicts} == {"3.4", "A.4"}
-    assert {verdict for verdicts in said.values() for verdict in verdicts} == {"CONFIRMED", "REFUTED"}
+    assert {verdict for verdicts in said.values() for verdict in verdicts} == {
+        "CONFIRMED",
+        "REFUTED",
+    }
 
 
 def test_closures_are_certified_as_in_the_sample() -> None:
     """The sample itself is verified in ``test_checker.py``."""
     (certificate,) = certify_all(EVERY_SIZE, ("closures",))
-    assert (certificate.answer, certificate.evidence) == (sample("closures").answer, sample("closures").evidence)
+    assert (certificate.answer, certificate.evidence) == (
+        sample("closures").answer,
+        sample("closures").evidence,
+    )
 
 
 def test_sets_are_read_by_isl_and_are_those_of_the_program(made: Mapping[str, Certificate]) -> None:
     verdict = made["3.4"].answer["verdicts"][2]
     wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
     assert isl.Set(verdict["fails_for"]).is_equal(wrong)
-    assert isl.Set(verdict["holds_for"]).is_equal(sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong))
+    assert isl.Set(verdict["holds_for"]).is_equal(
+        sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
+    )
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -133,7 +150,10 @@ def test_every_changed_value_is_noticed() -> None:
             except CertificateError:  # a text that is none
                 assert name not in ("answer", "evidence") or len(path) == 1
             else:
-                assert (found.outcome, found.check.split(".")[0].split("[")[0]) == ("rejected", name), path
+                assert (found.outcome, found.check.split(".")[0].split("[")[0]) == (
+                    "rejected",
+                    name,
+                ), path
     assert tried > 350
 
 
@@ -156,15 +176,17 @@ def test_an_equal_set_in_other_words_is_not_canonical() -> None:
     right = sample("3.4").answer["verdicts"][2]["fails_for"]
     other = "{ [d, dp, a] : 2 <= a < d and 1 <= dp and not (a = 2 and dp = 1) }"
     assert isl.Set(other).is_equal(isl.Set(right))
-    assert verify(Certificate.from_json(changed(sample("3.4"), path, other)).sealed()).check == ".".join(
-        ("answer", "verdicts[2]", "fails_for")
-    )
+    assert verify(
+        Certificate.from_json(changed(sample("3.4"), path, other)).sealed()
+    ).check == ".".join(("answer", "verdicts[2]", "fails_for"))
 
 
 def test_a_set_without_a_phrase_is_not_certified() -> None:
     with pytest.raises(MethodUnavailableError, match=r"needs a phrase in words.toml for .*a = 7"):
         wording.canonical(sizes.sizes("a = 7"))
-    assert [wording.phrase(wording.canonical(sizes.sizes(c))) for c in wording.PHRASES.values()] == [*wording.PHRASES]
+    assert [
+        wording.phrase(wording.canonical(sizes.sizes(c))) for c in wording.PHRASES.values()
+    ] == [*wording.PHRASES]
 
 
 class Lying:
@@ -184,9 +206,14 @@ class Lying:
 
 @pytest.mark.parametrize("name", ["base_locus_empty", "boundary_family"])
 def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
-    said = {"base_locus_empty": "base_locus_empty", "boundary_family": "family_without_real_points"}[name]
+    said = {
+        "base_locus_empty": "base_locus_empty",
+        "boundary_family": "family_without_real_points",
+    }[name]
     lying = Lying(recorded, f'"{said}","value":true', f'"{said}","value":false')
-    (certificate,) = certify_all(EVERY_SIZE, ["A.2" if name == "base_locus_empty" else "A.6"], engine=lying)
+    (certificate,) = certify_all(
+        EVERY_SIZE, ["A.2" if name == "base_locus_empty" else "A.6"], engine=lying
+    )
     assert "UNDECIDED" in [verdict["verdict"] for verdict in certificate.answer["verdicts"]]
     assert verify(certificate).check == f"evidence.{name}"
 
@@ -194,8 +221,14 @@ def test_a_wrong_identity_is_not_accepted(name: str, recorded: Engine) -> None:
 def test_a_wrong_ideal_is_not_certified_and_one_without_use_not_accepted(recorded: Engine) -> None:
     """Three of the ideals prove nothing, and their values are compared all the same."""
     with pytest.raises(ContradictionError, match="no base case has the pattern"):
-        certify_all(EVERY_SIZE, ["3.3"], engine=Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
-    at = [(i["r"], i["s"], i["m"], i["d"]) for i in sample("3.4").evidence["ideals"]].index((1, 2, 0, 4))
+        certify_all(
+            EVERY_SIZE,
+            ["3.3"],
+            engine=Lying(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'),
+        )
+    at = [(i["r"], i["s"], i["m"], i["d"]) for i in sample("3.4").evidence["ideals"]].index(
+        (1, 2, 0, 4)
+    )
     path = ("evidence", "ideals", at, "groebner_basis", 0, 0, 1)
     found = verify(Certificate.from_json(changed(sample("3.4"), path, "2")).sealed())
     assert (found.outcome, found.check.startswith(f"evidence.ideals[{at}]")) == ("rejected", True)
@@ -218,8 +251,13 @@ def test_a_wrong_prediction_is_not_accepted(
     assert verify(certificate).check.startswith("answer.verdicts")
 
 
-def test_a_wrong_pattern_is_not_certified(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = "({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k}) or (m = 0 and {k} = 1 and {q} = 1)"
+def test_a_wrong_pattern_is_not_certified(
+    recorded: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = (
+        "({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k}) or (m = 0 and {k} = 1"
+        " and {q} = 1)"
+    )
     for module in (patterns, fibre_theorem):
         monkeypatch.setattr(module, "entry_of_v", lambda k, q: rule.format(k=k, q=q))
     with pytest.raises(ContradictionError):
@@ -227,7 +265,9 @@ def test_a_wrong_pattern_is_not_certified(recorded: Engine, monkeypatch: pytest.
 
 
 def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Smooth where the source is singular: then the printed statement would be true for a = 2 < d too."""
+    """Smooth where the source is singular: then the printed statement would be true for a = 2 < d
+    too.
+    """
     monkeypatch.setattr(facts, "SOURCE_SINGULAR", "1 = 0")
     (certificate,) = certify_all(EVERY_SIZE, ["A.4"], engine=recorded)
     assert [verdict["verdict"] for verdict in certificate.answer["verdicts"]] == ["CONFIRMED"]
@@ -270,7 +310,9 @@ WRONG_ENTRIES = {
 
 
 @pytest.mark.parametrize("what", WRONG_ENTRIES)
-def test_a_wrong_entry_of_the_checker_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+def test_a_wrong_entry_of_the_checker_is_noticed(
+    what: str, monkeypatch: pytest.MonkeyPatch, forgotten: None
+) -> None:
     right, (text, by) = fibres.entry, WRONG_ENTRIES[what]
 
     def wrong(matrix: str, row: str, column: str) -> str:
@@ -285,20 +327,28 @@ def test_a_wrong_entry_of_the_checker_is_noticed(what: str, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    ("condition", "base"), [(condition, base) for condition, bases in fibres.STRATA.items() for base in bases], ids=str
+    ("condition", "base"),
+    [(condition, base) for condition, bases in fibres.STRATA.items() for base in bases],
+    ids=str,
 )
 def test_every_base_case_of_the_checker_is_needed(
     condition: str, base: ideals.Base, monkeypatch: pytest.MonkeyPatch, forgotten: None
 ) -> None:
     """Without one some places are not covered, or the place with z² = z is not found."""
     bases = fibres.STRATA[condition]
-    monkeypatch.setitem(fibres.STRATA, condition, {other: kind for other, kind in bases.items() if other != base})
-    with pytest.raises((ContradictionError, KeyError), match=r"no base case is there for|\(\(1, 1, 0\), 2\)"):
+    monkeypatch.setitem(
+        fibres.STRATA, condition, {other: kind for other, kind in bases.items() if other != base}
+    )
+    with pytest.raises(
+        (ContradictionError, KeyError), match=r"no base case is there for|\(\(1, 1, 0\), 2\)"
+    ):
         verify(sample("3.4"))
 
 
 @pytest.mark.parametrize("kind", [ideals.POINT, ideals.SQUARES, ideals.TWO_POINTS])
-def test_a_wrong_kind_of_ideal_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+def test_a_wrong_kind_of_ideal_is_noticed(
+    kind: str, monkeypatch: pytest.MonkeyPatch, forgotten: None
+) -> None:
     for condition, bases in dict(fibres.STRATA).items():
         for base, right in bases.items():
             if right != kind:
@@ -308,7 +358,9 @@ def test_a_wrong_kind_of_ideal_is_noticed(kind: str, monkeypatch: pytest.MonkeyP
                 monkeypatch.setitem(fibres.STRATA, condition, bases)
 
 
-def test_a_stratum_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch, forgotten: None) -> None:
+def test_a_stratum_that_is_left_out_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, forgotten: None
+) -> None:
     bases = dict(fibres.STRATA)
     first = bases.pop("r >= 2")
     monkeypatch.setattr(fibres, "STRATA", {"r >= 2 and r <= 5": first, **bases})
@@ -338,12 +390,18 @@ def test_a_report_shows_them(form: str) -> None:
     found = report.collect(SAMPLES)
     assert not found.problems
     assert found.columns == (("case", "case"),)
-    assert {(row.statement, row.verdict) for row in found.rows} >= {("3.4 (iii)", "REFUTED"), ("degree", "CONFIRMED")}
+    assert {(row.statement, row.verdict) for row in found.rows} >= {
+        ("3.4 (iii)", "REFUTED"),
+        ("degree", "CONFIRMED"),
+    }
     text = report.FORMATS[form](found)
     assert "attention" in text
     if form in ("text", "csv"):
         assert "false for 2 ≤ a < d, except (a, d') = (2, 1); true for" in text
-        assert "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)" in text
+        assert (
+            "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)"
+            in text
+        )
         assert "where the rest of it is false" in text
 
 
@@ -357,7 +415,9 @@ def test_a_report_shows_them(form: str) -> None:
         (("not_applicable",), [{}]),
     ],
 )
-def test_a_report_does_not_use_what_does_not_follow(path: tuple[str, ...], value: Any, tmp_path: Path) -> None:
+def test_a_report_does_not_use_what_does_not_follow(
+    path: tuple[str, ...], value: Any, tmp_path: Path
+) -> None:
     data = changed(sample("3.4"), ("answer", "verdicts", 2, *path), value)
     write(Certificate.from_json(data).sealed(), tmp_path)
     found = report.collect(tmp_path)
@@ -366,7 +426,11 @@ def test_a_report_does_not_use_what_does_not_follow(path: tuple[str, ...], value
 
 def test_the_case_in_all_its_forms() -> None:
     chosen = family("attention-all-sizes")
-    assert chosen.from_json(json.loads(json.dumps(EVERY_SIZE.to_json()))) == EVERY_SIZE == chosen.from_options({})
+    assert (
+        chosen.from_json(json.loads(json.dumps(EVERY_SIZE.to_json())))
+        == EVERY_SIZE
+        == chosen.from_options({})
+    )
     assert chosen.from_key(EVERY_SIZE.key) == EVERY_SIZE
     assert chosen.label(EVERY_SIZE) == "attention-all-sizes"
 
@@ -384,7 +448,10 @@ def test_text(found: AllSizes) -> None:
     assert "Cross-check of lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2" in text
     assert "  REFUTED         3.4 (iii): For t ≥ 2" in text
     assert "→ false for 2 ≤ a < d, except (a, d') = (2, 1)\n" in text
-    assert "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)" in text
+    assert (
+        "(d, d', a) = (3, 2, 2), orbit (1, 2, 0), A = (1 0 0; 0 0 0; 0 0 0), V = (1 1 0; 0 0 1)"
+        in text
+    )
     assert "→ vacuous for d = 1 < d'\n" in text
     assert text.count("REFUTED") == 2  # and Corollary A.4
 
@@ -394,7 +461,10 @@ def test_a_statement_about_single_cases_only_is_named(recorded: Engine, found: A
     new = replace(REGISTRY[0], key="new")
     more = cross_check_all_sizes((new, *REGISTRY), engine=recorded)
     assert [v.name for v in more.verdicts] == [v.name for v in found.verdicts]
-    assert (more.to_json()["not_stated"], more.undecided) == ([f"new ({new.part})", *found.not_stated], False)
+    assert (more.to_json()["not_stated"], more.undecided) == (
+        [f"new ({new.part})", *found.not_stated],
+        False,
+    )
     assert re.search(rf"not stated for all sizes +new \({new.part}\)", str(more))
     with pytest.raises(MethodUnavailableError, match=r"not stated for all sizes, .*: new \(.*\)$"):
         cross_check_all_sizes((new,), engine=recorded)
@@ -417,10 +487,15 @@ def test_json_has_the_sets_in_words_and_exactly(found: AllSizes) -> None:
 
 def test_latex_and_macaulay2(found: AllSizes) -> None:
     latex = found.to_latex()
-    assert r"3.4 (iii) & refuted & false for 2 \ensuremath{\leq} a < d, except" in latex.replace(r"\textless{}", "<")
+    assert r"3.4 (iii) & refuted & false for 2 \ensuremath{\leq} a < d, except" in latex.replace(
+        r"\textless{}", "<"
+    )
     assert "≤" not in latex
     assert all(f"{verdict.name} & ".replace("-", "{-}") in latex for verdict in found.verdicts)
-    assert '"3.4 (iii)" => {"REFUTED", "false for 2 ≤ a < d, except (a, d\') = (2, 1)"}' in found.to_macaulay2()
+    assert (
+        '"3.4 (iii)" => {"REFUTED", "false for 2 ≤ a < d, except (a, d\') = (2, 1)"}'
+        in found.to_macaulay2()
+    )
 
 
 class LyingOfAllSizesShown:
@@ -440,11 +515,15 @@ class LyingOfAllSizesShown:
 
 def test_a_wrong_ideal_proves_nothing(recorded: Engine) -> None:
     with pytest.raises(ContradictionError, match="no base case has the pattern"):
-        cross_check_all_sizes(engine=LyingOfAllSizesShown(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]'))
+        cross_check_all_sizes(
+            engine=LyingOfAllSizesShown(recorded, '[[2],"1"],[[1],"-1"]', '[[2],"1"],[[1],"-2"]')
+        )
 
 
 def test_an_identity_that_fails_leaves_statements_undecided(recorded: Engine) -> None:
-    lying = LyingOfAllSizesShown(recorded, '"base_locus_empty","value":true', '"base_locus_empty","value":false')
+    lying = LyingOfAllSizesShown(
+        recorded, '"base_locus_empty","value":true', '"base_locus_empty","value":false'
+    )
     found = cross_check_all_sizes(engine=lying)
     assert found.undecided
     assert {v.decision for v in found.verdicts if v.name == "3.4 (i)"} == {"UNDECIDED"}
@@ -460,6 +539,8 @@ def test_the_checker_exchanges_x_and_h(size: tuple[int, int, int]) -> None:
 
 
 def test_every_sample_about_all_sizes_is_one_that_is_written_anew() -> None:
-    """``python -m tests.certificates`` begins with an empty folder: what it does not write would be lost."""
+    """``python -m tests.certificates`` begins with an empty folder: what it does not write would be
+    lost.
+    """
     written = {f"attention-all-sizes-{question}" for question in ALL_SIZES}
     assert {path.stem for path in (HERE / "all-sizes").glob("*.json")} == written

@@ -39,7 +39,11 @@ def test_a_base_ideal_with_one_generator_less_or_changed_is_not_enough(base: Bas
     ideal = basis().ideals[base]
     changed = next(iter(ideal))
     other = tuple((monomial, 2 * c if any(monomial) else c + 1) for monomial, c in changed)
-    for wrong in (ideal - {changed}, ideal - {changed} | {other}, frozenset({(((0,) * (base.d - 1), 1),)})):
+    for wrong in (
+        ideal - {changed},
+        ideal - {changed} | {other},
+        frozenset({(((0,) * (base.d - 1), 1),)}),
+    ):
         with pytest.raises(ContradictionError, match="no base case"):
             fibre_theorem.fibre_theorem({**basis().ideals, base: wrong})
 
@@ -47,7 +51,9 @@ def test_a_base_ideal_with_one_generator_less_or_changed_is_not_enough(base: Bas
 FIRST, FURTHER = "({k} <= m and {q} = {k})", "(m < {k} and {k} <= s and {q} = r + {k} - m)"
 
 WRONG_V = {
-    "row k is e_{r+k}": f"{FIRST} or {FURTHER.replace(' - m', '')} or (m = 0 and {{k}} = 1 and {{q}} = 1)",
+    "row k is e_{r+k}": (
+        f"{FIRST} or {FURTHER.replace(' - m', '')} or (m = 0 and {{k}} = 1 and {{q}} = 1)"
+    ),
     "row 1 without e_1": f"{FIRST} or {FURTHER}",
     "e_1 in every row": f"{FIRST} or {FURTHER} or (m = 0 and {{q}} = 1)",
     "no rows after m": f"{FIRST} or (m = 0 and {{k}} = 1 and {{q}} = 1)",
@@ -66,7 +72,8 @@ def test_a_wrong_rule_for_the_entries_of_v(rule: str, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "rule", ["{p} = {i} and {p} < r", "{p} = {i} + 1 and {p} <= r", "{p} <= r", "{p} = 1 and {i} = 1"]
+    "rule",
+    ["{p} = {i} and {p} < r", "{p} = {i} + 1 and {p} <= r", "{p} <= r", "{p} = 1 and {i} = 1"],
 )
 def test_a_wrong_rule_for_the_entries_of_a(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "entry_of_a", lambda p, i: rule.format(p=p, i=i))
@@ -75,9 +82,12 @@ def test_a_wrong_rule_for_the_entries_of_a(rule: str, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("condition", "left_out"), [(c, n) for c, listed in DETERMINED.items() for n in range(len(listed))]
+    ("condition", "left_out"),
+    [(c, n) for c, listed in DETERMINED.items() for n in range(len(listed))],
 )
-def test_selections_that_leave_out_a_place(condition: str, left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_selections_that_leave_out_a_place(
+    condition: str, left_out: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed = DETERMINED[condition]
     monkeypatch.setitem(DETERMINED, condition, listed[:left_out] + listed[left_out + 1 :])
     with pytest.raises(ContradictionError, match="no selection has the last place"):
@@ -85,8 +95,12 @@ def test_selections_that_leave_out_a_place(condition: str, left_out: int, monkey
 
 
 def test_strata_that_leave_out_orbits(monkeypatch: pytest.MonkeyPatch) -> None:
-    selections = tuple(replace(s, condition=f"{s.condition} and r <= 5") for s in DETERMINED["r >= 2"])
-    others = {condition: listed for condition, listed in DETERMINED.items() if condition != "r >= 2"}
+    selections = tuple(
+        replace(s, condition=f"{s.condition} and r <= 5") for s in DETERMINED["r >= 2"]
+    )
+    others = {
+        condition: listed for condition, listed in DETERMINED.items() if condition != "r >= 2"
+    }
     monkeypatch.setattr(fibre_theorem, "DETERMINED", {"r >= 2 and r <= 5": selections, **others})
     with pytest.raises(ContradictionError, match="not all orbits"):
         decide(basis(), [])
@@ -97,15 +111,27 @@ RANK_TWO = "a >= 2 and d >= 3"
 WRONG = {
     "every fibre one point": (SetPrediction("fibre_itself", ""), "d >= 2", "d = 1"),
     "two points for k = v": (SetPrediction("fibre_itself", "r >= 2 or s >= 2"), "", "1 = 0"),
-    "two points for rk V = 1": (SetPrediction("fibre_itself", "s >= 2 or m >= 1"), RANK_TWO, f"not ({RANK_TWO})"),
+    "two points for rk V = 1": (
+        SetPrediction("fibre_itself", "s >= 2 or m >= 1"),
+        RANK_TWO,
+        f"not ({RANK_TWO})",
+    ),
     "an exchanged point for every rk A = 1": (
         SetPrediction("fibre_exchanged", "", concerns="r = 1"),
         "d >= 2 and dp >= 2",
         "d = 1 or dp = 1",
     ),
-    "critical for rk A = rk V = 1": (SetPrediction("critical", "r = 1 and s = 1", NONDEGENERATE), "d >= 2", "1 = 0"),
+    "critical for rk A = rk V = 1": (
+        SetPrediction("critical", "r = 1 and s = 1", NONDEGENERATE),
+        "d >= 2",
+        "1 = 0",
+    ),
     "no boundary": (SetPrediction("boundary", "1 = 0", NONDEGENERATE), "d >= 2", "1 = 0"),
-    "birational without hypotheses": (SetPrediction("birational"), TWO_TO_ONE, f"not ({TWO_TO_ONE})"),
+    "birational without hypotheses": (
+        SetPrediction("birational"),
+        TWO_TO_ONE,
+        f"not ({TWO_TO_ONE})",
+    ),
     "a smooth manifold": (SetPrediction("smooth_manifold"), "d >= 2", "d = 1"),
     "singular at rk A < a": (
         SetPrediction("singular", "r <= a - 1", NONDEGENERATE),
@@ -113,7 +139,9 @@ WRONG = {
         "(2 <= a and a < d) or (d = 2 and a = 2 and dp = 1)",
     ),
     "the dimension of the source": (
-        FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * dp),), PAPER),
+        FormulaPrediction(
+            "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * dp),), PAPER
+        ),
         "",
         "1 = 0",
     ),
@@ -158,26 +186,43 @@ def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> 
 
 def test_what_is_not_decided_is_undecided() -> None:
     """A formula whose zeros are no linear inequalities; identities that were not verified."""
-    quadratic = FormulaPrediction("dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + dp**2 - 1),))
+    quadratic = FormulaPrediction(
+        "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + dp**2 - 1),)
+    )
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], quadratic)])
-    assert (verdict.decision, verdict.undecided_for.is_empty()) == ("REFUTED", True)  # d·d' − d'² = d'(d − d')
+    # d·d' − d'² = d'(d − d')
+    assert (verdict.decision, verdict.undecided_for.is_empty()) == ("REFUTED", True)
     cubic = FormulaPrediction(
         "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * d * dp - dp * dp),)
     )
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], cubic)])
     assert verdict.decision == "UNDECIDED"
     unverified = Basis(basis().ideals, base_locus_empty=False, boundary_family=False)
-    _, found, _ = decide(unverified, [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)])
+    _, found, _ = decide(
+        unverified, [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)]
+    )
     open_ones = {verdict.name for verdict in found if verdict.decision == "UNDECIDED"}
-    assert {"3.4 (i)", "3.4 (ii)", "3.4 (iii)", "A.2 (birational)", "degree", "singular-locus", "polar"} <= open_ones
+    assert {
+        "3.4 (i)",
+        "3.4 (ii)",
+        "3.4 (iii)",
+        "A.2 (birational)",
+        "degree",
+        "singular-locus",
+        "polar",
+    } <= open_ones
     assert "A.3" not in open_ones
 
 
-def test_polar_degrees_are_open_where_a_kernel_is_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_polar_degrees_are_open_where_a_kernel_is_not_small(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), True, True)
     right = sizes.sizes("d = 1 or a >= 2 or dp >= 2")
     assert facts.small_kernels.is_equal(right)
-    more = replace(facts, critical=facts.critical.union(sizes.orbits("r = 1 and s = 1 and m = 0 and a = 3")))
+    more = replace(
+        facts, critical=facts.critical.union(sizes.orbits("r = 1 and s = 1 and m = 0 and a = 3"))
+    )
     assert more.small_kernels.is_equal(right.intersect(sizes.sizes("d = 1 or a < 3 or a > 3")))
     monkeypatch.setattr(sizes, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)
     assert not sizes.codimensions_exceed_kernels()

@@ -53,7 +53,11 @@ def test_programs_are_ascii_and_say_what_is_what(cubic: PolynomialMap) -> None:
     assert all(str(value).isascii() for value in values.values())
     lines = closure(cubic, max_degree=2).to_macaulay2().splitlines()
     assert all(line.isascii() for line in lines if not line.startswith("--"))
-    assert [line.rpartition(" is ")[2] for line in lines if " is " in line][-3:] == ["η_1", "η_2", "كتاب"]
+    assert [line.rpartition(" is ")[2] for line in lines if " is " in line][-3:] == [
+        "η_1",
+        "η_2",
+        "كتاب",
+    ]
 
 
 def test_names_come_back() -> None:
@@ -64,7 +68,9 @@ def test_names_come_back() -> None:
         assert from_macaulay2(base, list(map(int, index))) == name
 
 
-@pytest.mark.parametrize(("first", "second"), [("s", "ｓ"), ("ﬁ", "fi"), ("é", "e\u0301"), ("ℌ", "H"), ("x_1", "x_１")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("s", "ｓ"), ("ﬁ", "fi"), ("é", "e\u0301"), ("ℌ", "H"), ("x_1", "x_１")]
+)
 def test_names_that_look_alike_are_refused(first: str, second: str) -> None:
     for text in (
         f'[map]\nparameters = ["{first}", "{second}"]\n[coordinates]\nx = "1"\n',
@@ -78,24 +84,36 @@ def test_names_that_look_alike_are_refused(first: str, second: str) -> None:
 
 def test_letters_of_several_characters() -> None:
     """A name means the same however Unicode writes it; accents and vowel signs belong to it."""
-    for declared, used in (("é", "e\u0301"), ("e\u0301", "é"), ("कि", "कि"), ("e\u0301t\u0301x", "e\u0301t\u0301x")):
-        found, _ = read_map(f'[map]\nparameters = ["{declared}"]\n[coordinates]\nx = "2*{used}^2 + {used}"\n')
+    for declared, used in (
+        ("é", "e\u0301"),
+        ("e\u0301", "é"),
+        ("कि", "कि"),
+        ("e\u0301t\u0301x", "e\u0301t\u0301x"),
+    ):
+        found, _ = read_map(
+            f'[map]\nparameters = ["{declared}"]\n[coordinates]\nx = "2*{used}^2 + {used}"\n'
+        )
         assert len(found.images[0]) == 2
         assert found.source.variables == (declared,)
 
 
 @pytest.mark.parametrize(
-    "name", ["2", "x*y", "x^2", "-x", "x y", "", "x+y", "1/2", "x\n", "\x1b[2J", "_x", "a" * 500, 2, None]
+    "name",
+    ["2", "x*y", "x^2", "-x", "x y", "", "x+y", "1/2", "x\n", "\x1b[2J", "_x", "a" * 500, 2, None],
 )
 def test_what_is_no_name_of_a_coordinate(name: object) -> None:
     with pytest.raises(ConversionError):
         read_ideal({"field": "QQ", "coordinates": ["x", name], "generators": ["x"]})
-    assert read_ideal({"field": "QQ", "coordinates": ["s'", "x_-1"], "generators": ["s'*x_-1"]}).generators
+    assert read_ideal(
+        {"field": "QQ", "coordinates": ["s'", "x_-1"], "generators": ["s'*x_-1"]}
+    ).generators
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1253", "utf-8"])
 def test_json_stays_json_in_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the command line prints it where LANG=C or another one rules; no character in it commands a terminal."""
+    """As the command line prints it where LANG=C or another one rules; no character in it commands
+    a terminal.
+    """
     data = {"λ": "é 变量 𝔸 \udcff \x1b[2J \x9b2J \x7f \u202e \u2028"}
     out = io.BytesIO()
     stream = io.TextIOWrapper(out, encoding=encoding, errors="backslashreplace", write_through=True)
@@ -157,7 +175,11 @@ def test_polynomials_of_the_rings_themselves_are_written_so() -> None:
         x, y = ring.sympy_ring.gens
         f = -3 * x * y + x**2 - 1
         integers = PolynomialRing(QQ, ("x", "y")).sympy_ring.from_expr(f.as_expr())
-        assert (str(f), repr(f), str(f * f - f * f + f)) == (str(integers),) * 3 == (polynomial_text(f),) * 3
+        assert (
+            (str(f), repr(f), str(f * f - f * f + f))
+            == (str(integers),) * 3
+            == (polynomial_text(f),) * 3
+        )
         own = PolyRing(ring.sympy_ring.symbols, ring.field.domain, grevlex)
         assert len({own, ring.sympy_ring}) == len({own.from_dict(dict(f)), f}) == 1
 
@@ -166,22 +188,44 @@ def test_words() -> None:
     assert degree_summary({2: 1, 3: 20, 8: 2}) == "1 quadric, 20 cubics, 2 of degree 8"
     assert degree_summary({}) == "none"
     assert [duration(s) for s in (0.123, 12.3, 200)] == ["0.12 s", "12 s", "3 min 20 s"]
-    assert [duration(s) for s in (9.94, 9.96, 59.4, 59.5, 119.6)] == ["9.9 s", "10 s", "59 s", "1 min 0 s", "2 min 0 s"]
-    assert [duration(s) for s in (3599.6, 3600, 3690, 7199)] == ["1 h 0 min", "1 h 0 min", "1 h 2 min", "2 h 0 min"]
+    assert [duration(s) for s in (9.94, 9.96, 59.4, 59.5, 119.6)] == [
+        "9.9 s",
+        "10 s",
+        "59 s",
+        "1 min 0 s",
+        "2 min 0 s",
+    ]
+    assert [duration(s) for s in (3599.6, 3600, 3690, 7199)] == [
+        "1 h 0 min",
+        "1 h 0 min",
+        "1 h 2 min",
+        "2 h 0 min",
+    ]
     x, y = PolynomialRing(QQ, ("x", "y")).sympy_ring.gens
     assert first_terms(str((x + y) ** 2), 240) == "x**2 + 2*x*y + y**2"
     assert first_terms(str((x + y) ** 40), 240).endswith("…  (41 terms)")
     assert first_terms("x - y - z + w", 8) == "x - y …  (4 terms)"
     assert first_terms("-x + y - z", 6) == "-x …  (3 terms)"
-    assert table(("n", "word"), [(10, "a"), (5, "bb")]).splitlines()[2:] == ["  10   a", "   5   bb"]
+    assert table(("n", "word"), [(10, "a"), (5, "bb")]).splitlines()[2:] == [
+        "  10   a",
+        "   5   bb",
+    ]
 
 
 def test_sparse_text_is_the_text_of_the_polynomial() -> None:
     ring = PolynomialRing(QQ, ("x", "y", "z")).sympy_ring
     x, y, z = ring.gens
-    for polynomial in (x**2 * z - 3 * y**3 + x * y * z, -x + 1, 2 * z**2 - x, ring.one, -z, x * z + y**2):
+    for polynomial in (
+        x**2 * z - 3 * y**3 + x * y * z,
+        -x + 1,
+        2 * z**2 - x,
+        ring.one,
+        -z,
+        x * z + y**2,
+    ):
         terms = [
-            (tuple(i for i, e in enumerate(monomial) for _ in range(e)), int(c)) for monomial, c in polynomial.items()
+            (tuple(i for i, e in enumerate(monomial) for _ in range(e)), int(c))
+            for monomial, c in polynomial.items()
         ]
         assert sparse_text(terms, ("x", "y", "z")) == polynomial_text(polynomial)
     assert sparse_text([], ()) == "0"

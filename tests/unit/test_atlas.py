@@ -37,7 +37,9 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(SAMPLES / "accepted", found)
     case = {"d": 3, "d_out": 2, "a": 2, "t": 2}
     Store(found).put_outcome(
-        Unanswered("attention", case, "d3-dout2-a2-t2", "closure", "timed-out", NASTY, "", 60.0, None, {})
+        Unanswered(
+            "attention", case, "d3-dout2-a2-t2", "closure", "timed-out", NASTY, "", 60.0, None, {}
+        )
     )
     return found
 
@@ -77,7 +79,11 @@ def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
 def test_a_page_says_what_the_generic_ed_degree_is(folder: Path, tmp_path: Path) -> None:
     write_atlas(atlas(folder), tmp_path)
     pages = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "cases").iterdir()}
-    said = {name for name, page in pages.items() if "complex critical points of a general quadratic loss" in page}
+    said = {
+        name
+        for name, page in pages.items()
+        if "complex critical points of a general quadratic loss" in page
+    }
     assert said == {"d2-dout1-a2-t2", "d3-dout2-a2-t2"}
 
 
@@ -88,7 +94,12 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
     assert shown.values[-2].text.startswith("2376, ")
     assert shown.values[0].source == "d3-dout2-a2-t2-3.3.json"
     reasons = {value.name: value.reason for value in shown.values[2:-2]}
-    up_to_a_degree = ("Hilbert polynomial", "Hilbert function", "generators of low degree", "representations")
+    up_to_a_degree = (
+        "Hilbert polynomial",
+        "Hilbert function",
+        "generators of low degree",
+        "representations",
+    )
     assert all((reasons.pop(name) == "") for name in up_to_a_degree)
     assert set(reasons.values()) == {f"timed-out (limit 1 min 0 s): {NASTY}"}
     assert [(value.name, value.text) for value in shown.singular] == [
@@ -105,7 +116,10 @@ def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> Non
     """Where they are all, they are the generators; what elimination found has to be the same."""
     found = atlas(folder)
     whole, part = sheet(found, "d2-dout2-a1-t2"), sheet(found, "d4-dout2-a2-t2")
-    assert {name: whole.text(name) for name in ("Hilbert function", "generators", "generators of low degree")} == {
+    assert {
+        name: whole.text(name)
+        for name in ("Hilbert function", "generators", "generators of low degree")
+    } == {
         "Hilbert function": "1, 12, 63, 224, 625, 1476, …",
         "generators": "15 quadrics, 5 quartics",
         "generators of low degree": "degree ≤ 5: 15 quadrics, 5 quartics",
@@ -117,11 +131,16 @@ def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> Non
     assert shown["Hilbert series"] == shown["generators"] == ("", "not known beyond degree 3")
     assert shown["generators of low degree"] == ("degree ≤ 3: 210 quadrics, 3232 cubics", "")
     page = write_atlas(found, tmp_path).read_text(encoding="utf-8")
-    assert "<td>degree ≤ 3: 210 quadrics, 3232 cubics</td><td>–</td><td>1, 80, 3030, 69200, …</td>" in page
+    assert (
+        "<td>degree ≤ 3: 210 quadrics, 3232 cubics</td><td>–</td><td>1, 80, 3030, 69200, …</td>"
+        in page
+    )
     changed = read(folder / "d2-dout2-a1-t2-equations.json")
     counts = {"generators_up_to_degree": {"2": 15, "4": 6}}
     write(replace(changed, answer=changed.answer | counts).sealed(), folder)
-    with pytest.raises(ContradictionError, match="do not agree about the generators: 15 quadrics, 5 quartics"):
+    with pytest.raises(
+        ContradictionError, match="do not agree about the generators: 15 quadrics, 5 quartics"
+    ):
         atlas(folder)
 
 
@@ -139,7 +158,9 @@ def test_certificates_that_disagree_stop_the_atlas(name: str, folder: Path) -> N
     write(replace(changed, evidence=changed.evidence | {name: 17}).sealed(), folder)
     other = read(folder / "d2-dout1-a1-t2-3.2.json")
     write(replace(other, evidence=other.evidence | {name: 18}).sealed(), folder)
-    with pytest.raises(ContradictionError, match=rf"the {name}: .*17 \(d2-dout1-a1-t2-degree.json\)"):
+    with pytest.raises(
+        ContradictionError, match=rf"the {name}: .*17 \(d2-dout1-a1-t2-degree.json\)"
+    ):
         atlas(folder)
 
 
@@ -154,15 +175,21 @@ def test_certificates_that_disagree_about_an_orbit_stop_the_atlas(folder: Path) 
 
 def test_evidence_of_another_form_is_refused_in_one_line(folder: Path) -> None:
     changed = read(folder / "d2-dout1-a2-t2-closure.json")
-    write(replace(changed, evidence=changed.evidence | {"tangent_dimensions": [7]}).sealed(), folder)
+    write(
+        replace(changed, evidence=changed.evidence | {"tangent_dimensions": [7]}).sealed(), folder
+    )
     with pytest.raises(CertificateError, match="d2-dout1-a2-t2 does not have the expected form"):
         atlas(folder)
 
 
-@pytest.mark.parametrize(("numerator", "dimension"), [((1,), 1), ((1, 1, 1, 1), 5), ((1, 6, 6, 6, 1), 6), ((3, -1), 2)])
+@pytest.mark.parametrize(
+    ("numerator", "dimension"), [((1,), 1), ((1, 1, 1, 1), 5), ((1, 6, 6, 6, 1), 6), ((3, -1), 2)]
+)
 def test_a_hilbert_polynomial_reads_back(numerator: tuple[int, ...], dimension: int) -> None:
     series = HilbertSeries(numerator, dimension)
-    text = re.sub(r"(\d) C", r"\1*C", hilbert_polynomial_text(series.hilbert_coefficients).replace("−", "-"))
+    text = re.sub(
+        r"(\d) C", r"\1*C", hilbert_polynomial_text(series.hilbert_coefficients).replace("−", "-")
+    )
     for n in range(1, 20):
         assert sympify(text, locals={"C": binomial, "n": n}) == series.polynomial.subs("n", n)
 
@@ -200,7 +227,9 @@ def reached(page: Path) -> Iterator[Path]:
 
 def test_every_page_and_certificate_is_reached(folder: Path, tmp_path: Path) -> None:
     index = write_atlas(atlas(folder), tmp_path)
-    made = {path.resolve() for path in tmp_path.rglob("*.*") if not path.name.endswith(".outcome.json")}
+    made = {
+        path.resolve() for path in tmp_path.rglob("*.*") if not path.name.endswith(".outcome.json")
+    }
     assert set(reached(index)) == made
     assert len(list(tmp_path.glob("cases/*.html"))) == len(atlas(folder).sheets) == 10
 
@@ -224,14 +253,18 @@ def test_other_families_have_pages_too(tmp_path: Path) -> None:
     assert set(reached(index)) == {path.resolve() for path in tmp_path.rglob("*.*")}
 
 
-def test_the_command_takes_a_folder(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_folder(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run("atlas", tmp_path / "one", "--from", folder) == 0
     assert run("atlas", tmp_path, "--from", folder) == 0  # the certificates are where they belong
     assert capsys.readouterr().out.splitlines() == [
         f"10 cases: {tmp_path / 'one' / 'index.html'}",
         f"10 cases: {tmp_path / 'index.html'}",
     ]
-    pages: list[Any] = [sorted(p.name for p in (tmp_path / f).rglob("*.html")) for f in ("one/cases", "cases")]
+    pages: list[Any] = [
+        sorted(p.name for p in (tmp_path / f).rglob("*.html")) for f in ("one/cases", "cases")
+    ]
     assert pages[0] == pages[1]
     assert {p.name: p.read_bytes() for p in (tmp_path / "one" / "certificates").iterdir()} == {
         p.name: p.read_bytes() for p in folder.iterdir()

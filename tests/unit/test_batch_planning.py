@@ -17,7 +17,16 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.many import file_jobs
 from m2bridge.batch.plan import Lines, plan
-from m2bridge.batch.store import Report, Store, Task, Unanswered, case_lock, kind_of, reason_of, tasks
+from m2bridge.batch.store import (
+    Report,
+    Store,
+    Task,
+    Unanswered,
+    case_lock,
+    kind_of,
+    reason_of,
+    tasks,
+)
 from m2bridge.certificates.schema import Certificate
 from m2bridge.errors import (
     ContradictionError,
@@ -39,7 +48,9 @@ ATTENTION = family("attention")
 CASE = Case(2, 1)
 
 
-def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED") -> Certificate:
+def certificate(
+    case: Case = CASE, question: str = "3.2", verdict: str = "CONFIRMED"
+) -> Certificate:
     verdicts = [{"verdict": verdict}]
     return Certificate(
         3, "attention", case.to_json(), case.key, question, {"verdicts": verdicts}, {}, [], "QQ",
@@ -49,7 +60,13 @@ def certificate(case: Case = CASE, question: str = "3.2", verdict: str = "CONFIR
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("3", (3,)), ("1..4", (1, 2, 3, 4)), ("5,1,3", (1, 3, 5)), ("1..3,2..4, 9", (1, 2, 3, 4, 9)), ("2 .. 3", (2, 3))],
+    [
+        ("3", (3,)),
+        ("1..4", (1, 2, 3, 4)),
+        ("5,1,3", (1, 3, 5)),
+        ("1..3,2..4, 9", (1, 2, 3, 4, 9)),
+        ("2 .. 3", (2, 3)),
+    ],
 )
 def test_ranges(text: str, found: tuple[int, ...]) -> None:
     assert ranges("d", text) == found
@@ -118,7 +135,9 @@ def test_order_is_by_effort_and_without_duplicates() -> None:
 
 def test_files_of_cases(tmp_path: Path) -> None:
     toml = tmp_path / "c.toml"
-    toml.write_text('[[case]]\nd = 2\nd_out = [1, 3]\n[[case]]\nd = "1..2"\nd_out = 1\na = "1..2"\nt = 3\n')
+    toml.write_text(
+        '[[case]]\nd = 2\nd_out = [1, 3]\n[[case]]\nd = "1..2"\nd_out = 1\na = "1..2"\nt = 3\n'
+    )
     table = tmp_path / "c.csv"
     table.write_text('d,d_out,a,t\n2,"1,3",,\n\n1..2,1,1..2,3\n')
     expected = [Case(2, 1), Case(2, 3), Case(1, 1, 1, 3), Case(2, 1, 1, 3), Case(2, 1, 2, 3)]
@@ -130,7 +149,9 @@ def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
     """Booleans of TOML, alone and in lists, and the same words as text."""
     toml, table = tmp_path / "c.toml", tmp_path / "c.csv"
     one = '[[case]]\nwidths = "2,2"\na = 1\nskip = '
-    toml.write_text(f'{one}true\n{one}false\n{one}[true, false]\n{one}"true"\n{one}["false", true]\n')
+    toml.write_text(
+        f'{one}true\n{one}false\n{one}[true, false]\n{one}"true"\n{one}["false", true]\n'
+    )
     table.write_text('widths,a,skip\n"2,2",1,true\n')
     deep = family("deep-attention")
     skips = [case.skip for case in read_cases(toml, deep)]
@@ -147,7 +168,11 @@ def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("c.toml", "[[case]]\nd = 2\n", "case 1: d_out: is missing"),
-        ("c.toml", "[[case]]\nd = 2\nd_out = 1\nq = 3\n", "case 1: q: is not an option of the family attention"),
+        (
+            "c.toml",
+            "[[case]]\nd = 2\nd_out = 1\nq = 3\n",
+            "case 1: q: is not an option of the family attention",
+        ),
         ("c.toml", "[[case]]\nd = 2.5\nd_out = 1\n", "case 1: d: is not a number"),
         ("c.toml", "[[case]]\nd = true\nd_out = 1\n", "case 1: d: is not a number"),
         ("c.toml", "[[case]]\nd = []\nd_out = 1\n", "case 1: d: is not a number"),
@@ -170,7 +195,9 @@ def test_options_without_a_value_in_files_of_cases(tmp_path: Path) -> None:
         ("c.json", "{}", "neither a .toml nor a .csv"),
     ],
 )
-def test_bad_files_of_cases_are_refused_with_their_place(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_bad_files_of_cases_are_refused_with_their_place(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(InvalidCaseError) as refused:
@@ -183,7 +210,8 @@ def test_bad_files_of_cases_are_refused_with_their_place(tmp_path: Path, name: s
 def test_a_file_with_cases_of_several_families(tmp_path: Path) -> None:
     path = tmp_path / "c.toml"
     path.write_text(
-        '[[case]]\nd = 2\nd_out = 1\n[[case]]\nfamily = "polynomial-network"\nwidths = "2,1..2"\ndegree = 3\n'
+        '[[case]]\nd = 2\nd_out = 1\n[[case]]\nfamily = "polynomial-network"\nwidths ='
+        ' "2,1..2"\ndegree = 3\n'
     )
     found = list(read_cases(path, ATTENTION))
     assert found == [Case(2, 1), PolynomialNetwork([2, 1], 3), PolynomialNetwork([2, 2], 3)]
@@ -203,7 +231,9 @@ def test_a_missing_file_of_cases_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_item_that_is_a_device_is_not_read(tmp_path: Path) -> None:
-    """One such as /dev/zero never comes to an end; /dev/null would, and is refused by the same words."""
+    """One such as /dev/zero never comes to an end; /dev/null would, and is refused by the same
+    words.
+    """
     work: Any = SimpleNamespace(code="identity", packages=())
     (tmp_path / "x.txt").write_text("1")
     assert [job.name for job in file_jobs(work, [tmp_path / "x.txt"])] == ["x"]
@@ -218,7 +248,8 @@ def test_closures_are_asked_for_small_cases_only() -> None:
     assert "closure" not in large.questions
     assert "equations" not in (*small.questions, *large.questions)
     small, middle, large = tasks([Case(2, 2), Case(2, 4), Case(4, 4)], "reachable")
-    assert small.questions[-2:] == middle.questions[-2:] == ("equations", "closure")  # what may not end comes last
+    # what may not end comes last
+    assert small.questions[-2:] == middle.questions[-2:] == ("equations", "closure")
     assert large.questions[-1] == "equations"
     assert "equations" not in tasks([Case(2, 2, t=1)], "reachable")[0].questions
     assert tasks([Case(4, 4)], "closure,3.2,closure")[0].questions == ("closure", "3.2")
@@ -300,7 +331,11 @@ def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> No
     task = Task(Case(2, 2), ("3.2", "3.3", "3.4", "A.2"))
     found = plan([Task(CASE, ("3.2", "3.3")), task], store)
     assert (found.left, found.answers) == ((task,), {"CONFIRMED": 1, "timed-out": 1})
-    assert found.unusable == ("d2-dout2-a2-t2-3.2.json", "d2-dout2-a2-t2-3.4.json", "d2-dout2-a2-t2-A.2.json")
+    assert found.unusable == (
+        "d2-dout2-a2-t2-3.2.json",
+        "d2-dout2-a2-t2-3.4.json",
+        "d2-dout2-a2-t2-A.2.json",
+    )
     store.put(certificate(Case(2, 2)))
     assert store.answers(task) == {"3.2": ("CONFIRMED",)}
 
@@ -346,7 +381,11 @@ def test_kinds(error: Exception, kind: str, tmp_path: Path) -> None:
 
 
 def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
-    with case_lock(tmp_path, "x") as first, case_lock(tmp_path, "x") as second, case_lock(tmp_path, "y") as other:
+    with (
+        case_lock(tmp_path, "x") as first,
+        case_lock(tmp_path, "x") as second,
+        case_lock(tmp_path, "y") as other,
+    ):
         assert (first, second, other) == (True, False, True)
     with case_lock(tmp_path, "x") as again:
         assert again

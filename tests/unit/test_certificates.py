@@ -1,4 +1,6 @@
-"""Certificates without Macaulay2: one test for each file of ``tests/certificates``, and the format."""
+"""Certificates without Macaulay2: one test for each file of ``tests/certificates``, and the
+format.
+"""
 
 import json
 import os
@@ -45,7 +47,9 @@ def test_accepted(path: Path) -> None:
 
 @pytest.mark.parametrize("path", files("rejected"), ids=lambda path: path.stem)
 def test_rejected(path: Path) -> None:
-    """The file is named after the check that has to fail, and the finding shows two different values."""
+    """The file is named after the check that has to fail, and the finding shows two different
+    values.
+    """
     finding = verify_path(path)
     assert (finding.outcome, finding.check) == ("rejected", path.stem)
     assert finding.stored != finding.found
@@ -81,12 +85,18 @@ def test_no_folder_is_empty() -> None:
 def test_written_and_read_back(tmp_path: Path) -> None:
     certificate = read(files("accepted")[0])
     path = write(certificate, tmp_path / "new" / "folder")
-    assert read(path) == certificate == Certificate.from_json(json.loads(path.read_text(encoding="utf-8")))
+    assert (
+        read(path)
+        == certificate
+        == Certificate.from_json(json.loads(path.read_text(encoding="utf-8")))
+    )
     assert [p.name for p in path.parent.iterdir()] == [certificate.file_name]
     assert path.read_bytes() == files("accepted")[0].read_bytes()
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     certificate = read(files("accepted")[0])
     path = write(certificate, tmp_path)
 
@@ -110,10 +120,15 @@ def test_a_certificate_of_another_release_gets_a_remark() -> None:
 
 @pytest.mark.parametrize(
     ("name", "outcome"),
-    [("d2-dout1-a1-t2-degree.json", "program-not-checked"), ("d2-dout2-a2-t1-closure.json", "other-release")],
+    [
+        ("d2-dout1-a1-t2-degree.json", "program-not-checked"),
+        ("d2-dout2-a2-t1-closure.json", "other-release"),
+    ],
 )
 def test_a_program_of_another_release_is_never_simply_accepted(name: str, outcome: str) -> None:
-    """A statement is computed anew in full; a closure for one token rests on what its program said."""
+    """A statement is computed anew in full; a closure for one token rests on what its
+    program said.
+    """
     certificate = read(FOLDER / "accepted" / name)
     changes: list[dict[str, Any]] = [
         {"script": {"text": 'print "evil"', "digest": digest('print "evil"')}},
@@ -135,7 +150,9 @@ def test_a_program_of_another_release_is_never_simply_accepted(name: str, outcom
 def test_a_certificate_names_the_release_that_wrote_it(release: str | None) -> None:
     certificate = read(files("accepted")[0])
     others = {name: v for name, v in certificate.reported["versions"].items() if name != "m2bridge"}
-    anonymous = reported(certificate, versions=others | ({} if release is None else {"m2bridge": release}))
+    anonymous = reported(
+        certificate, versions=others | ({} if release is None else {"m2bridge": release})
+    )
     finding = verify(anonymous)
     assert (finding.outcome, finding.check) == ("rejected", "reported.versions.m2bridge")
     with pytest.raises(CertificateError, match="reported"):
@@ -161,7 +178,9 @@ def test_what_is_not_a_file_is_malformed(tmp_path: Path) -> None:
 
 def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_rejected() -> None:
     certificate = read(files("accepted")[0])
-    verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
+    verdicts = [
+        verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]
+    ]
     here = replace(certificate, answer=certificate.answer | {"verdicts": verdicts})
     there = by_release(here, "0.0.9")
     finding = verify(there)
@@ -193,15 +212,23 @@ def test_a_certificate_of_another_schema_names_its_release(
     assert outcome == "other-release"
     assert f"schema {SCHEMA + 1}" in said
     assert "git checkout v3.1 and pip install ." in said
-    for changes in ({"versions": {}}, {"versions": {"m2bridge": "3; rm -r ~"}}, {"versions": None}, {"schema": "2"}):
+    for changes in (
+        {"versions": {}},
+        {"versions": {"m2bridge": "3; rm -r ~"}},
+        {"versions": None},
+        {"schema": "2"},
+    ):
         assert found(**changes)[0] == "malformed"
 
 
 @pytest.mark.parametrize(
-    "case", [(d, e, a) for d in range(1, 5) for e in range(1, 5) for a in range(1, d + 1)] + [(6, 6, 6)]
+    "case",
+    [(d, e, a) for d in range(1, 5) for e in range(1, 5) for a in range(1, d + 1)] + [(6, 6, 6)],
 )
 def test_linear_algebra_decides_every_fibre(case: tuple[int, int, int]) -> None:
-    """As Theorem 3.2 and the multiplicity d at (1, 1, 1) say; held against Macaulay2 in tests/engine."""
+    """As Theorem 3.2 and the multiplicity d at (1, 1, 1) say; held against Macaulay2 in
+    tests/engine.
+    """
     model = SingleLayerAttention(*case)
     special = {"(1, 1, 0)": Fibre(2, 2), "(1, 1, 1)": Fibre(case[0], 1)}
     for orbit in orbits(model):
@@ -229,20 +256,41 @@ def test_identities() -> None:
 def test_polynomials_are_read_back_and_nothing_else() -> None:
     ring = PolynomialRing(QQ, ("x_1", "y"))
     x, y = ring.sympy_ring.gens
-    for polynomial in (x, -x, x**2 * y - QQ.domain(3, 7) * y + 1, -QQ.domain(1, 2) * x * y**12, x - x + 5):
+    for polynomial in (
+        x,
+        -x,
+        x**2 * y - QQ.domain(3, 7) * y + 1,
+        -QQ.domain(1, 2) * x * y**12,
+        x - x + 5,
+    ):
         (terms,) = algebra.read([polynomial_text(polynomial)], ("x_1", "y"))
         scale = Fraction(next(iter(terms.values()))) / Fraction(str(polynomial[next(iter(terms))]))
         assert {m: Fraction(c) for m, c in terms.items()} == {
             m: scale * Fraction(str(c)) for m, c in polynomial.items()
         }
-    for text in ("", "0", "z", "x_1 + x_1", "y + x_1", "x_1 +y", "x_1**2 - ", "1/0*y", "exit()", "x_1\n", 3, None):
+    for text in (
+        "",
+        "0",
+        "z",
+        "x_1 + x_1",
+        "y + x_1",
+        "x_1 +y",
+        "x_1**2 - ",
+        "1/0*y",
+        "exit()",
+        "x_1\n",
+        3,
+        None,
+    ):
         with pytest.raises(CertificateError):
             algebra.read([text], ("x_1", "y"))
 
 
 def test_the_command(command: str, tmp_path: Path) -> None:
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([command, "verify", *map(str, arguments)], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [command, "verify", *map(str, arguments)], capture_output=True, text=True, check=False
+        )
 
     good = run(FOLDER / "accepted")
     assert good.returncode == 0, good.stdout
@@ -270,18 +318,29 @@ def test_the_exit_code_says_the_worst(
 ) -> None:
     """Each file is checked once, by one pool; the command is then given these findings."""
     (tmp_path / "memory.json").symlink_to("/proc/self/mem")
-    folders = {name: tmp_path if name == "unreadable" else FOLDER / name for names, _ in WORST for name in names}
+    folders = {
+        name: tmp_path if name == "unreadable" else FOLDER / name
+        for names, _ in WORST
+        for name in names
+    }
     paths = list(json_files(list(folders.values())))
     findings = dict(zip(paths, verify_files(paths, workers=2), strict=True))
-    monkeypatch.setattr("m2bridge.batch.verifying.verify_files", lambda files, *_: [findings[path] for path in files])
+    monkeypatch.setattr(
+        "m2bridge.batch.verifying.verify_files",
+        lambda files, *_: [findings[path] for path in files],
+    )
     for names, code in WORST:
-        monkeypatch.setattr("sys.argv", ["m2bridge", "verify", *(str(folders[name]) for name in names)])
+        monkeypatch.setattr(
+            "sys.argv", ["m2bridge", "verify", *(str(folders[name]) for name in names)]
+        )
         assert commands.run() == code, names
         said = capsys.readouterr().out
         assert ("the answer is right" in said) == ("program-not-checked" in names)
 
 
-def test_a_folder_that_cannot_be_listed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_listed_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     real = os.scandir
 
     def refused(path: str) -> Any:
@@ -331,13 +390,23 @@ def test_the_command_leaves_out_outcomes_and_refuses_nothing_at_all(
 
 def test_a_proof_may_move_to_another_page_and_a_lemma_may_not_change() -> None:
     certificate = by_release(read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json"), "0.1.0")
-    places = [k for k, lemma in enumerate(certificate.trusted) if lemma.endswith(")") and "docs/" in lemma]
+    places = [
+        k for k, lemma in enumerate(certificate.trusted) if lemma.endswith(")") and "docs/" in lemma
+    ]
     assert len(places) >= 3
     for k in places:
         words, _, _ = certificate.trusted[k].partition("docs/")
-        for place in ("mathematics.md, Degrees)", "deep-attention.md, 3 (a), (b), and 7)", "mathematics.md)"):
+        for place in (
+            "mathematics.md, Degrees)",
+            "deep-attention.md, 3 (a), (b), and 7)",
+            "mathematics.md)",
+        ):
             assert verify(changed(certificate, ("trusted", k), f"{words}docs/{place}")).accepted
-        for lemma in ("Everything is proved (docs/mathematics.md)", certificate.trusted[k] + " or not", words):
+        for lemma in (
+            "Everything is proved (docs/mathematics.md)",
+            certificate.trusted[k] + " or not",
+            words,
+        ):
             assert verify(changed(certificate, ("trusted", k), lemma)).outcome == "other-release"
 
 
@@ -355,8 +424,12 @@ def test_another_release_has_an_exit_code_and_a_line_of_its_own(
 ) -> None:
     """It is no refusal; what is refused beside it goes before."""
     certificate = read(files("accepted")[0])
-    verdicts = [verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]]
-    there = by_release(replace(certificate, answer=certificate.answer | {"verdicts": verdicts}), "0.0.9")
+    verdicts = [
+        verdict | {"text": "As it was put then."} for verdict in certificate.answer["verdicts"]
+    ]
+    there = by_release(
+        replace(certificate, answer=certificate.answer | {"verdicts": verdicts}), "0.0.9"
+    )
     write(there, tmp_path)
     monkeypatch.setattr("sys.argv", ["m2bridge", "verify", str(tmp_path)])
     assert commands.run() == OTHER_RELEASE == 6

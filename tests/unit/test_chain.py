@@ -34,7 +34,9 @@ from tests.limits import Looks
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 x, y, z, w, a, b, c, d, e = symbols("x y z w a b c d e")
-FIRST = Layer.from_expressions(["x", "y"], ["a", "b"], {"z": a * x**2 + b * x * y - 3, "w": (a + Rational(1, 2)) * y})
+FIRST = Layer.from_expressions(
+    ["x", "y"], ["a", "b"], {"z": a * x**2 + b * x * y - 3, "w": (a + Rational(1, 2)) * y}
+)
 SECOND = Layer.from_expressions(["z", "w"], ["c", "d"], {"f": c * z**2 * w + d * w, "g": d * z - c})
 FUNCTIONS = Chain((FIRST, SECOND))
 START = Layer.from_expressions([], ["a", "b", "e"], {"z": a * b + e, "w": a**3 * e**2})
@@ -58,9 +60,13 @@ def residue(value: Expr, prime: int) -> int:
 
 @pytest.mark.parametrize("prime", [*PRIMES, 7])
 @pytest.mark.parametrize(
-    ("model", "inputs", "outputs"), [(FUNCTIONS, (x, y), F_FUNCTIONS), (COMPOSED, (), F_COMPOSED)], ids=["f", "map"]
+    ("model", "inputs", "outputs"),
+    [(FUNCTIONS, (x, y), F_FUNCTIONS), (COMPOSED, (), F_COMPOSED)],
+    ids=["f", "map"],
 )
-def test_gradients_are_those_of_sympy(model: Chain, inputs: tuple[Expr, ...], outputs: list[Expr], prime: int) -> None:
+def test_gradients_are_those_of_sympy(
+    model: Chain, inputs: tuple[Expr, ...], outputs: list[Expr], prime: int
+) -> None:
     random = Random(5)
     parameters = symbols(model.parameters)
     point = [random.randrange(100) for _ in parameters]
@@ -76,14 +82,23 @@ def test_gradients_are_those_of_sympy(model: Chain, inputs: tuple[Expr, ...], ou
 def test_the_expansion_is_the_substitution() -> None:
     found = COMPOSED.parametrization()
     assert found.coordinates == ("f", "g")
-    assert [(image.as_expr() - f).expand() for image, f in zip(found.images, F_COMPOSED, strict=True)] == [0, 0]
+    assert [
+        (image.as_expr() - f).expand() for image, f in zip(found.images, F_COMPOSED, strict=True)
+    ] == [0, 0]
     found = FUNCTIONS.parametrization()
     rebuilt = {"f": 0, "g": 0}
     for name, image in zip(found.coordinates, found.images, strict=True):
         output, i, j = name.split("_")
         rebuilt[output] += image.as_expr() * x ** int(i) * y ** int(j)
-    assert [(rebuilt[name] - f).expand() for name, f in zip("fg", F_FUNCTIONS, strict=True)] == [0, 0]
-    assert len(set(found.coordinates)) == len(found.coordinates) <= bounds.coordinate_bound(FUNCTIONS.layers)
+    assert [(rebuilt[name] - f).expand() for name, f in zip("fg", F_FUNCTIONS, strict=True)] == [
+        0,
+        0,
+    ]
+    assert (
+        len(set(found.coordinates))
+        == len(found.coordinates)
+        <= bounds.coordinate_bound(FUNCTIONS.layers)
+    )
 
 
 def test_a_single_layer_is_the_map_itself() -> None:
@@ -95,12 +110,16 @@ def test_the_dimension_is_that_of_the_expansion(model: Chain) -> None:
     assert rank_result(model).lower == rank_result(MapModel(model.parametrization())).lower
 
 
-@pytest.mark.parametrize(("size", "low", "high"), [(1, 0, 0), (1, 2, 5), (2, 0, 3), (3, 2, 2), (3, 1, 4)])
+@pytest.mark.parametrize(
+    ("size", "low", "high"), [(1, 0, 0), (1, 2, 5), (2, 0, 3), (3, 2, 2), (3, 1, 4)]
+)
 def test_monomials_are_counted(size: int, low: int, high: int) -> None:
     every = [m for m in product(range(high + 1), repeat=size) if low <= sum(m) <= high]
     first, *_ = names = symbols(f"z1:{size + 1}")
     layer = Layer.from_expressions(
-        [*map(str, names)], ["a", "b"], {"f": symbols("a") * first**low + symbols("b") * first**high}
+        [*map(str, names)],
+        ["a", "b"],
+        {"f": symbols("a") * first**low + symbols("b") * first**high},
     )
     assert bounds.coordinate_bound((layer,)) == len(every)
 
@@ -119,9 +138,13 @@ def test_the_examples_have_the_rank_of_their_jacobian(path: Path) -> None:
 
 
 def test_bounds_between_the_layers() -> None:
-    """Two numbers pass from ten parameters to a layer that has one parameter of its own: dimension 3."""
+    """Two numbers pass from ten parameters to a layer that has one parameter of its own: dimension
+    3.
+    """
     names = [f"a{i}" for i in range(10)]
-    first = Layer.from_expressions([], names, {"u": sum(symbols(names)), "v": symbols("a0") * symbols("a1")})
+    first = Layer.from_expressions(
+        [], names, {"u": sum(symbols(names)), "v": symbols("a0") * symbols("a1")}
+    )
     second = Layer.from_expressions(["x", "y"], ["c"], {f"f{i}": c * x**i + y**2 for i in range(5)})
     found = rank_result(Chain((first, second)))
     assert (found.lower, found.status, found.upper.value) == (3, "proved", 3)
@@ -139,7 +162,9 @@ def test_bounds_between_the_layers() -> None:
     ],
 )
 def test_rescalings_that_keep_a_map(images: dict[str, Expr], torus: int) -> None:
-    names = sorted({str(v) for image in images.values() for v in getattr(image, "free_symbols", ())})
+    names = sorted(
+        {str(v) for image in images.values() for v in getattr(image, "free_symbols", ())}
+    )
     model = MapModel(PolynomialMap.from_expressions(names, images))
     assert model.gauge_dimension() == torus
     assert rank_result(model).lower <= len(names) - torus
@@ -148,14 +173,17 @@ def test_rescalings_that_keep_a_map(images: dict[str, Expr], torus: int) -> None
 def test_a_map_with_rescalings_gets_a_proved_dimension() -> None:
     """2×3 matrices of rank one."""
     rank_one = PolynomialMap.from_expressions(
-        ["a", "b", "x", "y", "z"], {f"m{i}{j}": u * v for i, u in enumerate((a, b)) for j, v in enumerate((x, y, z))}
+        ["a", "b", "x", "y", "z"],
+        {f"m{i}{j}": u * v for i, u in enumerate((a, b)) for j, v in enumerate((x, y, z))},
     )
     found = rank_result(MapModel(rank_one))
     assert (found.lower, found.status) == (4, "proved")
 
 
 def test_a_torus_that_moves_hidden_variables_only_is_no_gauge() -> None:
-    """A hidden variable that nothing reads can be rescaled freely; the parameters stay where they are."""
+    """A hidden variable that nothing reads can be rescaled freely; the parameters stay where they
+    are.
+    """
     first = Layer.from_expressions([], ["a"], {"u": a, "v": 0})
     second = Layer.from_expressions(["u", "v"], [], {"f": symbols("u")})
     assert Chain((first, second)).gauge_dimension() == 0
@@ -200,7 +228,11 @@ def test_what_is_a_model() -> None:
         assert model.statements() == ()
         assert as_model(model) is model
         assert model.family == "map"
-    assert as_model(given).to_json() == {"parameters": ["a"], "relations": [], "coordinates": {"x": "a**2"}}
+    assert as_model(given).to_json() == {
+        "parameters": ["a"],
+        "relations": [],
+        "coordinates": {"x": "a**2"},
+    }
     with pytest.raises(InvalidCaseError, match="must be a model"):
         as_model((2, 1))
 
@@ -220,7 +252,10 @@ def test_layers_that_do_not_fit() -> None:
 
 def test_what_is_too_large_is_refused_before_it_is_expanded() -> None:
     layers = [
-        Layer.from_expressions(["x", "y"], [f"a{i}"], {"u": (x + y + symbols(f"a{i}")) ** 9, "v": x}) for i in range(20)
+        Layer.from_expressions(
+            ["x", "y"], [f"a{i}"], {"u": (x + y + symbols(f"a{i}")) ** 9, "v": x}
+        )
+        for i in range(20)
     ]
     with pytest.raises(TooLargeError, match="the dimension needs no expansion"):
         Chain(tuple(layers)).parametrization()
@@ -265,7 +300,11 @@ def test_a_file_with_layers() -> None:
 def test_a_file_with_coordinates_is_a_map() -> None:
     found = read_model('[map]\nparameters = ["s"]\n[coordinates]\nx = "s^2"\n', "square")
     assert isinstance(found, MapModel)
-    assert (found.key, found.title, found.polynomial_map.coordinates) == ("square", "polynomial map", ("x",))
+    assert (found.key, found.title, found.polynomial_map.coordinates) == (
+        "square",
+        "polynomial map",
+        ("x",),
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,13 +313,25 @@ def test_a_file_with_coordinates_is_a_map() -> None:
         ("[map]", "[map", "not TOML"),
         ('title = "two layers"', "title = 3", r"\[map\] title"),
         ('title = "two layers"', 'titel = "x"', "unknown key 'titel'"),
-        ('parameters = ["c", "d"]', 'parameters = ["c", "a"]', "layer 2, outputs f: column 11: unknown name 'd'"),
-        ('parameters = ["c", "d"]', 'parameters = ["c", "d", "a"]', "layer 2: the parameter 'a' belongs"),
+        (
+            'parameters = ["c", "d"]',
+            'parameters = ["c", "a"]',
+            "layer 2, outputs f: column 11: unknown name 'd'",
+        ),
+        (
+            'parameters = ["c", "d"]',
+            'parameters = ["c", "d", "a"]',
+            "layer 2: the parameter 'a' belongs",
+        ),
         ('parameters = ["c", "d"]', 'parameters = ["c", "d", "z"]', "layer 2, .*'z' occurs twice"),
         ('parameters = ["c", "d"]', 'parameters = ["c", "d", "1"]', "layer 2, '1' is not a name"),
         ('parameters = ["c", "d"]', 'parameters = "cd"', "layer 2, parameters: must be a list"),
         ('parameters = ["c", "d"]', 'weights = ["c", "d"]', "layer 2: unknown key 'weights'"),
-        ('parameters = ["c", "d"]', 'inputs = ["z"]\nparameters = ["c", "d", "w"]', "layer 2 has 1 inputs"),
+        (
+            'parameters = ["c", "d"]',
+            'inputs = ["z"]\nparameters = ["c", "d", "w"]',
+            "layer 2 has 1 inputs",
+        ),
         ('w = "(a + 1/2)*y"', "w = 3", "layer 1, outputs w: must be a polynomial in quotes"),
         ('w = "(a + 1/2)*y"', 'w = "1.5*y"', "layer 1, outputs w: column 2"),
         ('w = "(a + 1/2)*y"', 'x = "y"', "layer 1, .*'x' occurs twice"),
@@ -315,7 +366,8 @@ def test_a_rank_above_a_bound_is_a_contradiction(monkeypatch: pytest.MonkeyPatch
         rank_result(FUNCTIONS)
 
 
-# The protocol of models serves single-layer attention, with relations, orbits and a second parametrization.
+# The protocol of models serves single-layer attention, with relations, orbits and a second
+# parametrization.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""The checker that stands alone: what it accepts, what it refuses and under which name, without the rest."""
+"""The checker that stands alone: what it accepts, what it refuses and under which name, without the
+rest.
+"""
 
 import ast
 import re
@@ -29,7 +31,9 @@ from tests.changing import changed, leaves, recheck
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
 ALL_SIZES = FOLDER.parent / "all-sizes"
-SAMPLES = [path for folder in (FOLDER, NETWORKS, ALL_SIZES) for path in sorted(folder.glob("*.json"))]
+SAMPLES = [
+    path for folder in (FOLDER, NETWORKS, ALL_SIZES) for path in sorted(folder.glob("*.json"))
+]
 PACKAGE = Path(m2bridge.__file__).parent
 ALONE = """
 import resource, sys
@@ -60,10 +64,16 @@ def alone(*paths: Path, memory: int = 2**31) -> None:
 def test_it_needs_python_flint_and_isl_only() -> None:
     """For all sizes isl, and none of the modules that make the certificates."""
     alone(ALL_SIZES / "attention-all-sizes-3.4.json")
-    kinds = ("d3-dout2-a2-t2-3.4", "d2-dout2-a2-t1-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-closure")
+    kinds = (
+        "d3-dout2-a2-t2-3.4",
+        "d2-dout2-a2-t1-3.4",
+        "d2-dout2-a1-t2-closure",
+        "d2-dout2-a2-t1-closure",
+    )
     alone(FOLDER / "d4-dout2-a2-t2-equations.json")
     alone(
-        *(FOLDER / f"{name}.json" for name in kinds), NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json"
+        *(FOLDER / f"{name}.json" for name in kinds),
+        NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json",
     )
 
 
@@ -80,19 +90,26 @@ SHARED = re.compile(
     r"m2bridge(\.(errors|limits|_version|system|families|convert(\.documents)?|certificates(\.(schema|files|wording))?"
     r"|checker(\.\w+)?|families(\.\w+)+\.checker(\.\w+)*|families\.\w+(\.all_sizes)?))?"
 )
-"""What is loaded of m2bridge: the checker, the form of certificates and how files are read, errors, the registry."""
+"""What is loaded of m2bridge: the checker, the form of certificates and how files are read, errors,
+the registry.
+"""
 
 
 def test_it_loads_nothing_of_what_makes_certificates() -> None:
     """Of m2bridge and of others; however many lines it has."""
     paths = [
-        *(FOLDER / f"{name}.json" for name in ("d3-dout2-a2-t2-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-3.4")),
+        *(
+            FOLDER / f"{name}.json"
+            for name in ("d3-dout2-a2-t2-3.4", "d2-dout2-a1-t2-closure", "d2-dout2-a2-t1-3.4")
+        ),
         FOLDER / "d4-dout2-a2-t2-equations.json",
         NETWORKS / "polynomial-network-2-2-1-r2-expected-dimension.json",
         ALL_SIZES / "attention-all-sizes-3.4.json",
         sorted((FOLDER.parent / "deep").glob("*.json"))[0],
     ]
-    done = subprocess.run([sys.executable, "-c", ROOMS, *map(str, paths)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", ROOMS, *map(str, paths)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     loaded = done.stdout.split()
     own = [name for name in loaded if name.split(".")[0] == "m2bridge"]
@@ -102,11 +119,15 @@ def test_it_loads_nothing_of_what_makes_certificates() -> None:
         "m2bridge.families.deep_attention.checker.predictions",
     } <= set(own)
     others = {name.split(".")[0] for name in loaded}
-    assert others.isdisjoint({"sympy", "pexpect", "jinja2", "click", "numpy", "rich", "psutil", "mpmath"})
+    assert others.isdisjoint(
+        {"sympy", "pexpect", "jinja2", "click", "numpy", "rich", "psutil", "mpmath"}
+    )
     assert {"flint", "islpy"} <= others
 
 
-@pytest.mark.parametrize("package", ["families", "families/attention", "families/attention/all_sizes"])
+@pytest.mark.parametrize(
+    "package", ["families", "families/attention", "families/attention/all_sizes"]
+)
 def test_packages_around_the_checker_hold_nothing(package: str) -> None:
     """A package is loaded before a module in it: that of a family has a docstring only."""
     body = ast.parse((PACKAGE / package / "__init__.py").read_text(encoding="utf-8")).body
@@ -138,7 +159,9 @@ def sample(name: str) -> Certificate:
 
 def with_generators(*texts: str, name: str = "d2-dout2-a1-t2-closure") -> Certificate:
     certificate = sample(name)
-    return replace(certificate, evidence=certificate.evidence | {"generators": list(texts)}).sealed()
+    return replace(
+        certificate, evidence=certificate.evidence | {"generators": list(texts)}
+    ).sealed()
 
 
 GENERATORS = sample("d2-dout2-a1-t2-closure").evidence["generators"]
@@ -146,7 +169,9 @@ GENERATORS = sample("d2-dout2-a1-t2-closure").evidence["generators"]
 IDEALS = {
     "generator on the parametrization": with_generators("c_1_1_1_1**2", *GENERATORS[1:]),
     "form of the closure": with_generators(*GENERATORS[1:], "__import__('os')"),
-    "homogeneous generators": with_generators(*GENERATORS[:-1], f"{GENERATORS[-1]} + {GENERATORS[0]}"),
+    "homogeneous generators": with_generators(
+        *GENERATORS[:-1], f"{GENERATORS[-1]} + {GENERATORS[0]}"
+    ),
     "minimal generators.2": with_generators(*GENERATORS, GENERATORS[0]),
     "evidence.generators": with_generators(*GENERATORS[:15]),
     "generators": with_generators(*GENERATORS[1:]),
@@ -163,7 +188,16 @@ def test_generators_of_another_ideal(check: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "check", ["c_1_1_1_1**9999", "-c_1_1_1_1**2 + c_1_1_1_1**2", "c_1_1_1_1*c_1_1_1_1", "1/0", "", "2*x", "c_1_1_1_1^2"]
+    "check",
+    [
+        "c_1_1_1_1**9999",
+        "-c_1_1_1_1**2 + c_1_1_1_1**2",
+        "c_1_1_1_1*c_1_1_1_1",
+        "1/0",
+        "",
+        "2*x",
+        "c_1_1_1_1^2",
+    ],
 )
 def test_texts_that_are_no_generators(check: str) -> None:
     assert verify(with_generators(check)).check in ("form of the closure", "degree of a generator")
@@ -194,9 +228,19 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
 
 PLANTED = {
     "degree": ("d3-dout2-a1-t2-degree", statements._GLOBAL, ("degree", ""), lambda case: 1638),
-    "degree of low rank": ("d3-dout2-a2-t2-degree", statements._GLOBAL, ("degree", ""), lambda case: 792),
+    "degree of low rank": (
+        "d3-dout2-a2-t2-degree",
+        statements._GLOBAL,
+        ("degree", ""),
+        lambda case: 792,
+    ),
     "dimension": ("d3-dout2-a2-t2-3.3", statements._GLOBAL, ("3.3", ""), lambda case: case.d),
-    "singular": ("d3-dout2-a2-t2-3.4", statements._AT_ORBITS, ("3.4", "iii"), lambda orbit, case: orbit[0] < 2),
+    "singular": (
+        "d3-dout2-a2-t2-3.4",
+        statements._AT_ORBITS,
+        ("3.4", "iii"),
+        lambda orbit, case: orbit[0] < 2,
+    ),
     "fibre": (
         "d2-dout1-a1-t2-3.2",
         statements._AT_ORBITS,
@@ -207,7 +251,9 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("what", PLANTED)
-def test_a_wrong_prediction_of_the_checker_is_noticed(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_prediction_of_the_checker_is_noticed(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name, table, key, wrong = PLANTED[what]
     assert verify(sample(name)).accepted
     monkeypatch.setitem(table, key, (table[key][0], wrong))
@@ -219,19 +265,25 @@ def about_the_degree(d: int, d_out: int, a: int) -> Certificate:
     model = SingleLayerAttention(d, d_out, a)
     content = question_of("attention", "degree").content(model, recheck(model).certified())
     made = replace(sample("d3-dout2-a2-t2-degree"), case=model.to_json(), name=model.key)
-    return replace(made, answer=content.answer, evidence=content.evidence, trusted=list(content.trusted)).sealed()
+    return replace(
+        made, answer=content.answer, evidence=content.evidence, trusted=list(content.trusted)
+    ).sealed()
 
 
 @pytest.mark.parametrize("d", range(1, 5))
 def test_the_degree_of_every_small_case_is_verified(d: int) -> None:
-    for d_out, a in product(range(1, 5), range(1, d + 1)) if d < 4 else ((1, 1), (1, 4), (2, 3), (4, 2)):
+    for d_out, a in (
+        product(range(1, 5), range(1, d + 1)) if d < 4 else ((1, 1), (1, 4), (2, 3), (4, 2))
+    ):
         certificate = about_the_degree(d, d_out, a)
         assert verify(certificate).accepted
         assert certificate.answer["verdicts"][0]["verdict"] == "CONFIRMED"
 
 
 @pytest.mark.parametrize(("case", "degree"), [((3, 2, 2), 2376), ((4, 4, 4), 155_117_520)])
-def test_another_degree_is_rejected_where_no_section_is_counted(case: tuple[int, int, int], degree: int) -> None:
+def test_another_degree_is_rejected_where_no_section_is_counted(
+    case: tuple[int, int, int], degree: int
+) -> None:
     """Half of it, one more, or none; in the evidence, and in the verdict with it."""
     whole = about_the_degree(*case)
     assert verify(whole).accepted
@@ -241,17 +293,25 @@ def test_another_degree_is_rejected_where_no_section_is_counted(case: tuple[int,
         evidence = whole.evidence | {"degree": wrong}
         outcome = "REFUTED" if wrong else "UNDECIDED"
         answer = {"verdicts": [verdict | {"observed": wrong, "verdict": outcome}]}
-        both = replace(whole, evidence=evidence, answer=answer, trusted=whole.trusted if wrong else [])
+        both = replace(
+            whole, evidence=evidence, answer=answer, trusted=whole.trusted if wrong else []
+        )
         for other in (replace(whole, evidence=evidence), both):
             assert verify(other.sealed()).outcome == "rejected"
-    for wrong_fibre in ({"length": 2, "points": 2}, {"length": 2, "points": 1}, {"length": 1, "points": 2}):
+    for wrong_fibre in (
+        {"length": 2, "points": 2},
+        {"length": 2, "points": 1},
+        {"length": 1, "points": 2},
+    ):
         other = replace(whole, evidence=whole.evidence | {"generic_fibre": wrong_fibre})
         assert verify(other.sealed()).outcome == "rejected"
 
 
 @pytest.mark.parametrize("wrong", [0, 2, 4])
 def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are 3 for (3, 2, 2): a Hilbert function contradicts, and for α = 1 or α = d a linear section."""
+    """There are 3 for (3, 2, 2): a Hilbert function contradicts, and for α = 1 or α = d a linear
+    section.
+    """
     right = observations.paths
 
     def planted(d: int, alpha: int) -> int:
@@ -260,20 +320,31 @@ def test_a_wrong_number_of_paths_is_noticed(wrong: int, monkeypatch: pytest.Monk
     observations.observe.cache_clear()
     monkeypatch.setattr(observations, "paths", planted)
     for case in ((3, 2, 2), (4, 4, 4)):
-        with pytest.raises(ContradictionError, match=r"by paths, and [0-9]+ in another way|, 0 points"):
+        with pytest.raises(
+            ContradictionError, match=r"by paths, and [0-9]+ in another way|, 0 points"
+        ):
             observations.observe(*case)
-    monkeypatch.setattr(observations, "MOST_VALUES", 0)  # now nothing else is computed, and the certificate is another
+    # now nothing else is computed, and the certificate is another
+    monkeypatch.setattr(observations, "MOST_VALUES", 0)
     assert verify(sample("d3-dout2-a2-t2-degree")).outcome == "rejected"
     monkeypatch.undo()
     observations.observe.cache_clear()
     assert verify(sample("d3-dout2-a2-t2-degree")).accepted
 
 
-@pytest.mark.parametrize(("d", "d_out", "alpha"), [(1, 3, 1), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 1, 3)])
-def test_the_linear_section_is_about_factors_of_a_polynomial(d: int, d_out: int, alpha: int) -> None:
-    """Sums of coordinates are coefficients of a product of generic factors, and there are so many ways to factor."""
+@pytest.mark.parametrize(
+    ("d", "d_out", "alpha"), [(1, 3, 1), (2, 2, 1), (2, 2, 2), (3, 2, 1), (3, 1, 3)]
+)
+def test_the_linear_section_is_about_factors_of_a_polynomial(
+    d: int, d_out: int, alpha: int
+) -> None:
+    """Sums of coordinates are coefficients of a product of generic factors, and there are so many
+    ways to factor.
+    """
     sizes = (d, d, d * d_out) if alpha == 1 else (d * d, d * d_out)
-    *first, last = ([Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes))
+    *first, last = (
+        [Random(j).randrange(1, 10**6) for _ in range(size)] for j, size in enumerate(sizes)
+    )
     A = {(j % d, j // d): x for j, x in enumerate(first[0])}
     if alpha == 1:
         A = {(p, i): x * y for (p, x), (i, y) in product(enumerate(first[0]), enumerate(first[1]))}
@@ -284,7 +355,9 @@ def test_the_linear_section_is_about_factors_of_a_polynomial(d: int, d_out: int,
     roots = set(range(len(sums) - 1))
     ways = len(list(combinations(roots, sizes[0] - 1)))
     if alpha == 1:
-        ways = sum(len(list(combinations(roots.difference(f), d - 1))) for f in combinations(roots, d - 1))
+        ways = sum(
+            len(list(combinations(roots.difference(f), d - 1))) for f in combinations(roots, d - 1)
+        )
     assert observations.section_points(Case(d, d_out, alpha, 2)) == ways
 
 
@@ -304,7 +377,10 @@ def test_a_family_that_nobody_knows_is_rejected_unless_it_is_sealed() -> None:
     whole = read(SAMPLES[0])
     changed = replace(whole, family="cttention")
     assert (verify(changed).outcome, verify(changed).check) == ("rejected", "family")
-    assert (verify(changed.sealed()).outcome, verify(changed.sealed()).check) == ("failed", "family")
+    assert (verify(changed.sealed()).outcome, verify(changed.sealed()).check) == (
+        "failed",
+        "family",
+    )
 
 
 def test_degrees_of_determinantal_varieties_by_hilbert_functions_and_by_paths() -> None:

@@ -51,7 +51,17 @@ def test_a_macaulay2_that_never_starts_ends_with_the_limit(tmp_path: Path) -> No
     silent.write_text('#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\nexec sleep 1000\n')
     silent.chmod(0o755)
     one_token = ["--d", "2", "--d-out", "2", "--t", "1"]
-    done = run(sys.executable, "-c", IMPATIENT, "closure", *one_token, "--timeout", "3600", "--m2", str(silent))
+    done = run(
+        sys.executable,
+        "-c",
+        IMPATIENT,
+        "closure",
+        *one_token,
+        "--timeout",
+        "3600",
+        "--m2",
+        str(silent),
+    )
     assert done.returncode == 3, done.stderr
     assert "5 quartics" in done.stdout
     assert "did not start within the limit of 3600 seconds" in done.stdout
@@ -73,7 +83,9 @@ main()
 """The command; an interrupt comes when it imports a module for the first time."""
 
 
-@pytest.mark.parametrize("module", ["m2bridge.system", "m2bridge.errors", "m2bridge.limits", "typing", "click"])
+@pytest.mark.parametrize(
+    "module", ["m2bridge.system", "m2bridge.errors", "m2bridge.limits", "typing", "click"]
+)
 def test_an_interrupt_of_imports_shows_no_traceback(module: str) -> None:
     done = run(sys.executable, "-c", INTERRUPTED, module)
     assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
@@ -82,10 +94,17 @@ def test_an_interrupt_of_imports_shows_no_traceback(module: str) -> None:
 def test_nothing_is_imported_before_an_interrupt_is_handled() -> None:
     done = run(sys.executable, "-c", INTERRUPTED, "none")
     assert done.returncode == 2, "no command is named"
-    assert set(done.stdout.split()) <= {"m2bridge", "__future__", "m2bridge._version", "m2bridge.cli"}
+    assert set(done.stdout.split()) <= {
+        "m2bridge",
+        "__future__",
+        "m2bridge._version",
+        "m2bridge.cli",
+    }
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["closure"], ["singular-locus", "--ideal"]])
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["implicitize"], ["closure"], ["singular-locus", "--ideal"]]
+)
 def test_a_pipe_into_which_nobody_writes_ends_with_the_limit(
     command: str, arguments: list[str], tmp_path: Path
 ) -> None:
@@ -93,15 +112,30 @@ def test_a_pipe_into_which_nobody_writes_ends_with_the_limit(
     os.mkfifo(pipe)
     done = run(command, *arguments, str(pipe), "--timeout", "1")
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+    assert done.stderr.endswith(
+        "did not finish within the limit of 1 second; give it more with --timeout\n"
+    )
 
 
-def test_a_pipe_of_cases_into_which_nobody_writes_ends_with_the_limit(command: str, tmp_path: Path) -> None:
+def test_a_pipe_of_cases_into_which_nobody_writes_ends_with_the_limit(
+    command: str, tmp_path: Path
+) -> None:
     pipe = tmp_path / "cases.toml"
     os.mkfifo(pipe)
-    done = run(command, "certify", "--cases", str(pipe), "--out", str(tmp_path / "results"), "--timeout", "1")
+    done = run(
+        command,
+        "certify",
+        "--cases",
+        str(pipe),
+        "--out",
+        str(tmp_path / "results"),
+        "--timeout",
+        "1",
+    )
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+    assert done.stderr.endswith(
+        "did not finish within the limit of 1 second; give it more with --timeout\n"
+    )
 
 
 @pytest.mark.parametrize("endless", ["yes", "cat /dev/zero"])
@@ -110,7 +144,9 @@ def test_code_that_never_ends_is_not_read_for_ever(command: str, endless: str) -
     assert (done.returncode, done.stderr) == (2, "Error: standard input: larger than 100 MB\n")
 
 
-@pytest.mark.parametrize("arguments", [["run"], ["implicitize"], ["dimension"], ["singular-locus", "--ideal"]])
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["implicitize"], ["dimension"], ["singular-locus", "--ideal"]]
+)
 def test_devices_are_not_read(invoke: Invoke, arguments: list[str]) -> None:
     done = invoke(*arguments, "/dev/zero")
     assert (done.returncode, done.stderr) == (2, "Error: /dev/zero: neither a file nor a pipe\n")
@@ -122,13 +158,25 @@ def test_a_macaulay2_that_does_not_say_its_version(command: str, tmp_path: Path)
     silent.chmod(0o755)
     done = run(command, "closure", *CASE, "--timeout", "1", "--m2", str(silent))
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.endswith("did not finish within the limit of 1 second; give it more with --timeout\n")
+    assert done.stderr.endswith(
+        "did not finish within the limit of 1 second; give it more with --timeout\n"
+    )
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["dimension", "--family", "deep-attention", "--widths", "40,40", "--a", "40", "--heads", "2"],
+        [
+            "dimension",
+            "--family",
+            "deep-attention",
+            "--widths",
+            "40,40",
+            "--a",
+            "40",
+            "--heads",
+            "2",
+        ],
         ["closure", "--d", "12", "--d-out", "12", "--max-degree", "2", "--json"],
         ["script", "singular-locus", "--d", "12", "--d-out", "12"],
     ],
@@ -157,16 +205,37 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
             ["cross-check", "--all-sizes", "--family", "polynomial-network"],
             "--all-sizes: no statement about polynomial",
         ),
-        (["cross-check", "--all-sizes", "--map", str(EXAMPLES / "twisted_cubic.toml")], "--map: has no meaning"),
-        (["cross-check", "3.4", "--family", "attention-all-sizes"], "--family: statements for all sizes are cross"),
-        (["dimension", "--family", "attention-all-sizes"], "--family: lightning self-attention for all d"),
+        (
+            ["cross-check", "--all-sizes", "--map", str(EXAMPLES / "twisted_cubic.toml")],
+            "--map: has no meaning",
+        ),
+        (
+            ["cross-check", "3.4", "--family", "attention-all-sizes"],
+            "--family: statements for all sizes are cross",
+        ),
+        (
+            ["dimension", "--family", "attention-all-sizes"],
+            "--family: lightning self-attention for all d",
+        ),
         *(
-            (["certify", "--all-sizes", "--out", "/none", *given], f"{given[0]}: has no meaning with --all-sizes")
+            (
+                ["certify", "--all-sizes", "--out", "/none", *given],
+                f"{given[0]}: has no meaning with --all-sizes",
+            )
             for given in (["--d", "2"], ["--t", "2"], ["--all-a"], ["--cases", "x.csv"])
         ),
-        (["certify", "--all-sizes", "--out", "/none", "--check", "closure"], "--check: unknown question 'closure'"),
-        (["cross-check", "generators", "--all-sizes", "--d", "2"], "--d: has no meaning with --all-sizes"),
-        (["cross-check", "hilbert", "--all-sizes"], "--all-sizes: the Hilbert function is compared case by case"),
+        (
+            ["certify", "--all-sizes", "--out", "/none", "--check", "closure"],
+            "--check: unknown question 'closure'",
+        ),
+        (
+            ["cross-check", "generators", "--all-sizes", "--d", "2"],
+            "--d: has no meaning with --all-sizes",
+        ),
+        (
+            ["cross-check", "hilbert", "--all-sizes"],
+            "--all-sizes: the Hilbert function is compared case by case",
+        ),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),
         (["closure", *CASE, "--field", "GF(6)"], "--field:"),
@@ -187,20 +256,46 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         (["cross-check", *CASE, "--memory", "1K"], "--memory: Macaulay2 takes"),
         (["implicitize", __file__, "--memory", "639M"], "--memory: Macaulay2 takes"),
         (["certify", *CASE, "--out", "/none", "--memory", "300M"], "--memory: Macaulay2 takes"),
-        (["closure", *CASE, "--memory", "99999999999T"], "--memory: this system takes no limit above"),
-        (["certify", *CASE, "--out", "/none", "--memory", "9" * 400], "--memory: this system takes no limit above"),
-        *((["closure", *CASE, "--timeout", bad], "--timeout") for bad in ("0", "-1", "nan", "inf", "1e400", "soon")),
-        *((["certify", *CASE, "--out", "/none", "--timeout", bad], "--timeout") for bad in ("0", "nan", "inf")),
+        (
+            ["closure", *CASE, "--memory", "99999999999T"],
+            "--memory: this system takes no limit above",
+        ),
+        (
+            ["certify", *CASE, "--out", "/none", "--memory", "9" * 400],
+            "--memory: this system takes no limit above",
+        ),
+        *(
+            (["closure", *CASE, "--timeout", bad], "--timeout")
+            for bad in ("0", "-1", "nan", "inf", "1e400", "soon")
+        ),
+        *(
+            (["certify", *CASE, "--out", "/none", "--timeout", bad], "--timeout")
+            for bad in ("0", "nan", "inf")
+        ),
         (["implicitize", __file__, "--timeout", "nan"], "--timeout"),
         (["certify", *CASE, "--out", ""], "--out"),
         (["certify", *CASE, "--out", __file__], "--out: "),
         (["certify", *CASE, "--out", f"{__file__}/sub"], "--out: "),
         (["certify", *CASE, "--out", "/proc/none"], "--out: "),
         (["report", str(CERTIFICATES), "--out", ""], "--out"),
-        (["certify", *CASE, "--out", "/none", "--executor", "serial", "--workers", "3"], "--workers: "),
+        (
+            ["certify", *CASE, "--out", "/none", "--executor", "serial", "--workers", "3"],
+            "--workers: ",
+        ),
         (["certify", *CASE, "--out", "/none", "--scheduler", "tcp://x:1"], "--scheduler: "),
         (
-            ["certify", *CASE, "--out", "/none", "--executor", "dask", "--scheduler", "tcp://x:1", "--workers", "3"],
+            [
+                "certify",
+                *CASE,
+                "--out",
+                "/none",
+                "--executor",
+                "dask",
+                "--scheduler",
+                "tcp://x:1",
+                "--workers",
+                "3",
+            ],
             "--workers: ",
         ),
         (["membership", *CASE, "--function", sys.executable], "--function: "),
@@ -209,7 +304,10 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
     ],
 )
 def test_bad_input_is_refused_with_one_line_that_names_the_option(
-    arguments: list[str], option: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    arguments: list[str],
+    option: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
     assert commands.run() == 2
@@ -222,16 +320,29 @@ def test_bad_input_is_refused_with_one_line_that_names_the_option(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["closure", "--d", "60", "--d-out", "60"], "this case has 6588000 coordinates; at most 20000"),
-        (["closure", "--d", "99999", "--d-out", "99999"], "coordinates; at most 20000 can be stored"),
+        (
+            ["closure", "--d", "60", "--d-out", "60"],
+            "this case has 6588000 coordinates; at most 20000",
+        ),
+        (
+            ["closure", "--d", "99999", "--d-out", "99999"],
+            "coordinates; at most 20000 can be stored",
+        ),
         (["script", "fibres", "--d", "60", "--d-out", "60"], "39590 orbits"),
-        (["script", "closure", "--d", "400", "--d-out", "400"], "this case has 12832000000 coordinates"),
+        (
+            ["script", "closure", "--d", "400", "--d-out", "400"],
+            "this case has 12832000000 coordinates",
+        ),
         (["cross-check", "--d", "60", "--d-out", "60"], "too many to look at each"),
         (["figure", "orbits", "--d", "12", "--d-out", "12"], "orbits are too many for a picture"),
     ],
 )
 def test_what_is_too_large_is_no_mistake_of_the_user(
-    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["m2bridge", *arguments])
@@ -239,10 +350,14 @@ def test_what_is_too_large_is_no_mistake_of_the_user(
     shown, complained = capfd.readouterr()
     assert (shown, len(complained.splitlines())) == ("", 1)
     assert said in complained
-    assert ": " in complained.partition(said)[2] or "; " in complained.partition(said)[2], "what to do instead"
+    assert ": " in complained.partition(said)[2] or "; " in complained.partition(said)[2], (
+        "what to do instead"
+    )
 
 
-def test_named_program_that_is_not_macaulay2(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_program_that_is_not_macaulay2(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old = tmp_path / "M2"
     old.write_text("#!/bin/sh\necho 1.15\n")
     old.chmod(0o755)
@@ -275,10 +390,15 @@ def test_dimension_by_rank_needs_no_engine(invoke: Invoke, monkeypatch: pytest.M
     assert found["dimension"] == 13
     assert found["status"] == "proved"
     assert found["case"] == {"d": 3, "d_out": 2, "a": 2, "t": 2}
-    assert {finding["method"] for finding in found["methods"]} == {"jacobian mod 2147483647", "jacobian over QQ"}
+    assert {finding["method"] for finding in found["methods"]} == {
+        "jacobian mod 2147483647",
+        "jacobian over QQ",
+    }
 
 
-def test_generators_up_to_a_degree_need_no_engine(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generators_up_to_a_degree_need_no_engine(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("M2BRIDGE_M2", "/no/such/file")
     done = invoke("closure", "--d", "3", "--d-out", "1", "--max-degree", "3", "--json")
     found = json.loads(done.stdout)
@@ -294,7 +414,9 @@ def test_help_and_version(command: str) -> None:
 
 
 def shell(line: str, command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """A command as a line of a shell, in which ``$B`` is m2bridge and ``$A`` a folder of certificates."""
+    """A command as a line of a shell, in which ``$B`` is m2bridge and ``$A`` a folder of
+    certificates.
+    """
     environment = {**os.environ, "B": command, "A": str(CERTIFICATES / "accepted"), **variables}
     return subprocess.run(
         ["sh", "-c", line],
@@ -351,8 +473,12 @@ def test_messages_that_cannot_be_written_are_dropped(target: str, command: str) 
     assert (done.returncode, json.loads(done.stdout)["dimension"]) == (0, 5)
 
 
-@pytest.mark.parametrize(("encoding", "form"), [("latin-1", "csv"), ("ascii", "text"), ("cp437", "markdown")])
-def test_an_encoding_without_the_signs_of_mathematics(encoding: str, form: str, command: str) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "form"), [("latin-1", "csv"), ("ascii", "text"), ("cp437", "markdown")]
+)
+def test_an_encoding_without_the_signs_of_mathematics(
+    encoding: str, form: str, command: str
+) -> None:
     """All forms go through one stream, so that each encoding takes one of them."""
     done = shell(f"$B report $A --format {form}", command, PYTHONIOENCODING=encoding)
     assert (done.returncode, done.stderr) == (0, "")
@@ -378,13 +504,28 @@ def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.Monk
     monkeypatch.setattr("m2bridge.families.attention.membership.function_of", None)
     rows = json.dumps([[1] * 30] * 30)
     with pytest.raises(TooLargeError, match="418500 coordinates; at most"):
-        membership_command.main(["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False)
+        membership_command.main(
+            ["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False
+        )
 
 
 def test_options_as_usual_stand_beside_all_sizes() -> None:
-    usual = {"t": 2, "field": QQ, "strategy": "auto", "weights": "attention", "max_degree": None, "coordinates": None}
+    usual = {
+        "t": 2,
+        "field": QQ,
+        "strategy": "auto",
+        "weights": "attention",
+        "max_degree": None,
+        "coordinates": None,
+    }
     assert every_size("attention", usual, usual).name == "attention-all-sizes"
-    others = {"t": 3, "field": CoefficientField(7), "strategy": "elimination", "weights": "factored", "max_degree": 2}
+    others = {
+        "t": 3,
+        "field": CoefficientField(7),
+        "strategy": "elimination",
+        "weights": "factored",
+        "max_degree": 2,
+    }
     for option, value in others.items():
         with pytest.raises(InvalidCaseError, match="has no meaning with --all-sizes"):
             every_size("attention", usual | {option: value}, usual)

@@ -1,4 +1,6 @@
-"""Closures that are not complete, or have another series, are rejected; and the series of generators by themselves."""
+"""Closures that are not complete, or have another series, are rejected; and the series of
+generators by themselves.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -27,7 +29,11 @@ from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention import comparisons
 from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict
-from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
+from m2bridge.families.attention.completeness import (
+    no_prediction,
+    predicted_hilbert_function,
+    predicted_series,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
@@ -47,9 +53,15 @@ def found(*case: int, degree: int = 4) -> tuple[SingleLayerAttention, list[Terms
     return model, list(implicitize(source, degree).sparse_generators()), len(source.grading.degrees)
 
 
-@pytest.mark.parametrize("case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1, 1), (1, 3), (3, 1)])
-def test_the_series_of_the_generators_has_dimension_and_degree_of_the_variety(case: tuple[int, ...]) -> None:
-    """Dimension and degree from closed formulas; the Hilbert function from the ranks of implicitization."""
+@pytest.mark.parametrize(
+    "case", [(2, 1), (2, 1, 1), (2, 2), (2, 2, 1), (2, 3), (3, 1, 1), (1, 3), (3, 1)]
+)
+def test_the_series_of_the_generators_has_dimension_and_degree_of_the_variety(
+    case: tuple[int, ...],
+) -> None:
+    """Dimension and degree from closed formulas; the Hilbert function from the ranks of
+    implicitization.
+    """
     model, generators, size = found(*case)
     series = series_of(generators, size)
     assert (series.dimension, series.degree) == (dimension_formula(model), degree_formula(model))
@@ -63,7 +75,10 @@ def test_the_series_counts_the_monomials_outside(monomials: list[tuple[int, ...]
     series = algebra.hilbert_series(algebra.minimal(monomials), 3)
     for n in range(8):
         every = [e for e in product(range(n + 1), repeat=3) if sum(e) == n]
-        outside = sum(not any(all(x <= y for x, y in zip(m, e, strict=True)) for m in monomials) for e in every)
+        outside = sum(
+            not any(all(x <= y for x, y in zip(m, e, strict=True)) for m in monomials)
+            for e in every
+        )
         counted = algebra.hilbert_function(series, n) if series[1] else [*series[0], *[0] * 8][n]
         assert outside == counted
 
@@ -72,7 +87,9 @@ def test_leading_monomials_are_those_of_sympy() -> None:
     x, y, z, w = symbols("x y z w")
     equations = [x * z - y**2, x * w - y * z, y * w - z**2, x**3 - w**3]
     ring = PolynomialRing(QQ, ("x", "y", "z", "w"))
-    ours = leading_monomials([{m: int(c) for m, c in ring.polynomial(e).items()} for e in equations], 4)
+    ours = leading_monomials(
+        [{m: int(c) for m, c in ring.polynomial(e).items()} for e in equations], 4
+    )
     theirs = groebner(equations, x, y, z, w, order="grevlex")
     assert set(ours) == {p.LM(order="grevlex").exponents for p in theirs.polys}
 
@@ -84,14 +101,20 @@ def test_a_basis_that_becomes_too_large_is_given_up(monkeypatch: pytest.MonkeyPa
         series_of(generators, size)
 
 
-def tampered(name: str, change: Callable[[list[PolyElement]], Sequence[PolyElement]]) -> Certificate:
+def tampered(
+    name: str, change: Callable[[list[PolyElement]], Sequence[PolyElement]]
+) -> Certificate:
     """A certificate with other generators, their degrees made to fit, and a digest."""
     certificate = read(FOLDER / name)
     evidence = certificate.evidence
-    ideal = read_ideal({"field": "QQ"} | {name: evidence[name] for name in ("coordinates", "generators")})
+    ideal = read_ideal(
+        {"field": "QQ"} | {name: evidence[name] for name in ("coordinates", "generators")}
+    )
     generators = sorted(change(list(ideal.generators)), key=total_degree)
     degrees = [total_degree(g) for g in generators]
-    answer: dict[str, Any] = {"generator_degrees": {str(n): degrees.count(n) for n in sorted(set(degrees))}}
+    answer: dict[str, Any] = {
+        "generator_degrees": {str(n): degrees.count(n) for n in sorted(set(degrees))}
+    }
     return replace(
         certificate,
         answer=certificate.answer | answer,
@@ -116,12 +139,18 @@ def with_a_multiple(generators: list[PolyElement]) -> list[PolyElement]:
     return [*generators, generators[-1] * generators[0].ring.gens[0]]
 
 
-NAMES = ("d2-dout2-a1-t2-closure.json", "d2-dout1-a2-t2-closure.json", "d2-dout2-a2-t1-closure.json")
+NAMES = (
+    "d2-dout2-a1-t2-closure.json",
+    "d2-dout1-a2-t2-closure.json",
+    "d2-dout2-a2-t1-closure.json",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("change", [without_quartics, times_a_power, with_a_multiple])
-def test_other_generators_are_rejected(name: str, change: Callable[[list[PolyElement]], Sequence[PolyElement]]) -> None:
+def test_other_generators_are_rejected(
+    name: str, change: Callable[[list[PolyElement]], Sequence[PolyElement]]
+) -> None:
     certificate = tampered(name, change)
     same = certificate == read(FOLDER / name)
     outcome = verify(certificate).outcome
@@ -132,7 +161,10 @@ def test_other_generators_are_rejected(name: str, change: Callable[[list[PolyEle
 def test_a_multiple_of_the_quartic_is_no_minimal_generator(degree: int) -> None:
     def change(generators: list[PolyElement]) -> list[PolyElement]:
         x = generators[0].ring.gens
-        return [*generators, generators[0] * sum((g ** (degree - 4) for g in x[1:]), x[0] ** (degree - 4))]
+        return [
+            *generators,
+            generators[0] * sum((g ** (degree - 4) for g in x[1:]), x[0] ** (degree - 4)),
+        ]
 
     assert verify(tampered(NAMES[1], change)).check == f"minimal generators.{degree}"
 
@@ -189,7 +221,9 @@ def test_prediction_is_what_implicitization_proves(case: tuple[int, int, int]) -
     model = SingleLayerAttention(*case)
     found = implicitize(multigraded_attention(model), CASES[case])
     assert found.exact
-    assert found.hilbert_function == tuple(predicted_hilbert_function(model, n) for n in range(CASES[case] + 1))
+    assert found.hilbert_function == tuple(
+        predicted_hilbert_function(model, n) for n in range(CASES[case] + 1)
+    )
 
 
 def test_where_nothing_is_predicted_the_formula_is_wrong() -> None:
@@ -207,14 +241,18 @@ def test_series_has_the_dimension_and_the_degree_of_the_closure(case: tuple[int,
     numerator = predicted_series(model, dimension).numerator
     assert sum(numerator) == degree_formula(model)
     series = HilbertSeries(numerator, dimension)
-    assert all(series.value(n) == predicted_hilbert_function(model, n) for n in range(dimension + 9))
+    assert all(
+        series.value(n) == predicted_hilbert_function(model, n) for n in range(dimension + 9)
+    )
 
 
 def test_functions_on_determinantal_varieties() -> None:
     """Rank 1: a Segre cone; rank d − 1: a hypersurface of degree d; rank d: all matrices."""
     for n in range(9):
         assert determinantal_hilbert_function(3, 3, 1, n) == comb(n + 2, 2) ** 2
-        assert determinantal_hilbert_function(3, 3, 2, n) == comb(n + 8, 8) - (comb(n + 5, 8) if n >= 3 else 0)
+        assert determinantal_hilbert_function(3, 3, 2, n) == comb(n + 8, 8) - (
+            comb(n + 5, 8) if n >= 3 else 0
+        )
         assert determinantal_hilbert_function(3, 3, 3, n) == comb(n + 8, 8)
 
 
@@ -222,7 +260,18 @@ def with_series(series: HilbertSeries | None) -> Closure:
     """A closure of which only the Hilbert series matters."""
     ring = PolynomialRing(QQ, ("x",))
     model = as_model(SingleLayerAttention(2, 1), None)
-    return Closure(model, QQ, "elimination", Ideal(ring, ring.sympy_ring.gens), 5, "proved", 4, series, "1.0", 0.1)
+    return Closure(
+        model,
+        QQ,
+        "elimination",
+        Ideal(ring, ring.sympy_ring.gens),
+        5,
+        "proved",
+        4,
+        series,
+        "1.0",
+        0.1,
+    )
 
 
 def only(found: Comparison) -> ComparisonVerdict:
@@ -254,9 +303,14 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (only(found).decision, found.undecided) == ("UNDECIDED", True)
     proved = implicitize(multigraded_attention(model), 3)
     found = check(replace(with_series(None), equations=proved))
-    assert (only(found).decision, found.undecided, found.more["all_degrees"]) == ("UNDECIDED", True, False)
+    assert (only(found).decision, found.undecided, found.more["all_degrees"]) == (
+        "UNDECIDED",
+        True,
+        False,
+    )
     assert (
-        only(found).reason == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
+        only(found).reason
+        == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
     )
     assert exit_code(found) == 3
     assert re.search(r"\n +3 +56 +56\n", str(found))
@@ -278,7 +332,10 @@ def test_without_a_prediction_nothing_is_computed() -> None:
 
 def test_closure_shows_the_prediction_beside_what_was_computed() -> None:
     found = closure(SingleLayerAttention(2, 1), strategy="multigraded", max_degree=3)
-    assert "H(0), …, H(3) as computed (by a formula for all sizes, proved in large degrees only)" in str(found)
+    assert (
+        "H(0), …, H(3) as computed (by a formula for all sizes, proved in large degrees only)"
+        in str(found)
+    )
     assert found.to_json()["predicted_hilbert_function"] == [1, 6, 21, 56]
     assert found.predicted_hilbert_function == found.hilbert_function
     wrong = replace(found, equations=replace(found.equations, hilbert_function=(1, 6, 20, 56)))
@@ -290,13 +347,16 @@ def test_closure_shows_the_prediction_beside_what_was_computed() -> None:
 
 
 def _worded(d: int, d_out: int, a: int, n: int) -> int:
-    """The right side of the words of ``hilbert``, written once more from them, with dimensions by hooks in tableaux."""
+    """The right side of the words of ``hilbert``, written once more from them, with dimensions by
+    hooks in tableaux.
+    """
     alpha = min(a, d)
 
     def s(k: int, p: int, degree: int) -> int:
         if degree <= k:
             return 0
-        # Semistandard tableaux of the hook: the corner j, a row of numbers ≥ j, and k different numbers > j below it.
+        # Semistandard tableaux of the hook: the corner j, a row of numbers ≥ j, and k different
+        # numbers > j below it.
         return sum(comb(degree - k - 1 + p - j, p - j) * comb(p - j, k) for j in range(1, p + 1))
 
     value = determinantal_hilbert_function(d, d, alpha, n) * comb(n + d * d_out - 1, n)
@@ -310,13 +370,25 @@ def _worded(d: int, d_out: int, a: int, n: int) -> int:
 
 
 def test_the_words_of_the_hilbert_function_are_what_is_predicted() -> None:
-    """At (3, 2, 2) they give 621 in degree 2, as ranks do; without the last part of the sentence they gave 630."""
+    """At (3, 2, 2) they give 621 in degree 2, as ranks do; without the last part of the sentence
+    they gave 630.
+    """
     words = comparisons.WORDS.comparisons["hilbert"].text
-    for part in ("C(n + d·d' − 1, n)", "1 ≤ i + j ≤ d − 2", "3·s_1(3, n)·s_1(d', n)", "8·s_1(3, n)·s_1(d', n)"):
+    for part in (
+        "C(n + d·d' − 1, n)",
+        "1 ≤ i + j ≤ d − 2",
+        "3·s_1(3, n)·s_1(d', n)",
+        "8·s_1(3, n)·s_1(d', n)",
+    ):
         assert part in words
     assert _worded(3, 2, 2, 2) == 621
-    assert implicitize(multigraded_attention(SingleLayerAttention(3, 2, 2)), 2).hilbert_function[2] == 621
+    assert (
+        implicitize(multigraded_attention(SingleLayerAttention(3, 2, 2)), 2).hilbert_function[2]
+        == 621
+    )
     for case in product(range(1, 5), range(1, 5), range(1, 5)):
         model = SingleLayerAttention(*case)
         if not no_prediction(model):
-            assert [_worded(*case, n) for n in range(6)] == [predicted_hilbert_function(model, n) for n in range(6)]
+            assert [_worded(*case, n) for n in range(6)] == [
+                predicted_hilbert_function(model, n) for n in range(6)
+            ]

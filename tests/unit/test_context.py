@@ -1,4 +1,6 @@
-"""The Macaulay2 of a computation: chosen by ``engine=``, by a ``with`` block, or that of the process."""
+"""The Macaulay2 of a computation: chosen by ``engine=``, by a ``with`` block, or that of the
+process.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_what_is_no_engine_and_unknown_keywords_are_refused(tmp_path: Path) -> N
         m2bridge.ideal("x^2 - y").degree()
 
 
-@pytest.mark.parametrize("function", [m2bridge.closure, m2bridge.singular_locus, m2bridge.certify, Ideal.radical])
+@pytest.mark.parametrize(
+    "function", [m2bridge.closure, m2bridge.singular_locus, m2bridge.certify, Ideal.radical]
+)
 def test_signatures_name_the_keywords(function: Any) -> None:
     parameters = inspect.signature(function).parameters
     for name in ("engine", "timeout"):

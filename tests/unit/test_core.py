@@ -1,4 +1,6 @@
-"""The core of a closure: its theorem's finite checks, its section counts against ranks, and planted mistakes."""
+"""The core of a closure: its theorem's finite checks, its section counts against ranks, and planted
+mistakes.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -16,7 +18,12 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import representations
-from m2bridge.families.attention.completeness import CoreSize, least_degree, section_count, sections_of
+from m2bridge.families.attention.completeness import (
+    CoreSize,
+    least_degree,
+    section_count,
+    sections_of,
+)
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.highest_weights import core
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -26,7 +33,13 @@ from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _multigraded_dimension
-from m2bridge.maps.completeness import Core, Equations, graded_source, low_degree_equations, prove_by_core
+from m2bridge.maps.completeness import (
+    Core,
+    Equations,
+    graded_source,
+    low_degree_equations,
+    prove_by_core,
+)
 from m2bridge.maps.map_model import as_model
 from tests.exact_ideals import series_of
 from tests.hilbert_by_ranks import hilbert_function
@@ -52,12 +65,22 @@ def test_size_of_the_core_and_degree_of_the_minors_outside(case: tuple[int, int,
 
 
 def test_bounds() -> None:
-    bounds = {(2, 1, 2): 4, (2, 2, 2): 4, (3, 2, 1): 5, (3, 2, 2): 5, (3, 3, 2): 5, (4, 4, 1): 6, (4, 2, 2): 6}
+    bounds = {
+        (2, 1, 2): 4,
+        (2, 2, 2): 4,
+        (3, 2, 1): 5,
+        (3, 2, 2): 5,
+        (3, 3, 2): 5,
+        (4, 4, 1): 6,
+        (4, 2, 2): 6,
+    }
     assert {size: coordinate_ring(CoreSize(*size)).bound for size in bounds} == bounds
 
 
 def test_the_bound_is_that_of_the_lemmas() -> None:
-    """The largest of those for t_1(S) and t_2(M), the latter over all hooks; the same with A and Vᵀ exchanged."""
+    """The largest of those for t_1(S) and t_2(M), the latter over all hooks; the same with A and Vᵀ
+    exchanged.
+    """
     for m, e, f in product(range(2, 7), range(1, 7), range(1, 7)):
         if max(e, f) <= m <= e + f:
             hooks = [max(i, j) + 1 for i in range(e) for j in range(f) if 1 <= i + j <= m - 2]
@@ -96,14 +119,18 @@ def second_syzygies(degrees: Vector, degree: int, size: int = 3) -> int:
     vertices = [j for j in range(len(coordinates)) if divides((j,))]
     edges = [face for face in combinations(vertices, 2) if divides(face)]
     number = {edge: i for i, edge in enumerate(edges)}
-    triangles = [(*edge, c) for edge in edges for c in vertices if c > edge[1] and divides((*edge, c))]
+    triangles = [
+        (*edge, c) for edge in edges for c in vertices if c > edge[1] and divides((*edge, c))
+    ]
     boundaries = [{number[b, c]: 1, number[a, c]: -1, number[a, b]: 1} for a, b, c in triangles]
     return len(edges) - rank_modulo([{a: -1, b: 1} for a, b in edges]) - rank_modulo(boundaries)
 
 
 def rank_modulo(rows: list[dict[int, int]]) -> int:
     """Modulo a prime, which can only make a homology larger."""
-    matrix = flint.nmod_mat(len(rows), 1 + max((j for row in rows for j in row), default=0), LARGE_PRIME)
+    matrix = flint.nmod_mat(
+        len(rows), 1 + max((j for row in rows for j in row), default=0), LARGE_PRIME
+    )
     for i, row in enumerate(rows):
         for j, value in row.items():
             matrix[i, j] = value % LARGE_PRIME
@@ -118,7 +145,9 @@ def test_segre_veronese_varieties_have_linear_syzygies_of_their_quadrics() -> No
 
 
 def antisymmetric_torsion(place: int, degree: int, size: int = 4) -> int:
-    """Tor_place of ⊕ Λ²S_nY over Sym(S²Y), dim Y = size, in the most balanced weight of a degree."""
+    """Tor_place of ⊕ Λ²S_nY over Sym(S²Y), dim Y = size, in the most balanced weight of a
+    degree.
+    """
     weight = balanced(2 * degree, size)
     ranks, dimensions = [], []
     for i in (place + 1, place):
@@ -127,7 +156,9 @@ def antisymmetric_torsion(place: int, degree: int, size: int = 4) -> int:
     return dimensions[1] - ranks[0] - ranks[1]
 
 
-def koszul_basis(i: int, n: int, weight: Vector) -> Iterator[tuple[tuple[Vector, ...], Vector, Vector]]:
+def koszul_basis(
+    i: int, n: int, weight: Vector
+) -> Iterator[tuple[tuple[Vector, ...], Vector, Vector]]:
     """The wedge of i coordinates y_p y_q, and u ∧ v for monomials u < v of degree n."""
     if n < 0:
         return
@@ -146,7 +177,9 @@ def koszul_differentials(i: int, n: int, weight: Vector) -> Iterator[dict[object
         image: Counter[object] = Counter()
         for position, factor in enumerate(wedge):
             rest = wedge[:position] + wedge[position + 1 :]
-            for first in {tuple(int(j == p) for j in range(len(u))) for p in range(len(u)) if factor[p]}:
+            for first in {
+                tuple(int(j == p) for j in range(len(u))) for p in range(len(u)) if factor[p]
+            }:
                 left = tuple(a + b for a, b in zip(u, first, strict=True))
                 right = tuple(a + c - b for a, b, c in zip(v, first, factor, strict=True))
                 if left != right:
@@ -156,23 +189,35 @@ def koszul_differentials(i: int, n: int, weight: Vector) -> Iterator[dict[object
 
 
 def test_antisymmetric_functions_have_linear_relations() -> None:
-    """Lemma 5: Tor_i in degree i + 1 only for i ≤ 2; its regularity 3 bounds the degrees. Tor_3 is in degree 6."""
+    """Lemma 5: Tor_i in degree i + 1 only for i ≤ 2; its regularity 3 bounds the degrees. Tor_3 is
+    in degree 6.
+    """
     torsion = {(i, n): antisymmetric_torsion(i, n) for i in range(4) for n in range(i, i + 4)}
     assert {key for key, value in torsion.items() if value} == {(0, 1), (1, 2), (2, 3), (3, 6)}
 
 
 def source_torsion(size: CoreSize, place: int, degree: int) -> int:
-    """Tor_place of the ring of the source, over the polynomial ring, in the most balanced weight of a degree."""
+    """Tor_place of the ring of the source, over the polynomial ring, in the most balanced weight of
+    a degree.
+    """
     ranks = [sparse_rank(source_differentials(size, i, degree)) for i in (place, place + 1)]
     return len(list(source_basis(size, place, degree))) - sum(ranks)
 
 
-def source_basis(size: CoreSize, i: int, degree: int) -> Iterator[tuple[tuple[Vector, ...], Vector, Vector]]:
-    """The wedge of i coordinates c_kipq, and a product of A_pi and one of V_kp, as numbers of (i, p) and (k, p)."""
+def source_basis(
+    size: CoreSize, i: int, degree: int
+) -> Iterator[tuple[tuple[Vector, ...], Vector, Vector]]:
+    """The wedge of i coordinates c_kipq, and a product of A_pi and one of V_kp, as numbers of (i,
+    p) and (k, p).
+    """
     m, e, f = size.variables, size.columns, size.rows
     weight = (*balanced(degree, e), *balanced(degree, f), *balanced(2 * degree, m))
     names = [
-        (j, e + k, e + f + p, e + f + q) for j in range(e) for k in range(f) for p in range(m) for q in range(p, m)
+        (j, e + k, e + f + p, e + f + q)
+        for j in range(e)
+        for k in range(f)
+        for p in range(m)
+        for q in range(p, m)
     ]
     for wedge in combinations(names, i):
         left = [w - sum(factor.count(place) for factor in wedge) for place, w in enumerate(weight)]
@@ -189,7 +234,10 @@ def permuted(left: list[int], length: int) -> Iterator[Vector]:
         yield ()
     for p, number in enumerate(left):
         if number:
-            yield from ((p, *rest) for rest in permuted([n - (j == p) for j, n in enumerate(left)], length - 1))
+            yield from (
+                (p, *rest)
+                for rest in permuted([n - (j == p) for j, n in enumerate(left)], length - 1)
+            )
 
 
 def source_differentials(size: CoreSize, i: int, degree: int) -> Iterator[dict[object, int]]:
@@ -206,7 +254,9 @@ def source_differentials(size: CoreSize, i: int, degree: int) -> Iterator[dict[o
 
 @pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 2), (3, 2, 1)], ids=str)
 def test_the_source_has_generators_and_relations_of_low_degree(size: tuple[int, int, int]) -> None:
-    """Generators Λⁿ ⊗ Λⁿ ⊗ Λ²ⁿ, of which every weight is seen in the balanced one; relations of degree ≤ 3 here."""
+    """Generators Λⁿ ⊗ Λⁿ ⊗ Λ²ⁿ, of which every weight is seen in the balanced one; relations of
+    degree ≤ 3 here.
+    """
     core_size = CoreSize(*size)
     most = min(core_size.columns, core_size.rows, core_size.variables // 2)
     generators = {n for n in range(5) if source_torsion(core_size, 0, n)}
@@ -224,7 +274,9 @@ def map_of(size: CoreSize) -> MultigradedMap:
     value = dict(zip(source.variables, source.sympy_ring.gens, strict=True))
     images = {
         reduced_name((k, i, p, q)): coordinate(
-            (k, i, p, q), lambda p, i: value[f"A_{p + 1}_{i + 1}"], lambda k, p: value[f"V_{k + 1}_{p + 1}"]
+            (k, i, p, q),
+            lambda p, i: value[f"A_{p + 1}_{i + 1}"],
+            lambda k, p: value[f"V_{k + 1}_{p + 1}"],
         )
         for k, i in product(range(size.rows), range(size.columns))
         for p, q in combinations_with_replacement(range(m), 2)
@@ -249,23 +301,34 @@ def test_hilbert_functions_are_bounded_by_sections_and_reach_them(
     size: CoreSize, last: int, excess: dict[int, int]
 ) -> None:
     values = hilbert_function(map_of(size), last, seed=1).values
-    counts = [section_count(size.columns, size.rows, size.variables, size.columns, n) for n in range(last + 1)]
-    assert {n: c - v for n, (c, v) in enumerate(zip(counts, values, strict=True)) if c != v} == excess
+    counts = [
+        section_count(size.columns, size.rows, size.variables, size.columns, n)
+        for n in range(last + 1)
+    ]
+    assert {
+        n: c - v for n, (c, v) in enumerate(zip(counts, values, strict=True)) if c != v
+    } == excess
 
 
 @pytest.mark.parametrize("case", [(4, 2, 2), (5, 3, 4), (6, 2, 3), (3, 3, 3)], ids=str)
 def test_sections_have_the_degree_of_the_closure(case: tuple[int, int, int]) -> None:
-    """Where nothing was predicted too: the leading coefficient of h is the degree over the factorial."""
+    """Where nothing was predicted too: the leading coefficient of h is the degree over the
+    factorial.
+    """
     model = SingleLayerAttention(*case)
     size = dimension_formula(model)
-    value = sum((-1) ** (size - 1 - n) * comb(size - 1, n) * sections_of(model, n + 1) for n in range(size))
+    value = sum(
+        (-1) ** (size - 1 - n) * comb(size - 1, n) * sections_of(model, n + 1) for n in range(size)
+    )
     assert value == degree_formula(model)
 
 
 # Multiplicity spaces.
 
 
-@pytest.mark.parametrize("size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(2, 1, 1), (2, 2, 1), (2, 1, 2), (2, 2, 2), (3, 2, 1), (3, 3, 1)], ids=str
+)
 def test_no_generators_just_above_the_bound(size: tuple[int, int, int]) -> None:
     """What the theorem says and the program does not look for: in degree B + 1 there are none."""
     core_size = CoreSize(*size)
@@ -288,7 +351,9 @@ def core_of(model: SingleLayerAttention) -> Core:
 
 @pytest.mark.parametrize("case", [(2, 1, 1), (2, 2, 1), (2, 2, 2), (3, 1, 1)], ids=str)
 def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
-    """The series of the same generators by the checker, over QQ; that ``verify`` accepts them is an engine test."""
+    """The series of the same generators by the checker, over QQ; that ``verify`` accepts them is an
+    engine test.
+    """
     model = SingleLayerAttention(*case)
     proved = prove_by_core(known(model, 1), core_of(model))
     generators = list(proved.implicitization.sparse_generators())
@@ -298,7 +363,9 @@ def test_a_groebner_basis_agrees(case: tuple[int, int, int]) -> None:
 
 
 def test_generators_of_higher_degree_are_found() -> None:
-    """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the sections at first."""
+    """(3, 2, 2) needs degree 5, after degrees 2, 3 and 4; the Hilbert function is below the
+    sections at first.
+    """
     model = SingleLayerAttention(3, 2, 2)
     proved = prove_by_core(known(model, 2), core_of(model))
     assert proved.implicitization.generator_counts == {2: 45, 3: 136, 4: 675, 5: 4770}
@@ -309,7 +376,10 @@ def test_generators_of_higher_degree_are_found() -> None:
 def test_planted_mistakes_are_contradictions() -> None:
     model = SingleLayerAttention(2, 2)
     right, other = core_of(model), core_of(SingleLayerAttention(2, 3))
-    wrong = [replace(right, hilbert_series=other.hilbert_series), replace(right, representations=other.representations)]
+    wrong = [
+        replace(right, hilbert_series=other.hilbert_series),
+        replace(right, representations=other.representations),
+    ]
     wrong += [replace(right, representations=lambda: right.representations()[1:])]
     for planted in wrong:
         with pytest.raises(ContradictionError):
@@ -321,11 +391,16 @@ def test_planted_mistakes_are_contradictions() -> None:
 
 
 def test_what_decides_nothing_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sections that are too many: the Hilbert function is not theirs in any degree that could decide."""
+    """Sections that are too many: the Hilbert function is not theirs in any degree that could
+    decide.
+    """
     model, right = SingleLayerAttention(2, 2), representations.section_multiplicities
 
     def more(size: CoreSize, n: int) -> dict[Shapes, int]:
-        return {kind: number + (n >= 3 and kind == ((n,), (n,), (2 * n,))) for kind, number in right(size, n).items()}
+        return {
+            kind: number + (n >= 3 and kind == ((n,), (n,), (2 * n,)))
+            for kind, number in right(size, n).items()
+        }
 
     monkeypatch.setattr(representations, "section_multiplicities", more)
     forget()
@@ -360,7 +435,11 @@ def test_what_is_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 2)
     monkeypatch.setattr("m2bridge.maps.completeness.MOST_MONOMIALS", 1000)
     found = prove_by_core(known(model, 2), core_of(model))
-    assert (found.all_generators, found.implicitization.max_degree, found.unfinished) == (False, 2, "")
+    assert (found.all_generators, found.implicitization.max_degree, found.unfinished) == (
+        False,
+        2,
+        "",
+    )
     assert found.series is not None
     assert [part.dimension for part in found.representations or ()] == [5, 5, 5]
     assert core(SingleLayerAttention(2, 1, 2, 1), "full") is None
@@ -376,7 +455,9 @@ def test_full_coordinates_have_the_same_core(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_dimension_that_ranks_refute_stops_the_run() -> None:
-    """The dimension of a proved Hilbert series is held against ranks of the differential, which know no ideal."""
+    """The dimension of a proved Hilbert series is held against ranks of the differential, which
+    know no ideal.
+    """
     model = SingleLayerAttention(2, 1, 1)
     proved = prove_by_core(known(model, 1), core_of(model))
     assert proved.series is not None

@@ -17,9 +17,18 @@ from m2bridge.certificates.schema import Certificate, write
 from m2bridge.checker.verify import verify
 from m2bridge.cli import commands
 from m2bridge.crosscheck.certify import certify_all, question_of, questions
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TimeLimitError,
+)
 from m2bridge.families import family
-from m2bridge.families.deep_attention.all_sizes import checker as checked, family as every_size, layers
+from m2bridge.families.deep_attention.all_sizes import (
+    checker as checked,
+    family as every_size,
+    layers,
+)
 from m2bridge.families.deep_attention.all_sizes.family import (
     EVERY_NETWORK,
     cross_check_deep_attention,
@@ -49,23 +58,29 @@ from m2bridge.families.deep_attention.observation import observe
 from tests.changing import changed, leaves, others
 from tests.deep import jacobian_rank, softmax_rank
 
-# Deep attention for all sizes at once: what is counted, what is predicted, and that planted mistakes are noticed.
+# Deep attention for all sizes at once: what is counted, what is predicted, and that planted
+# mistakes are noticed.
 
 STATED = {statement.key: statement for statement in every_size.STATED}
 
 
 def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     found = cross_check_deep_attention()
-    assert [(v.statement, v.decision) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
+    assert [(v.statement, v.decision) for v in found.verdicts] == [
+        (key, "CONFIRMED") for key in STATED
+    ]
     outside = {
-        v.statement: [(example["network"], example["computed"]) for example in v.outside] for v in found.verdicts
+        v.statement: [(example["network"], example["computed"]) for example in v.outside]
+        for v in found.verdicts
     }
     assert outside["3.8"] == [("2-1-a2-t1", 4), ("2-2-2-a1-2-t2", 8), ("2-3-1-a2-2-t2", 8)]
     assert not outside["L"] + outside["S"] + outside["V"]
 
 
 def test_what_is_counted_is_the_rank() -> None:
-    """Of the differential over QQ of the definition, by tangents, in other code; four layers are there as well."""
+    """Of the differential over QQ of the definition, by tangents, in other code; four layers are
+    there as well.
+    """
     random = Random(3)
     networks = [
         DeepAttention((2, 3, 2, 2, 2), (1, 2, 2, 1)),
@@ -79,10 +94,15 @@ def test_what_is_counted_is_the_rank() -> None:
 
 
 def test_what_is_counted_for_softmax_is_the_rank() -> None:
-    """With the weights of softmax as unknowns: for two different tokens, in other code; four layers as well."""
+    """With the weights of softmax as unknowns: for two different tokens, in other code; four layers
+    as well.
+    """
     random = Random(4)
     networks = [((2, 3, 2, 2, 1), (1, 2, 2, 1), 2), ((3, 1, 2), (2, 2), 3), ((4, 3, 4), (2, 3), 2)]
-    networks += [(small.widths, small.a, small.t + 1) for small in random.sample(small_networks("softmax"), 12)]
+    networks += [
+        (small.widths, small.a, small.t + 1)
+        for small in random.sample(small_networks("softmax"), 12)
+    ]
     for widths, a, t in networks:
         known = known_dimension(DeepAttention(widths, a, t, normalization="softmax"), "softmax")
         assert softmax_rank(widths, a, t, inputs=known + 5) == known, (widths, a, t)
@@ -116,9 +136,15 @@ WRONG = {
         prediction("L", layer=(*whole_matrices(WHOLE, 0), *symmetric_matrices(f"not {WHOLE}", 0))),
     ),
     "the skew parts are seen": ("L", prediction("L", layer=_moved("(t >= 2)"))),
-    "after the second layer of rank one": ("L", prediction("L", layer=_moved("(t >= 2 and p <= 1)"))),
+    "after the second layer of rank one": (
+        "L",
+        prediction("L", layer=_moved("(t >= 2 and p <= 1)")),
+    ),
     "as with several tokens": ("L", prediction("L", layer=_moved("(p = 0)"))),
-    "spans of one rank": ("V", prediction("V", spans=(("s + x <= r", "s + x"), ("s + x > r", "r")))),
+    "spans of one rank": (
+        "V",
+        prediction("V", spans=(("s + x <= r", "s + x"), ("s + x > r", "r"))),
+    ),
     "no subspaces": ("V", prediction("V", layer=(("", "x*(2*r - x)"),))),
     "Eq. 14 for all ranks": ("3.8", prediction("3.8", layer=equation(0))),
     "Eq. 16 with Eq. 14": ("3.10", prediction("3.10", layer=equation(1))),
@@ -150,7 +176,9 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
     smallest, computed, _ = SMALLEST[name]
     assert tuple(found.counterexample.values()) == SMALLEST[name]
     network = DeepAttention.from_key(smallest)
-    exact = observe(network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension")
+    exact = observe(
+        network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension"
+    )
     assert exact.exact_value == computed
 
 
@@ -164,7 +192,9 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
     ],
 )
 def test_more_is_assumed_than_the_statement_says(key: str, changes: dict[str, Any]) -> None:
-    """Such as Eq. 14 for Theorem L: the summands agree where it is assumed to apply, and it applies elsewhere."""
+    """Such as Eq. 14 for Theorem L: the summands agree where it is assumed to apply, and it applies
+    elsewhere.
+    """
     wrong = prediction(key, **changes)
     assert every_size.counts_alike(wrong)
     with pytest.raises(ContradictionError, match="more is assumed than"):
@@ -187,14 +217,18 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
-    monkeypatch.setattr(every_size, "counted", lambda what: (layers.counted(what)[0], LAYER.function(wrong)))
+    monkeypatch.setattr(
+        every_size, "counted", lambda what: (layers.counted(what)[0], LAYER.function(wrong))
+    )
     with pytest.raises(ContradictionError, match="counted layer by layer"):
         every_size.decide(STATED["L"], PREDICTIONS["L"])
 
 
 def test_an_identity_that_does_not_hold_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(layer_identities().values())
-    monkeypatch.setattr(layers, "layer_identities", lambda: {**layer_identities(), "determinant": False})
+    monkeypatch.setattr(
+        layers, "layer_identities", lambda: {**layer_identities(), "determinant": False}
+    )
     with pytest.raises(ContradictionError, match="determinant"):
         cross_check_deep_attention()
 
@@ -239,7 +273,9 @@ def test_blocks_are_all_patterns() -> None:
 
 def test_the_case_and_its_statements() -> None:
     chosen = family(EVERY_NETWORK.family)
-    assert chosen.from_json(EVERY_NETWORK.to_json()) == EVERY_NETWORK == chosen.from_key("all-sizes")
+    assert (
+        chosen.from_json(EVERY_NETWORK.to_json()) == EVERY_NETWORK == chosen.from_key("all-sizes")
+    )
     assert chosen.label(EVERY_NETWORK) == EVERY_NETWORK.family
     with pytest.raises(InvalidCaseError, match="all-sizes"):
         chosen.from_key("3-3-a1-t2")
@@ -266,15 +302,25 @@ def _lines() -> Iterator[tuple[list[str], int, str]]:
     yield [*deep, "--widths", "2,2"], 2, "--widths: has no meaning with --all-sizes"
     yield [*deep, "--skip"], 2, "--skip: has no meaning with --all-sizes"
     yield [*deep, "--field", "GF(7)"], 2, "--field: has no meaning with --all-sizes"
-    yield [*deep[:2], "polynomial-network", "--all-sizes"], 2, "--all-sizes: no statement about polynomial"
+    yield (
+        [*deep[:2], "polynomial-network", "--all-sizes"],
+        2,
+        "--all-sizes: no statement about polynomial",
+    )
     yield ["cross-check", "--family", EVERY_NETWORK.family], 2, "cross-checked by --all-sizes"
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "said"), list(_lines()), ids=lambda part: " ".join(part) if isinstance(part, list) else ""
+    ("line", "code", "said"),
+    list(_lines()),
+    ids=lambda part: " ".join(part) if isinstance(part, list) else "",
 )
 def test_the_command(
-    line: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    line: list[str],
+    code: int,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.argv", ["m2bridge", *line])
     assert commands.run() == code
@@ -294,7 +340,10 @@ def test_at_the_limit_the_verdicts_so_far_are_shown_and_none_is_certified(
         return verdict(statement)
 
     monkeypatch.setattr(every_size, "_verdict", limited_to_two)
-    monkeypatch.setattr("sys.argv", ["m2bridge", "cross-check", "--family", "deep-attention", "--all-sizes", "--json"])
+    monkeypatch.setattr(
+        "sys.argv",
+        ["m2bridge", "cross-check", "--family", "deep-attention", "--all-sizes", "--json"],
+    )
     assert commands.run() == 3
     data = json.loads(capsys.readouterr().out)
     assert [found["statement"] for found in data["verdicts"]] == decided
@@ -310,7 +359,8 @@ def test_predictions_are_of_known_kinds() -> None:
     assert {prediction.counts for prediction in layers.PREDICTIONS.values()} == set(LAYERS)
 
 
-# Certificates about deep attention for all sizes: accepted as they come, and rejected when anything is changed.
+# Certificates about deep attention for all sizes: accepted as they come, and rejected when anything
+# is changed.
 
 KEYS = tuple(questions(EVERY_NETWORK.family))
 
@@ -333,7 +383,11 @@ def test_what_is_certified_is_accepted(made: dict[str, Certificate], tmp_path: P
 @pytest.mark.parametrize("key", ["3.8", "3.5", "3.6"])
 def test_every_change_is_rejected(key: str, made: dict[str, Certificate]) -> None:
     tried = 0
-    content = {"evidence": made[key].evidence, "answer": made[key].answer, "trusted": made[key].trusted}
+    content = {
+        "evidence": made[key].evidence,
+        "answer": made[key].answer,
+        "trusted": made[key].trusted,
+    }
     for path, value in islice(leaves(content), 0, None, 2):
         for other in others(value):
             assert not verify(changed(made[key], path, other)).accepted, (path, other)
@@ -373,7 +427,9 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("transposed", lambda A: A),
     ],
 )
-def test_a_mistake_of_the_checker_is_noticed(name: str, planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_of_the_checker_is_noticed(
+    name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(checked, name, planted)
     checked._evidence.cache_clear()
     checked.content.cache_clear()
@@ -388,5 +444,7 @@ def test_both_sides_count_alike() -> None:
     for normalization in ("none", "softmax"):
         for network in small_networks(normalization)[::17]:
             case = read(network.to_json())
-            assert upper_bound(case) == known_dimension(network, "softmax" if case.softmax else "lightning")
+            assert upper_bound(case) == known_dimension(
+                network, "softmax" if case.softmax else "lightning"
+            )
             assert virtual(case, len(case.a)) == known_dimension(network, "virtual_weights")

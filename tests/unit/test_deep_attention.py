@@ -1,4 +1,6 @@
-"""Deep attention: values, coordinates and dimensions against the definition, exact ranks over QQ, and known values."""
+"""Deep attention: values, coordinates and dimensions against the definition, exact ranks over QQ,
+and known values.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,15 @@ from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families import family
 from m2bridge.families.deep_attention import bounds, model, shape
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import Balls, EntryMatrix, Head, PowerSeries, Residues, gradient, output
+from m2bridge.families.deep_attention.network import (
+    Balls,
+    EntryMatrix,
+    Head,
+    PowerSeries,
+    Residues,
+    gradient,
+    output,
+)
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
@@ -70,16 +80,26 @@ def test_values_are_those_of_the_definition(
 def test_gradients_are_those_of_the_product_rule(
     widths: tuple[int, ...], a: tuple[int, ...], t: int, heads: int, skip: bool
 ) -> None:
-    """The derivative along any direction, from the function as a polynomial on a line of weights."""
+    """The derivative along any direction, from the function as a polynomial on a line of
+    weights.
+    """
     network = DeepAttention(widths, a, t, heads, skip)
     random = Random(4)
-    w, direction = ([random.randrange(LARGE_PRIME) for _ in range(network.parameter_count)] for _ in range(2))
+    w, direction = (
+        [random.randrange(LARGE_PRIME) for _ in range(network.parameter_count)] for _ in range(2)
+    )
     x = [random.randrange(LARGE_PRIME) for _ in range(network.input_count)]
     g = [random.randrange(LARGE_PRIME) for _ in range(network.output_count)]
     degree = 3 ** (len(a) + 1)
-    points = [[(u + s * v) % LARGE_PRIME for u, v in zip(w, direction, strict=True)] for s in range(degree + 1)]
+    points = [
+        [(u + s * v) % LARGE_PRIME for u, v in zip(w, direction, strict=True)]
+        for s in range(degree + 1)
+    ]
     X = [x[i : i + t] for i in range(0, len(x), t)]
-    values = [sum(map(int.__mul__, g, chain.from_iterable(network.evaluate(point, X)))) for point in points]
+    values = [
+        sum(map(int.__mul__, g, chain.from_iterable(network.evaluate(point, X))))
+        for point in points
+    ]
     polynomial = _interpolated(values)
     (found,) = network.pullbacks(w, [x], [g], LARGE_PRIME)
     assert sum(map(int.__mul__, found, direction)) % LARGE_PRIME == int(polynomial[1])
@@ -90,7 +110,9 @@ def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
     """Along any direction in C_k, c_k and m, from the output as a polynomial on a line."""
     numbers, random = Residues(LARGE_PRIME), Random(5)
     draw = partial(random.randrange, 1, 1000)
-    start, direction = (bounds.random_block(DeepAttention(widths, widths[:-1]), draw) for _ in range(2))
+    start, direction = (
+        bounds.random_block(DeepAttention(widths, widths[:-1]), draw) for _ in range(2)
+    )
     X, G = (
         numbers.matrix([[random.randrange(LARGE_PRIME) for _ in range(2)] for _ in range(rows)])
         for rows in (start.size, 1)
@@ -98,10 +120,15 @@ def test_gradients_of_blocks(widths: tuple[int, ...]) -> None:
 
     def moved(s: int) -> bounds.Block:
         attention = tuple(
-            tuple(tuple(x + s * y for x, y in zip(row, other, strict=True)) for row, other in zip(A, B, strict=True))
+            tuple(
+                tuple(x + s * y for x, y in zip(row, other, strict=True))
+                for row, other in zip(A, B, strict=True)
+            )
             for A, B in zip(start.attention, direction.attention, strict=True)
         )
-        return bounds.Block(attention, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True)))
+        return bounds.Block(
+            attention, tuple(x + s * y for x, y in zip(start.row, direction.row, strict=True))
+        )
 
     values = []
     for s in range(15):
@@ -120,12 +147,16 @@ def _interpolated(values: list[int]) -> flint.nmod_poly:
         basis = flint.nmod_poly([y % LARGE_PRIME], LARGE_PRIME)
         for j in range(n):
             if j != i:
-                basis *= flint.nmod_poly([-j % LARGE_PRIME, 1], LARGE_PRIME) * pow(i - j, -1, LARGE_PRIME)
+                basis *= flint.nmod_poly([-j % LARGE_PRIME, 1], LARGE_PRIME) * pow(
+                    i - j, -1, LARGE_PRIME
+                )
         total += basis
     return total
 
 
-@pytest.mark.parametrize(("widths", "a", "t", "heads", "skip"), [case for case in SOME if case[2] > 1])
+@pytest.mark.parametrize(
+    ("widths", "a", "t", "heads", "skip"), [case for case in SOME if case[2] > 1]
+)
 def test_the_coordinates_give_the_function(
     widths: tuple[int, ...], a: tuple[int, ...], t: int, heads: int, skip: bool
 ) -> None:
@@ -139,7 +170,9 @@ def test_the_coordinates_give_the_function(
     expanded = network.parametrization()
     assert expanded.source.variables == network.parameter_names()
     found = [list(row) for row in X] if skip else [[0] * t for _ in range(widths[-1])]
-    for name, coefficient in zip(expanded.coordinates, expanded.evaluate(deep.flattened(weights, widths)), strict=True):
+    for name, coefficient in zip(
+        expanded.coordinates, expanded.evaluate(deep.flattened(weights, widths)), strict=True
+    ):
         k, i, *exponents = map(int, name.split("_")[1:])
         for s, e in zip(S, exponents, strict=True):
             coefficient *= s**e
@@ -149,7 +182,9 @@ def test_the_coordinates_give_the_function(
 
 
 def test_the_coordinates_of_few_tokens_are_coefficients() -> None:
-    """t < d_0: the first token as a polynomial in X, for integer weights; all coefficients are combinations of them."""
+    """t < d_0: the first token as a polynomial in X, for integer weights; all coefficients are
+    combinations of them.
+    """
     from sympy import Matrix, Poly, symbols
 
     network = DeepAttention((2, 2, 1), (1, 2), 1)
@@ -170,7 +205,13 @@ def test_the_coordinates_of_few_tokens_are_coefficients() -> None:
 @pytest.mark.parametrize(
     ("key", "count"),
     [
-        *(("2-2-1-a2-t2", 30), ("2-2-2-a2-t2", 60), ("2-2-1-a2-t1", 10), ("1-1-1-a1-t2", 1), ("2-1-1-a2-t2", 30)),
+        *(
+            ("2-2-1-a2-t2", 30),
+            ("2-2-2-a2-t2", 60),
+            ("2-2-1-a2-t1", 10),
+            ("1-1-1-a1-t2", 1),
+            ("2-1-1-a2-t2", 30),
+        ),
         *(("3-2-a2-t2", 36), ("3-1-1-a1-t1", 55), ("3-1-1-a1-t2", 315), ("3-1-1-a1-t3", 378)),
     ],
 )
@@ -200,7 +241,9 @@ def test_the_function_depends_on_the_virtual_weights(widths: tuple[int, ...]) ->
     for A in attention:
         T = T * T.transpose() * X.transpose() * flint.fmpz_mat(A) * X * T
     rows = [[int(x) for x in row] for row in X.table()]
-    assert network.evaluate(parameters, rows) == [[int(y) for y in row] for row in (flint.fmpz_mat(M) * X * T).table()]
+    assert network.evaluate(parameters, rows) == [
+        [int(y) for y in row] for row in (flint.fmpz_mat(M) * X * T).table()
+    ]
     with pytest.raises(InvalidCaseError, match="one head"):
         DeepAttention(widths, 2, 3, heads=2).virtual_weights([])
 
@@ -209,31 +252,57 @@ def proved(network: DeepAttention) -> int:
     """The dimension, which must be proved by every method."""
     found = dimension(network)
     assert found.agree
-    assert {finding.status for finding in found.findings} == {"proved"}, (network.key, found.findings)
+    assert {finding.status for finding in found.findings} == {"proved"}, (
+        network.key,
+        found.findings,
+    )
     assert found.dimension is not None
     return found.dimension
 
 
 @pytest.mark.parametrize(("widths", "a", "t", "value"), TABLE)
-def test_dimensions_that_are_known(widths: tuple[int, ...], a: tuple[int, ...], t: int, value: int) -> None:
+def test_dimensions_that_are_known(
+    widths: tuple[int, ...], a: tuple[int, ...], t: int, value: int
+) -> None:
     assert proved(DeepAttention(widths, a, t)) == value
 
 
 def test_dimensions_are_exact_ranks_over_the_rationals() -> None:
-    """(K, Q, V) are the columns, whatever the shape; the entries are found by tangents, not by the chain rule."""
-    shapes = [(w, a, t) for w in product((1, 2, 3), repeat=3) for a in product((1, 2), repeat=2) for t in (1, 2)]
-    shapes += [((2, 2, 2, 1), (2, 1, 2), 2), ((2, 1, 3, 2), (2, 2, 1), 2), ((1, 2, 1, 2), (1, 1, 1), 3)]
+    """(K, Q, V) are the columns, whatever the shape; the entries are found by tangents, not by the
+    chain rule.
+    """
+    shapes = [
+        (w, a, t)
+        for w in product((1, 2, 3), repeat=3)
+        for a in product((1, 2), repeat=2)
+        for t in (1, 2)
+    ]
+    shapes += [
+        ((2, 2, 2, 1), (2, 1, 2), 2),
+        ((2, 1, 3, 2), (2, 2, 1), 2),
+        ((1, 2, 1, 2), (1, 1, 1), 3),
+    ]
     for widths, a, t in Random(1).sample(shapes, 40):
         network = DeepAttention(widths, a, t)
-        assert deep.jacobian_rank(widths, a, t) == network.upper_bounds(0)[0].value == proved(network), (widths, a, t)
+        assert (
+            deep.jacobian_rank(widths, a, t) == network.upper_bounds(0)[0].value == proved(network)
+        ), (widths, a, t)
 
 
 @pytest.mark.parametrize(
     ("widths", "a", "t", "heads", "skip"),
     [
         *(((2, 2, 2), (2, 2), 2, 1, True), ((3, 3), (2,), 2, 1, True), ((2, 2), (1,), 1, 1, True)),
-        *(((3, 3), (2,), 2, 3, False), ((3, 1), (3,), 2, 2, False), ((2, 2, 2), (1, 2), 2, 2, False)),
-        *(((2, 2, 1), (2, 2), 2, 3, False), ((2, 2, 2), (2, 2), 1, 2, False), ((2, 2), (2,), 2, 5, True)),
+        *(
+            ((3, 3), (2,), 2, 3, False),
+            ((3, 1), (3,), 2, 2, False),
+            ((2, 2, 2), (1, 2), 2, 2, False),
+        ),
+        *(
+            ((2, 2, 1), (2, 2), 2, 3, False),
+            ((2, 2, 2), (2, 2), 1, 2, False),
+            ((2, 2), (2,), 2, 5, True),
+        ),
     ],
 )
 def test_heads_and_skips_are_exact_ranks_over_the_rationals(
@@ -243,7 +312,9 @@ def test_heads_and_skips_are_exact_ranks_over_the_rationals(
     assert deep.jacobian_rank(widths, a, t, heads, skip) == found.dimension <= found.upper.value
 
 
-@pytest.mark.parametrize(("d", "a", "heads", "value"), [(5, 3, 2, 49), (7, 4, 3, 135), (3, 3, 3, 18)])
+@pytest.mark.parametrize(
+    ("d", "a", "heads", "value"), [(5, 3, 2, 49), (7, 4, 3, 135), (3, 3, 3, 18)]
+)
 def test_exchanges_of_values_between_heads(d: int, a: int, heads: int, value: int) -> None:
     """With one output, heads whose row spaces meet have more symmetries than scalings."""
     assert proved(DeepAttention((d, 1), a, 2, heads)) == value
@@ -252,11 +323,15 @@ def test_exchanges_of_values_between_heads(d: int, a: int, heads: int, value: in
 def test_one_block_decides_all_small_networks() -> None:
     """No block falls short of its upper bound."""
     for layers, most in ((1, 4), (2, 3), (3, 2)):
-        for widths, a in product(product(range(1, most + 1), repeat=layers + 1), product((1, 2), repeat=layers)):
+        for widths, a in product(
+            product(range(1, most + 1), repeat=layers + 1), product((1, 2), repeat=layers)
+        ):
             for t, normalization in ((1, "none"), (2, "none"), (2, "softmax")):
                 network = DeepAttention(widths, a, t, normalization=normalization)
                 methods = bounds.formal_block if network.softmax else bounds.lightning_block
-                assert [bound.value for bound in methods(network)] == [shape.virtual_bound(network).value], network
+                assert [bound.value for bound in methods(network)] == [
+                    shape.virtual_bound(network).value
+                ], network
 
 
 @pytest.mark.parametrize(
@@ -268,29 +343,49 @@ def test_one_block_decides_all_small_networks() -> None:
             ((2, 3, 2), (2, 2), 2, 12),
             ((2, 2, 2), (2, 2), 1, 4),
         ),
-        *(((2, 1, 2), (2, 2), 2, 8), ((1, 1), (1,), 5, 2), ((2, 2, 2, 2), (2, 2, 2), 2, 16), ((4, 2), (3,), 2, 23)),
+        *(
+            ((2, 1, 2), (2, 2), 2, 8),
+            ((1, 1), (1,), 5, 2),
+            ((2, 2, 2, 2), (2, 2, 2), 2, 16),
+            ((4, 2), (3,), 2, 23),
+        ),
     ],
 )
 def test_softmax_has_the_dimension_of_the_virtual_weights(
     widths: tuple[int, ...], a: tuple[int, ...], t: int, value: int
 ) -> None:
-    """By blocks in power series, with exponentials as unknowns and in balls; and by the whole Jacobian matrix."""
+    """By blocks in power series, with exponentials as unknowns and in balls; and by the whole
+    Jacobian matrix.
+    """
     network = DeepAttention(widths, a, t, normalization="softmax")
     assert proved(network) == value
     if t > 1:
-        assert bounds._full_by_series(network).value == value == virtual_dimension(DeepAttention(widths, a))
+        assert (
+            bounds._full_by_series(network).value
+            == value
+            == virtual_dimension(DeepAttention(widths, a))
+        )
         assert len(list(network.lower_bounds(0))) == 3
 
 
 @pytest.mark.parametrize(
     ("widths", "heads", "skip", "value"),
-    [((3, 3), 2, False, 34), ((2, 2, 2), 1, True, 16), ((2, 2, 2), 2, False, 28), ((2, 2), 2, True, 16)],
+    [
+        ((3, 3), 2, False, 34),
+        ((2, 2, 2), 1, True, 16),
+        ((2, 2, 2), 2, False, 28),
+        ((2, 2), 2, True, 16),
+    ],
 )
-def test_softmax_with_heads_and_skips(widths: tuple[int, ...], heads: int, skip: bool, value: int) -> None:
+def test_softmax_with_heads_and_skips(
+    widths: tuple[int, ...], heads: int, skip: bool, value: int
+) -> None:
     assert proved(DeepAttention(widths, 2, 2, heads, skip, "softmax")) == value
 
 
-@pytest.mark.parametrize(("delta", "lightning", "softmax"), [(3, 23, 25), (5, 55, 57), (10, 170, 172)])
+@pytest.mark.parametrize(
+    ("delta", "lightning", "softmax"), [(3, 23, 25), (5, 55, 57), (10, 170, 172)]
+)
 def test_figure_3(delta: int, lightning: int, softmax: int) -> None:
     assert proved(DeepAttention((delta,) * 3, 2, 3)) == lightning
     assert proved(DeepAttention((delta,) * 3, 2, 3, normalization="softmax")) == softmax
@@ -319,7 +414,9 @@ def test_gauge() -> None:
         assert network.parameter_count - network.gauge_dimension() >= rank_result(network).lower
 
 
-def test_too_few_inputs_give_a_lower_bound_and_refute_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_inputs_give_a_lower_bound_and_refute_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert deep.jacobian_rank((3, 3, 3), (2, 2), 2, inputs=4) < 23
     monkeypatch.setattr("m2bridge.maps.rank.SPARE_ROWS", -6)
     monkeypatch.setattr(bounds, "lightning_block", lambda network: iter(()))
@@ -328,14 +425,21 @@ def test_too_few_inputs_give_a_lower_bound_and_refute_nothing(monkeypatch: pytes
 
 
 def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An upper bound that is too small meets a rank that exceeds it; one that is too large is not attained."""
+    """An upper bound that is too small meets a rank that exceeds it; one that is too large is not
+    attained.
+    """
     right = shape.reduced_dimension
-    for wrong in (lambda s, whole: right(s, whole) - 1, lambda s, whole: right(s, max(0, whole - 1))):
+    for wrong in (
+        lambda s, whole: right(s, whole) - 1,
+        lambda s, whole: right(s, max(0, whole - 1)),
+    ):
         monkeypatch.setattr(shape, "reduced_dimension", wrong)
         with pytest.raises(ContradictionError):
             dimension(DeepAttention((3, 3, 3), 2))
     monkeypatch.setattr(shape, "reduced_dimension", right)
-    monkeypatch.setattr(shape, "virtual_bound", lambda s: UpperBound(right(s, s.layers) - 2, "skew parts counted"))
+    monkeypatch.setattr(
+        shape, "virtual_bound", lambda s: UpperBound(right(s, s.layers) - 2, "skew parts counted")
+    )
     found = dimension(DeepAttention((3, 3, 3), (1, 2)))
     assert (found.dimension, found.status, found.upper.value) == (18, "lower bound", 20)
 
@@ -343,16 +447,22 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_bad_point_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block whose first matrix has rank one sees less of the second one."""
     for first, deciding in (((1, 1), (1, 1)), 0), (((1, 2), (1, 1)), 1):
-        monkeypatch.setattr(bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (1, 4)))
+        monkeypatch.setattr(
+            bounds, "random_block", lambda *_, C=first: bounds.Block((C, ((1, 2), (3, 5))), (1, 4))
+        )
         assert len(list(bounds.lightning_block(DeepAttention((3, 3, 3), 2)))) == deciding
 
 
 def test_exponentials_of_power_series() -> None:
     numbers = PowerSeries(LARGE_PRIME, 12, (1, 1))
     h = flint.nmod_poly([0, 3], LARGE_PRIME)
-    expected = [pow(3, k, LARGE_PRIME) * pow(factorial(k), -1, LARGE_PRIME) % LARGE_PRIME for k in range(12)]
+    expected = [
+        pow(3, k, LARGE_PRIME) * pow(factorial(k), -1, LARGE_PRIME) % LARGE_PRIME for k in range(12)
+    ]
     assert [int(c) for c in numbers._exponential(h).coeffs()] == expected
-    (columns,) = [list(zip(*numbers.normalized(numbers.matrix([[1, 2], [3, 4]])).rows, strict=True))]
+    (columns,) = [
+        list(zip(*numbers.normalized(numbers.matrix([[1, 2], [3, 4]])).rows, strict=True))
+    ]
     assert all(sum(column, flint.nmod_poly([0], LARGE_PRIME)) == 1 for column in columns)
 
 
@@ -365,7 +475,10 @@ def test_softmax_gradients_are_limits_of_difference_quotients(skip: bool) -> Non
 
         def matrix(rows: int, columns: int) -> flint.arb_mat:
             return numbers.matrix(
-                [[flint.fmpq(random.randrange(-9, 10), 7) for _ in range(columns)] for _ in range(rows)]
+                [
+                    [flint.fmpq(random.randrange(-9, 10), 7) for _ in range(columns)]
+                    for _ in range(rows)
+                ]
             )
 
         network = [(Head(matrix(2, 2), matrix(2, 2)),) for _ in range(2)]
@@ -378,9 +491,14 @@ def test_softmax_gradients_are_limits_of_difference_quotients(skip: bool) -> Non
             moved = {"A": head.A, "V": head.V} | {name: getattr(head, name) + direction * small}
             other = [(Head(**moved),) if j == k else layer for j, layer in enumerate(network)]
             difference = output(other, X, numbers, skip) + output(network, X, numbers, skip) * -1
-            quotient = sum(map(lambda g, d: g * d / small, G.entries(), difference.entries()), flint.arb(0))
+            quotient = sum(
+                map(lambda g, d: g * d / small, G.entries(), difference.entries()), flint.arb(0)
+            )
             (covector,) = found[k]
-            slope = sum(map(lambda g, d: g * d, getattr(covector, name).entries(), direction.entries()), flint.arb(0))
+            slope = sum(
+                map(lambda g, d: g * d, getattr(covector, name).entries(), direction.entries()),
+                flint.arb(0),
+            )
             assert abs(quotient - slope) < flint.arb(2) ** -100
             assert abs(slope) > flint.arb(2) ** -30
 
@@ -391,13 +509,17 @@ def test_series_matrices_multiply_like_polynomials() -> None:
     series = PowerSeries(LARGE_PRIME, 3, (1, 1))
     product_ = series.matrix(left) * series.matrix(right) + series.matrix(left).transpose()
     exact = numbers.matrix(left) * numbers.matrix(right) + numbers.matrix(left).transpose()
-    assert [int(entry[0]) for entry in product_.entries()] == [int(entry) for entry in exact.entries()]
+    assert [int(entry[0]) for entry in product_.entries()] == [
+        int(entry) for entry in exact.entries()
+    ]
     h = flint.nmod_poly([1, 1], LARGE_PRIME)
     product = EntryMatrix([[h]], series.times) * EntryMatrix([[h**2]], series.times)
     assert product.rows[0][0] == flint.nmod_poly([1, 3, 3], LARGE_PRIME)
 
 
-@pytest.mark.parametrize(("d", "d_out", "a", "t"), [(3, 2, 2, 2), (2, 1, 1, 2), (4, 2, 3, 3), (2, 2, 2, 1)])
+@pytest.mark.parametrize(
+    ("d", "d_out", "a", "t"), [(3, 2, 2, 2), (2, 1, 1, 2), (4, 2, 3, 3), (2, 2, 2, 1)]
+)
 def test_a_single_layer_is_single_layer_attention(d: int, d_out: int, a: int, t: int) -> None:
     network, single = DeepAttention((d, d_out), a, t), SingleLayerAttention(d, d_out, a, t)
     assert dimension(network).dimension == dimension(single).dimension
@@ -413,10 +535,19 @@ def test_a_single_layer_is_single_layer_attention(d: int, d_out: int, a: int, t:
 
 @pytest.mark.parametrize(
     ("widths", "degree", "counts"),
-    [((2, 1), 4, {4: 1}), ((2, 1, 1), 2, {2: 68}), ((2, 1, 2), 2, {2: 639}), ((3, 2), 3, {2: 45, 3: 136})],
+    [
+        ((2, 1), 4, {4: 1}),
+        ((2, 1, 1), 2, {2: 68}),
+        ((2, 1, 2), 2, {2: 639}),
+        ((3, 2), 3, {2: 45, 3: 136}),
+    ],
 )
-def test_closures_in_low_degree(widths: tuple[int, ...], degree: int, counts: dict[int, int]) -> None:
-    """Single layers as for the other family; two layers of width two have known numbers of quadrics."""
+def test_closures_in_low_degree(
+    widths: tuple[int, ...], degree: int, counts: dict[int, int]
+) -> None:
+    """Single layers as for the other family; two layers of width two have known numbers of
+    quadrics.
+    """
     found = implicitize(multigraded(DeepAttention(widths, 2).parametrization()), degree)
     assert found.generator_counts == counts
 
@@ -432,7 +563,11 @@ def test_a_network_is_a_model_with_capabilities() -> None:
 
 @pytest.mark.parametrize(
     "network",
-    [DeepAttention((3, 2, 4), (1, 2), 3), DeepAttention((2, 2), 3, 1, 2, True, "softmax"), DeepAttention((5, 1), 9)],
+    [
+        DeepAttention((3, 2, 4), (1, 2), 3),
+        DeepAttention((2, 2), 3, 1, 2, True, "softmax"),
+        DeepAttention((5, 1), 9),
+    ],
 )
 def test_a_case_in_all_its_forms(network: DeepAttention) -> None:
     chosen = family("deep-attention")
@@ -452,14 +587,24 @@ def test_a_case_in_all_its_forms(network: DeepAttention) -> None:
 @pytest.mark.parametrize(
     ("numbers", "option"),
     [
-        *(({"widths": (2,)}, "widths"), ({"widths": (2, 0)}, "widths"), ({"widths": "22"}, "widths")),
+        *(
+            ({"widths": (2,)}, "widths"),
+            ({"widths": (2, 0)}, "widths"),
+            ({"widths": "22"}, "widths"),
+        ),
         *(
             ({"widths": (2, 2.0)}, "widths"),
             ({"widths": (2,) * 1002}, "widths"),
             ({"a": ()}, "a"),
             ({"a": (1, 2, 3)}, "a"),
         ),
-        *(({"a": 0}, "a"), ({"t": 0}, "t"), ({"t": 10**9}, "t"), ({"heads": -1}, "heads"), ({"skip": 1}, "skip")),
+        *(
+            ({"a": 0}, "a"),
+            ({"t": 0}, "t"),
+            ({"t": 10**9}, "t"),
+            ({"heads": -1}, "heads"),
+            ({"skip": 1}, "skip"),
+        ),
         *(
             ({"skip": True, "widths": (2, 3, 2)}, "skip"),
             ({"normalization": "sigmoid"}, "normalization"),
@@ -474,7 +619,8 @@ def test_what_is_no_network_is_refused(numbers: dict[str, object], option: str) 
 
 
 @pytest.mark.parametrize(
-    "key", ["", "2-2", "2-a2-t2", "2-2-a2", "2-2-a2-t02", "2-2-a2-t2-soft", "2-2-a2-t2\n", "2-2-a2-2-t2"]
+    "key",
+    ["", "2-2", "2-a2-t2", "2-2-a2", "2-2-a2-t02", "2-2-a2-t2-soft", "2-2-a2-t2\n", "2-2-a2-2-t2"],
 )
 def test_keys_that_name_no_case(key: str) -> None:
     with pytest.raises(InvalidCaseError):
@@ -482,7 +628,9 @@ def test_keys_that_name_no_case(key: str) -> None:
 
 
 def run(*line: str) -> tuple[int, dict[str, object]]:
-    result = CliRunner().invoke(commands.cli, ["dimension", "--family", "deep-attention", *line, "--json"])
+    result = CliRunner().invoke(
+        commands.cli, ["dimension", "--family", "deep-attention", *line, "--json"]
+    )
     return result.exit_code, json.loads(result.output)
 
 
@@ -498,15 +646,29 @@ def test_the_command_gives_both_bounds() -> None:
 @pytest.mark.parametrize(
     ("line", "said", "value"),
     [
-        (("--widths", "64,64", "--a", "64", "--heads", "64"), "the matrix of the differential would have", 64 * 8128),
-        (("--widths", "32,64,32", "--a", "8", "--heads", "8", "--normalization", "softmax"), "too many", 8 * 5504),
+        (
+            ("--widths", "64,64", "--a", "64", "--heads", "64"),
+            "the matrix of the differential would have",
+            64 * 8128,
+        ),
+        (
+            ("--widths", "32,64,32", "--a", "8", "--heads", "8", "--normalization", "softmax"),
+            "too many",
+            8 * 5504,
+        ),
     ],
 )
 def test_what_is_too_large_has_an_upper_bound(
-    line: tuple[str, ...], said: str, value: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: tuple[str, ...],
+    said: str,
+    value: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And the exit code says that it is undecided."""
-    monkeypatch.setattr("sys.argv", ["m2bridge", "dimension", "--family", "deep-attention", *line, "--json"])
+    monkeypatch.setattr(
+        "sys.argv", ["m2bridge", "dimension", "--family", "deep-attention", *line, "--json"]
+    )
     assert commands.run() == 3
     found = json.loads(capsys.readouterr().out)
     assert (found["dimension"], found["upper_bound"]["value"]) == (None, value)
@@ -514,14 +676,25 @@ def test_what_is_too_large_has_an_upper_bound(
 
 
 def test_titles() -> None:
-    assert DeepAttention((64,) * 13, 16).title == "lightning self-attention of widths 13 × 64, a = 12 × 16, t = 2"
-    assert DeepAttention((3, 2), 2, 3, 2).title == "lightning self-attention of widths (3, 2), a = (2), t = 3, 2 heads"
+    assert (
+        DeepAttention((64,) * 13, 16).title
+        == "lightning self-attention of widths 13 × 64, a = 12 × 16, t = 2"
+    )
+    assert (
+        DeepAttention((3, 2), 2, 3, 2).title
+        == "lightning self-attention of widths (3, 2), a = (2), t = 3, 2 heads"
+    )
 
 
 def test_options_of_the_command() -> None:
     assert run("--widths", "3,3", "--a", "2", "--skip")[1]["dimension"] == 16
     assert run("--widths", "3,3", "--a", "2", "--heads", "2", "--t", "3")[1]["dimension"] == 32
-    assert run("--widths", "3,3,3", "--a", "2", "--normalization", "softmax", "--field", "QQ")[1]["dimension"] == 25
+    assert (
+        run("--widths", "3,3,3", "--a", "2", "--normalization", "softmax", "--field", "QQ")[1][
+            "dimension"
+        ]
+        == 25
+    )
     assert run("--widths", "2,2,2", "--a", "2", "--field", "GF(101)")[1]["dimension"] == 10
 
 
@@ -534,20 +707,49 @@ def test_options_of_the_command() -> None:
             "--a: must be one integer, or one for each of the 2 layers",
         ),
         (("dimension", "--widths", "3,0", "--a", "2"), "--widths: must be at least 1, not 0"),
-        (("dimension", "--widths", "3,2", "--a", "2", "--skip"), "--skip: needs widths that are all equal"),
-        (("dimension", "--widths", "3,2", "--a", "2", "--normalization", "soft"), "--normalization: must be none or"),
         (
-            ("dimension", "--widths", "3,2", "--a", "2", "--normalization", "softmax", "--field", "GF(7)"),
+            ("dimension", "--widths", "3,2", "--a", "2", "--skip"),
+            "--skip: needs widths that are all equal",
+        ),
+        (
+            ("dimension", "--widths", "3,2", "--a", "2", "--normalization", "soft"),
+            "--normalization: must be none or",
+        ),
+        (
+            (
+                "dimension",
+                "--widths",
+                "3,2",
+                "--a",
+                "2",
+                "--normalization",
+                "softmax",
+                "--field",
+                "GF(7)",
+            ),
             "--field: softmax has no meaning over GF(p)",
         ),
         (
-            ("closure", "--max-degree", "2", "--widths", "2,2", "--a", "2", "--normalization", "softmax"),
+            (
+                "closure",
+                "--max-degree",
+                "2",
+                "--widths",
+                "2,2",
+                "--a",
+                "2",
+                "--normalization",
+                "softmax",
+            ),
             "not polynomial",
         ),
     ],
 )
 def test_wrong_cases_get_one_line(
-    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.argv", ["m2bridge", line[0], "--family", "deep-attention", *line[1:]])
     assert commands.run() == 2
@@ -569,10 +771,16 @@ def test_the_number_of_layers_is_limited() -> None:
 
 
 def test_separate_heads_are_ranks() -> None:
-    """Of softmax at random weights by power series, of lightning by gradients; both without the theorem."""
+    """Of softmax at random weights by power series, of lightning by gradients; both without the
+    theorem.
+    """
     compared = 0
     for widths, a, heads, skip, t in product(
-        [(2, 2), (2, 1), (1, 2), (3, 2), (1, 1, 1), (2, 2, 2)], (1, 2), (1, 2, 3), (False, True), (2, 3)
+        [(2, 2), (2, 1), (1, 2), (3, 2), (1, 1, 1), (2, 2, 2)],
+        (1, 2),
+        (1, 2, 3),
+        (False, True),
+        (2, 3),
     ):
         if (skip and len(set(widths)) > 1) or (heads == 1 and not skip):
             continue
@@ -580,13 +788,19 @@ def test_separate_heads_are_ranks() -> None:
         betas = [min(pair) for pair in pairwise(widths)]
         if network.parameter_count < 32 and shape.are_separate(network, betas):
             found = next(bounds.softmax_bounds(network, 0))
-            assert (found.value, "series" in found.method) == (shape.bound_by_ranks(network, betas).value, True)
+            assert (found.value, "series" in found.method) == (
+                shape.bound_by_ranks(network, betas).value,
+                True,
+            )
             compared += 1
     for d, d_out, a, heads in product((3, 4, 5), (1, 2, 3), (1, 2), (2, 3)):
         network = DeepAttention((d, d_out), a, 2, heads)
         betas = [min(d, d_out)]
         if shape.are_separate(network, betas):
-            assert next(bounds.lightning_bounds(network, 0)).value == shape.bound_by_ranks(network, betas).value
+            assert (
+                next(bounds.lightning_bounds(network, 0)).value
+                == shape.bound_by_ranks(network, betas).value
+            )
             compared += 1
     assert compared > 40
 

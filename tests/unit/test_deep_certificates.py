@@ -35,7 +35,11 @@ from tests.changing import changed, leaves, others
 from tests.limits import RecordedEngine
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "deep"
-KEYS = tuple(key for key, question in questions(NAME).items() if not question.needs_engine(DeepAttention((2, 2), 1)))
+KEYS = tuple(
+    key
+    for key, question in questions(NAME).items()
+    if not question.needs_engine(DeepAttention((2, 2), 1))
+)
 KINDS = [
     DeepAttention((3, 3, 3), (1, 2)),
     DeepAttention((2, 3, 1, 2), (2, 1, 1)),
@@ -70,7 +74,9 @@ def test_a_sample_is_accepted(path: Path) -> None:
 
 
 def test_what_is_certified() -> None:
-    """All statements; fibres and closedness, for which Macaulay2 is started, only where they are asked for."""
+    """All statements; fibres and closedness, for which Macaulay2 is started, only where they are
+    asked for.
+    """
     assert set(questions(NAME)) == {statement.key for statement in STATEMENTS}
     assert set(KEYS) == set(questions(NAME)) - {"3.7", "fibre", "closed"}
     network = DeepAttention((3, 3, 3), 2, 3)
@@ -82,13 +88,21 @@ def test_what_is_certified() -> None:
 def test_verdicts_of_certificates() -> None:
     (about,) = certify_all(KINDS[0], ["3.8"])
     (verdict,) = about.answer["verdicts"]
-    assert (verdict["verdict"], verdict["predicted"], verdict["observed"]) == ("NOT_APPLICABLE", 20, 18)
+    assert (verdict["verdict"], verdict["predicted"], verdict["observed"]) == (
+        "NOT_APPLICABLE",
+        20,
+        18,
+    )
     (about,) = certify_all(DeepAttention((2, 2, 2), 2, skip=True), ["skip"])
     found = {verdict["part"]: verdict["verdict"] for verdict in about.answer["verdicts"]}
     assert found == {"scalings": "REFUTED", "one-to-one": "REFUTED", "dimension": "CONFIRMED"}
     (about,) = certify_all(DeepAttention((2, 2), 2, skip=True, normalization="softmax"), ["skip"])
     found = {verdict["part"]: verdict["verdict"] for verdict in about.answer["verdicts"]}
-    assert found == {"scalings": "NOT_APPLICABLE", "one-to-one": "UNDECIDED", "dimension": "UNDECIDED"}
+    assert found == {
+        "scalings": "NOT_APPLICABLE",
+        "one-to-one": "UNDECIDED",
+        "dimension": "UNDECIDED",
+    }
     assert about.evidence == {}
     vacuous, *rows = questions(NAME)["skip"].rows(about)
     assert vacuous.reason.startswith("vacuous for softmax")
@@ -106,7 +120,11 @@ def test_every_change_of_a_number_is_rejected() -> None:
             content = {"evidence": certificate.evidence, "answer": certificate.answer}
             for path, value in leaves(content):
                 for other in others(value):
-                    assert not verify(changed(certificate, path, other)).accepted, (path, value, other)
+                    assert not verify(changed(certificate, path, other)).accepted, (
+                        path,
+                        value,
+                        other,
+                    )
                     tried += 1
     assert tried > 200
 
@@ -118,12 +136,16 @@ def test_a_certificate_of_another_network_is_rejected() -> None:
     for path, value in leaves(certificate.case):
         if path[0] == "skip":
             continue
-        moved = changed(certificate, ("case", *path), value + 1 if isinstance(value, int) else "softmax")
+        moved = changed(
+            certificate, ("case", *path), value + 1 if isinstance(value, int) else "softmax"
+        )
         assert not verify(moved).accepted
         network = DeepAttention(**moved.case)
         (own,) = certify_all(network, ["L"])
         named = replace(moved, name=own.name).sealed()
-        assert verify(named).accepted == ((own.answer, own.evidence) == (named.answer, named.evidence))
+        assert verify(named).accepted == (
+            (own.answer, own.evidence) == (named.answer, named.evidence)
+        )
         same += verify(named).accepted
     assert 1 <= same <= 3  # the dimension is the same for all t ≥ 2
 
@@ -148,7 +170,9 @@ HUGE = 10**8
     ],
     ids=str,
 )
-def test_what_is_large_is_priced_before_it_is_made(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_large_is_priced_before_it_is_made(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the answer is, it takes no matrices with more than some millions of entries."""
     entries = 0
 
@@ -193,7 +217,12 @@ def test_cases_that_do_not_exist(case: dict[str, Any]) -> None:
 
 
 PLANTED = [
-    ("seen_dimension", lambda n: virtual_dimension(n) - n.layers, DeepAttention((3, 3, 3), (1, 2)), "L"),
+    (
+        "seen_dimension",
+        lambda n: virtual_dimension(n) - n.layers,
+        DeepAttention((3, 3, 3), (1, 2)),
+        "L",
+    ),
     ("seen_dimension", lambda n: virtual_dimension(n), DeepAttention((2, 2, 2), 2), "L"),
     ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
     ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
@@ -204,7 +233,9 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize(("formula", "wrong", "network", "key"), PLANTED, ids=[f"{p[0]}-{p[2].key}" for p in PLANTED])
+@pytest.mark.parametrize(
+    ("formula", "wrong", "network", "key"), PLANTED, ids=[f"{p[0]}-{p[2].key}" for p in PLANTED]
+)
 def test_a_maker_with_a_wrong_prediction_is_found_out(
     monkeypatch: pytest.MonkeyPatch, formula: str, wrong: Any, network: DeepAttention, key: str
 ) -> None:
@@ -224,12 +255,18 @@ def test_a_maker_with_a_wrong_bound_is_found_out(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(certified, "seen_dimension", lambda network: 20)
     monkeypatch.setattr(shape, "reduced_dimension", lambda network, whole: 22)
     (found,) = certify_all(network, ["3.8"])
-    assert found.evidence["dimension"]["lower_bound"] == found.evidence["dimension"]["upper_bound"] == 20
+    assert (
+        found.evidence["dimension"]["lower_bound"]
+        == found.evidence["dimension"]["upper_bound"]
+        == 20
+    )
     assert verify(found).outcome == "rejected"
 
 
 def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A matrix of too small a rank, so the block decides nothing; the checker has its point from the seed."""
+    """A matrix of too small a rank, so the block decides nothing; the checker has its point from
+    the seed.
+    """
     bad = bounds.random_block
 
     def of_rank_one(shape: Any, draws: Any) -> Any:
@@ -245,12 +282,18 @@ def test_a_maker_with_a_bad_point_is_found_out(monkeypatch: pytest.MonkeyPatch) 
 def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
     """Written twice: flags and codimensions there, subspaces here."""
     random, compared = Random(7), 0
-    for layers, t, heads, skip, sigma in product((1, 2, 3), (1, 2, 3), (1, 2, 5), (False, True), ("none", "softmax")):
+    for layers, t, heads, skip, sigma in product(
+        (1, 2, 3), (1, 2, 3), (1, 2, 5), (False, True), ("none", "softmax")
+    ):
         for _ in range(30):
             widths = (
-                [random.randint(1, 5)] * (layers + 1) if skip else [random.randint(1, 5) for _ in range(layers + 1)]
+                [random.randint(1, 5)] * (layers + 1)
+                if skip
+                else [random.randint(1, 5) for _ in range(layers + 1)]
             )
-            network = DeepAttention(widths, [random.randint(1, 6) for _ in range(layers)], t, heads, skip, sigma)
+            network = DeepAttention(
+                widths, [random.randint(1, 6) for _ in range(layers)], t, heads, skip, sigma
+            )
             assert upper_bound(read(network.to_json())) == network.upper_bounds(0)[0].value, network
             assert FAMILY.label(network) == family_name(network)
             compared += 1
@@ -283,9 +326,19 @@ def test_grids_have_every_combination_of_ranks() -> None:
     found = grid(chosen, {"widths": "1..2,2,3", "a": "1..3"})
     assert len(found) == len(set(found)) == 2 * 9
     assert {network.a for network in found} == set(product((1, 2, 3), repeat=2))
-    assert {network.a for network in grid(chosen, {"widths": "2,2,3", "a": "1..2,3"})} == {(1, 3), (2, 3)}
+    assert {network.a for network in grid(chosen, {"widths": "2,2,3", "a": "1..2,3"})} == {
+        (1, 3),
+        (2, 3),
+    }
     softmax = grid(
-        chosen, {"widths": "2,2", "a": "1", "normalization": "none,softmax", "heads": "1..2", "skip": "true"}
+        chosen,
+        {
+            "widths": "2,2",
+            "a": "1",
+            "normalization": "none,softmax",
+            "heads": "1..2",
+            "skip": "true",
+        },
     )
     assert len(softmax) == 4
     assert all(network.skip for network in softmax)
@@ -296,7 +349,9 @@ def test_grids_have_every_combination_of_ranks() -> None:
 
 
 def test_a_statement_that_does_not_apply_is_certified_and_verified_at_once(tmp_path: Path) -> None:
-    """Planted: no engine at all. A fibre in 25 unknowns, which nobody asked for, took all memory before."""
+    """Planted: no engine at all. A fibre in 25 unknowns, which nobody asked for, took all memory
+    before.
+    """
     network = DeepAttention((3, 3, 3), (1, 2))
     with using(RecordedEngine(tmp_path)):
         (certificate,) = certify_all(network, ["3.7"])

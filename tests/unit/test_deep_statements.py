@@ -14,20 +14,36 @@ from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import using
 from m2bridge.errors import ContradictionError, EngineNotFoundError, TooLargeError
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
-from m2bridge.families.deep_attention.checker import fibres, fibres as limit, observables as checker_observables
+from m2bridge.families.deep_attention.checker import (
+    fibres,
+    fibres as limit,
+    observables as checker_observables,
+)
 from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, read
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVERS, can_be_certified, observe
-from m2bridge.families.deep_attention.shape import reduced_dimension, seen_dimension, virtual_dimension
-from m2bridge.families.deep_attention.statements import STATEMENTS, equation_14, equation_16, expectations
+from m2bridge.families.deep_attention.shape import (
+    reduced_dimension,
+    seen_dimension,
+    virtual_dimension,
+)
+from m2bridge.families.deep_attention.statements import (
+    STATEMENTS,
+    equation_14,
+    equation_16,
+    expectations,
+)
 from m2bridge.maps.statement import GlobalStatement
 from tests.limits import RecordedEngine
 
-# Statements about deep attention: predictions against dimensions proved by ranks; wrong versions are noticed.
+# Statements about deep attention: predictions against dimensions proved by ranks; wrong versions
+# are noticed.
 
 BY_NAME = {f"{statement.key} {statement.part}".strip(): statement for statement in STATEMENTS}
-OF_DIMENSIONS = {name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"}
+OF_DIMENSIONS = {
+    name: statement for name, statement in BY_NAME.items() if statement.observable == "dimension"
+}
 
 
 def observed(network: DeepAttention) -> int:
@@ -45,12 +61,19 @@ def refuted(statement: GlobalStatement[DeepAttention], network: DeepAttention) -
 
 def networks() -> list[DeepAttention]:
     shapes = [(w, a) for w in product((1, 2, 3), repeat=3) for a in product((1, 2), repeat=2)]
-    shapes += [(w, (2, 1, 2)) for w in product((1, 2), repeat=4)] + [(w, (2,)) for w in product((1, 2, 3), repeat=2)]
+    shapes += [(w, (2, 1, 2)) for w in product((1, 2), repeat=4)] + [
+        (w, (2,)) for w in product((1, 2, 3), repeat=2)
+    ]
     found = [DeepAttention(w, a, t) for (w, a) in shapes for t in (1, 2)]
     found += [replace(network, normalization="softmax") for network in found[::3]]
-    found += [DeepAttention((d, d, d), a, t, skip=True) for d, a, t in product((1, 2, 3), (1, 2), (1, 2))]
+    found += [
+        DeepAttention((d, d, d), a, t, skip=True) for d, a, t in product((1, 2, 3), (1, 2), (1, 2))
+    ]
     found += [DeepAttention((d, d), 2, 2, skip=True, normalization="softmax") for d in (1, 2, 3)]
-    found += [DeepAttention((d, o), a, 2, h) for d, o, a, h in product((1, 2, 3), (1, 2, 3), (1, 2, 3), (2, 3, 4))]
+    found += [
+        DeepAttention((d, o), a, 2, h)
+        for d, o, a, h in product((1, 2, 3), (1, 2, 3), (1, 2, 3), (2, 3, 4))
+    ]
     found += [DeepAttention((d,) * 3, 2, 2, 2, skip) for d, skip in product((2, 3), (False, True))]
     return found
 
@@ -71,7 +94,9 @@ def test_what_is_stated_by_m2bridge_holds() -> None:
 
 
 def test_symmetries_of_heads_are_more_than_permutations() -> None:
-    """GL_H mixes heads whose attention matrices are any matrices: with d = d' = a = 3 and two heads, 32 and not 34."""
+    """GL_H mixes heads whose attention matrices are any matrices: with d = d' = a = 3 and two
+    heads, 32 and not 34.
+    """
     network = DeepAttention((3, 3), 3, 2, heads=2)
     assert refuted(BY_NAME["heads separate heads"], network)
     assert (observed(network), BY_NAME["heads separate heads"].predict(network)) == (32, 34)
@@ -84,10 +109,22 @@ def test_symmetries_of_heads_are_more_than_permutations() -> None:
         ("L", DeepAttention((3, 3, 3), (1, 2)), lambda n: reduced_dimension(n, 2) - 2),
         ("L", DeepAttention((3, 3, 3, 3), (2, 1, 2)), lambda n: reduced_dimension(n, 3) - 3),
         ("L", DeepAttention((2, 2, 2), 2, 1), lambda n: seen_dimension(replace(n, t=2))),
-        ("S", DeepAttention((3, 3), 2, normalization="softmax"), lambda n: virtual_dimension(n) - n.layers),
+        (
+            "S",
+            DeepAttention((3, 3), 2, normalization="softmax"),
+            lambda n: virtual_dimension(n) - n.layers,
+        ),
         ("3.8", DeepAttention((3, 3, 3), 2), lambda n: equation_16(n)),
-        ("skip dimension", DeepAttention((2, 2), 2, skip=True), lambda n: seen_dimension(replace(n, t=2)) + 1),
-        ("heads one layer", DeepAttention((3, 3), 3, heads=2), lambda n: 2 * seen_dimension(replace(n, t=2))),
+        (
+            "skip dimension",
+            DeepAttention((2, 2), 2, skip=True),
+            lambda n: seen_dimension(replace(n, t=2)) + 1,
+        ),
+        (
+            "heads one layer",
+            DeepAttention((3, 3), 3, heads=2),
+            lambda n: 2 * seen_dimension(replace(n, t=2)),
+        ),
         ("3.1", DeepAttention((3, 2), 2, heads=2), lambda n: 2 * 2 * 2 * 3),
         ("3.5", DeepAttention((3, 2, 3), 2), lambda n: equation_14(n)),
         ("V", DeepAttention((2, 3, 2), 2), lambda n: equation_16(n)),
@@ -101,7 +138,9 @@ def test_wrong_versions_are_refuted(name: str, network: DeepAttention, wrong: ob
 
 
 def test_equation_14_where_a_rank_is_one() -> None:
-    """Its hypotheses exclude the case; without them it would be refuted: the skew part of A_2 is not seen."""
+    """Its hypotheses exclude the case; without them it would be refuted: the skew part of A_2 is
+    not seen.
+    """
     network = DeepAttention((3, 3, 3), (1, 2))
     assert "α_1 = 1" in BY_NAME["3.8"].hypotheses(network)
     assert refuted(replace(BY_NAME["3.8"], hypotheses=lambda _: ""), network)
@@ -119,7 +158,10 @@ def test_equation_14_is_right_with_rank_one_exactly_where_all_later_ranks_are_on
 def test_the_formulas_are_those_of_the_checker() -> None:
     """Written twice: by subspaces, and by flags from the last layer and codimensions."""
     for layers, most in ((1, 5), (2, 4), (3, 3)):
-        for w, a in product(product(range(1, most + 1), repeat=layers + 1), product(range(1, most + 1), repeat=layers)):
+        for w, a in product(
+            product(range(1, most + 1), repeat=layers + 1),
+            product(range(1, most + 1), repeat=layers),
+        ):
             for t, normalization, key in ((2, "none", "L"), (1, "none", "L"), (2, "softmax", "S")):
                 network = DeepAttention(w, a, t, normalization=normalization)
                 assert BY_NAME[key].predict(network) == prediction(read(network.to_json()), key, "")
@@ -139,11 +181,18 @@ def test_expectations_name_the_hypothesis_that_fails() -> None:
     assert expectations(DeepAttention((4, 3, 2, 4), 2))[0].value is None
     found = dimension(DeepAttention((3, 3), 2, normalization="softmax"), method="formula").findings
     assert [(one.value, one.remark) for one in found] == [(17, "Theorem 3.9")]
-    assert dimension(DeepAttention((2, 3), 2, heads=2, normalization="softmax"), method="formula").dimension is None
+    assert (
+        dimension(
+            DeepAttention((2, 3), 2, heads=2, normalization="softmax"), method="formula"
+        ).dimension
+        is None
+    )
 
 
 def test_virtual_weights_of_all_small_shapes() -> None:
-    """Proposition V: ranks of the differential, proved under the width hypothesis, and never more than predicted."""
+    """Proposition V: ranks of the differential, proved under the width hypothesis, and never more
+    than predicted.
+    """
     for w, a in product(product((1, 2, 3), repeat=3), product((1, 2), repeat=2)):
         network = DeepAttention(w, a)
         assert not refuted(BY_NAME["V"], network), network
@@ -159,13 +208,20 @@ def test_attention_matrices() -> None:
         assert not refuted(BY_NAME["3.1"], network)
 
 
-VIRTUAL = {"2-2-2-a1-1-t2": (0, 1), "2-2-a1-t1": (0, 1), "3-3-a1-t1": (0, 3), "3-2-3-a1-2-t2": (1, 3)}
+VIRTUAL = {
+    "2-2-2-a1-1-t2": (0, 1),
+    "2-2-a1-t1": (0, 1),
+    "3-3-a1-t1": (0, 3),
+    "3-2-3-a1-2-t2": (1, 3),
+}
 """The dimension of a fibre in the virtual weights, and in E."""
 
 
 @pytest.mark.parametrize("key", VIRTUAL)
 def test_fibres_in_e_are_not_those_in_the_virtual_weights(key: str) -> None:
-    """Ranks and subspaces of virtual weights are conditions that matrices in E do not satisfy; the words say which."""
+    """Ranks and subspaces of virtual weights are conditions that matrices in E do not satisfy; the
+    words say which.
+    """
     network = DeepAttention.from_key(key)
     inside, everywhere = BY_NAME["fibre virtual weights"], BY_NAME["fibre dimension"]
     assert not refuted(inside, network)
@@ -174,7 +230,9 @@ def test_fibres_in_e_are_not_those_in_the_virtual_weights(key: str) -> None:
     assert refuted(replace(inside, predict=everywhere.predict), network)
 
 
-@pytest.mark.parametrize(("key", "wrong"), [("2-2-1-a2-2-t1", 0), ("3-2-3-a1-2-t2", 0), ("2-2-2-a2-2-t2", 1)])
+@pytest.mark.parametrize(
+    ("key", "wrong"), [("2-2-1-a2-2-t1", 0), ("3-2-3-a1-2-t2", 0), ("2-2-2-a2-2-t2", 1)]
+)
 def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
     key: str, wrong: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -194,11 +252,15 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
 
 def test_verdicts_on_fibres_rest_on_more_than_one_fibre() -> None:
     for name in ("3.7", "fibre dimension", "fibre degree"):
-        assert any("one random fibre alone would not tell" in lemma for lemma in BY_NAME[name].trusted)
+        assert any(
+            "one random fibre alone would not tell" in lemma for lemma in BY_NAME[name].trusted
+        )
 
 
 def test_a_dimension_says_nothing_about_finitely_many_symmetries() -> None:
-    """Heads of rank one with one output: k and v can be exchanged in each, and the dimension is that of the words."""
+    """Heads of rank one with one output: k and v can be exchanged in each, and the dimension is
+    that of the words.
+    """
     network = DeepAttention((3, 1), 1, heads=2)
     statement = BY_NAME["heads separate heads"]
     assert not refuted(statement, network)
@@ -230,7 +292,9 @@ def test_the_normal_form_is_an_identity(t: int) -> None:
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) -> None:
-    """And so an l-dimensional family of weights has the same function; with softmax the printed statements hold."""
+    """And so an l-dimensional family of weights has the same function; with softmax the printed
+    statements hold.
+    """
     lightning = DeepAttention((2,) * (layers + 1), 2, skip=True)
     softmax = replace(lightning, normalization="softmax")
     for name in ("skip scalings", "skip one-to-one"):
@@ -244,8 +308,13 @@ def test_skip_connections_keep_the_scalings_of_lightning_attention(layers: int) 
 
 
 def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words in matrices: with transposes that are not turned around, or a value matrix too many, they differ."""
-    for network in (DeepAttention((2, 3, 2, 3, 1), 2), DeepAttention((2, 2), 2, heads=3, skip=True)):
+    """Words in matrices: with transposes that are not turned around, or a value matrix too many,
+    they differ.
+    """
+    for network in (
+        DeepAttention((2, 3, 2, 3, 1), 2),
+        DeepAttention((2, 2), 2, heads=3, skip=True),
+    ):
         for observable in ("normal_form", "scalings_keep_the_function")[network.skip :]:
             assert observe(network, observable).proved
     assert observe(DeepAttention((1,) * 13, 1), "normal_form").numbers == {"factors": 2 * 3**12 - 1}
@@ -266,7 +335,8 @@ def test_every_statement_can_be_observed(tmp_path: Path) -> None:
     assert {statement.observable for statement in STATEMENTS} == set(OBSERVERS)
     assert len(BY_NAME) == len(STATEMENTS)
     for observable in ("closed", "fibre_degree", "fibre_is_one_point"):
-        with using(RecordedEngine(tmp_path)), pytest.raises(EngineNotFoundError):  # Macaulay2 is asked
+        # Macaulay2 is asked
+        with using(RecordedEngine(tmp_path)), pytest.raises(EngineNotFoundError):
             observe(DeepAttention((3, 3, 3), 2, 3), observable)
     for observable in ("normal_form", "virtual_weights", "attention_matrices"):
         with pytest.raises(TooLargeError, match="at most"):
@@ -303,7 +373,9 @@ def test_fibres_by_flint(key: str, dimension: int, degree: int) -> None:
 
 @pytest.mark.parametrize("key", [key for key, _, _ in FIBRES])
 def test_weights_are_not_those_of_the_maker(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A function with another fibre than most would have to be met twice; made alike, the weights are the maker's."""
+    """A function with another fibre than most would have to be met twice; made alike, the weights
+    are the maker's.
+    """
     made = generic_fibre._random_weights(DeepAttention.from_key(key))
     assert fibres._weights(case(key)) != made
     monkeypatch.setattr(fibres, "SEED", generic_fibre.SEED)
@@ -333,14 +405,19 @@ def test_which_fibres_are_looked_at() -> None:
         DeepAttention((2, 2, 1), 2): True,
         DeepAttention((3, 3), 3, 3): True,
         DeepAttention((3, 3, 2), 3, 3): True,
-        DeepAttention((3, 3, 3), 3, 3): False,  # FLINT takes more than 2 GB, and ends in a segmentation fault
+        # FLINT takes more than 2 GB, and ends in a segmentation fault
+        DeepAttention((3, 3, 3), 3, 3): False,
         DeepAttention((4, 4), 2): False,
         DeepAttention((2, 2, 2, 1), 2): False,
         DeepAttention((2, 2), 2, heads=2): False,
         DeepAttention((2, 2), 2, normalization="softmax"): False,
     }
     for network, small in looked.items():
-        assert bool(fibres.unknowns(read(network.to_json()))) is can_be_certified(network, "fibre_degree") is small
+        assert (
+            bool(fibres.unknowns(read(network.to_json())))
+            is can_be_certified(network, "fibre_degree")
+            is small
+        )
     with pytest.raises(TooLargeError, match="31 unknowns; at most 25"):
         generic_fibre.fibre_script(DeepAttention((4, 4), 2))
 

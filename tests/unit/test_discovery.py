@@ -1,4 +1,6 @@
-"""The bridge without Macaulay2: where it is sought, recorded transcripts, rendered scripts, other systems."""
+"""The bridge without Macaulay2: where it is sought, recorded transcripts, rendered scripts, other
+systems.
+"""
 
 import os
 import re
@@ -43,14 +45,20 @@ def nothing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_nowhere(nothing: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EngineNotFoundError, match=rf"{re.escape(INSTALL_WHEEL)}.*apt-get install macaulay2"):
+    with pytest.raises(
+        EngineNotFoundError, match=rf"{re.escape(INSTALL_WHEEL)}.*apt-get install macaulay2"
+    ):
         locate()
 
 
 def test_every_text_names_the_wheel_that_is_tested() -> None:
     root = Path(__file__).parents[2]
     texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", ".ci/run")]
-    texts += [*root.glob("docs/**/*.md"), *root.glob("m2bridge/**/*.py"), *root.glob(".github/**/*.yml")]
+    texts += [
+        *root.glob("docs/**/*.md"),
+        *root.glob("m2bridge/**/*.py"),
+        *root.glob(".github/**/*.yml"),
+    ]
     naming = set()
     for text in texts:
         for command in re.findall(rf"pip install[^\n]*{WHEEL}[^\n]*", text.read_text()):
@@ -75,12 +83,23 @@ def test_nothing_advises_to_install_a_name_that_is_not_registered() -> None:
 
 
 def test_instructions_of_avx_512_are_seen() -> None:
-    needed = ("vpaddd %zmm4,%zmm0,%zmm0", "vmovdqu64 %ymm17,(%rdi)", "kmovd %k1,%eax", "vpxord %xmm31,%xmm1,%xmm2")
+    needed = (
+        "vpaddd %zmm4,%zmm0,%zmm0",
+        "vmovdqu64 %ymm17,(%rdi)",
+        "kmovd %k1,%eax",
+        "vpxord %xmm31,%xmm1,%xmm2",
+    )
     assert all(map(OF_AVX_512.search, needed))
-    assert not any(map(OF_AVX_512.search, ("vpaddd %ymm15,%ymm0,%ymm1", "mov %rax,%rbx", "movdqa %xmm3,%xmm11")))
+    assert not any(
+        map(
+            OF_AVX_512.search, ("vpaddd %ymm15,%ymm0,%ymm1", "mov %rax,%rbx", "movdqa %xmm3,%xmm11")
+        )
+    )
 
 
-def test_a_program_that_is_not_disassembled_is_not_found_good(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_program_that_is_not_disassembled_is_not_found_good(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Planted: an objdump that stops after a line without AVX-512."""
     nothing.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     objdump = tmp_path / "objdump"
@@ -89,7 +108,9 @@ def test_a_program_that_is_not_disassembled_is_not_found_good(nothing: pytest.Mo
     nothing.setenv("STATUS", "0")
     assert uses(Path("M2-binary")) == []
     nothing.setenv("STATUS", "1")
-    with pytest.raises(SystemExit, match="M2-binary was not disassembled: objdump ended with exit status 1"):
+    with pytest.raises(
+        SystemExit, match="M2-binary was not disassembled: objdump ended with exit status 1"
+    ):
         uses(Path("M2-binary"))
 
 
@@ -100,7 +121,10 @@ def test_the_extra_ends_with_the_wheel_that_is_tested() -> None:
 
 
 def test_order(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = {name: program(tmp_path / name, "1.26.06") for name in ("option", "variable", "wheel", "path")}
+    found = {
+        name: program(tmp_path / name, "1.26.06")
+        for name in ("option", "variable", "wheel", "path")
+    }
     nothing.setenv("PATH", str(found["path"].parent))
     assert locate().program == found["path"]
     nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: found["wheel"])
@@ -123,7 +147,10 @@ def test_a_named_program_is_never_replaced(nothing: pytest.MonkeyPatch, tmp_path
 
 def test_a_probe_that_is_killed_is_made_again(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = program(tmp_path / "shot", "1.26.06")
-    path.write_text(f"#!/bin/sh\n[ -e {tmp_path}/once ] || {{ : > {tmp_path}/once; kill -9 $$; }}\necho 1.26.06\n")
+    path.write_text(
+        f"#!/bin/sh\n[ -e {tmp_path}/once ] || {{ : > {tmp_path}/once; kill -9 $$; }}\necho"
+        " 1.26.06\n"
+    )
     assert locate(path).version == "1.26.06"
 
 
@@ -139,7 +166,8 @@ def test_a_program_for_another_processor_says_so(
     path = program(tmp_path / "foreign", "")
     path.write_text(f"#!/bin/sh\n{stopped.format(signal='ILL')}\n")
     said = (
-        f"{path} was stopped by SIGILL: this build needs a processor with other instructions (AVX-512); {INSTALL_WHEEL}"
+        f"{path} was stopped by SIGILL: this build needs a processor with other instructions"
+        f" (AVX-512); {INSTALL_WHEEL}"
     )
     with pytest.raises(EngineVersionError, match=f"^{re.escape(said)}$"):
         locate(path)
@@ -147,7 +175,9 @@ def test_a_program_for_another_processor_says_so(
     assert commands.run() == 4
     assert said in " ".join(capsys.readouterr().err.split())
     path.write_text(f"#!/bin/sh\n{stopped.format(signal='SEGV')}\n")
-    with pytest.raises(EngineVersionError, match=r"was stopped by SIGSEGV at '--version'\. Get Macaulay2"):
+    with pytest.raises(
+        EngineVersionError, match=r"was stopped by SIGSEGV at '--version'\. Get Macaulay2"
+    ):
         locate(path)
 
 
@@ -155,26 +185,41 @@ def test_a_program_for_another_processor_says_so(
 def test_a_program_for_another_processor_may_say_so_late(
     nothing: pytest.MonkeyPatch, tmp_path: Path, stopped: str
 ) -> None:
-    """Planted: a builtin with such instructions that is reached in a computation, after the version was said."""
+    """Planted: a builtin with such instructions that is reached in a computation, after the version
+    was said.
+    """
     nothing.setenv("PATH", "/usr/bin:/bin")
     path = program(tmp_path / "late", "")
-    path.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo 1.26.06 && exit\n{stopped.format(signal='ILL')}\n")
-    with Session(path) as session, pytest.raises(EngineDiedError, match="Macaulay2 was stopped by SIGILL: this build"):
+    path.write_text(
+        f"#!/bin/sh\n[ $1 = --version ] && echo 1.26.06 && exit\n{stopped.format(signal='ILL')}\n"
+    )
+    with (
+        Session(path) as session,
+        pytest.raises(EngineDiedError, match="Macaulay2 was stopped by SIGILL: this build"),
+    ):
         session.run(Script("late", 'mbEmit("x", 1)'))
 
 
-def test_a_script_without_its_programs_says_which(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_script_without_its_programs_says_which(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     path = program(tmp_path / "bare", "")
     for shell in ("sh", "bash"):
-        path.write_text(f'#!/bin/{shell}\nhere=$(no-such-dirname "$0")\nexec "$here/M2-binary" "$@"\n')
-        with pytest.raises(EngineVersionError, match="needs the program no-such-dirname, which is not on PATH"):
+        path.write_text(
+            f'#!/bin/{shell}\nhere=$(no-such-dirname "$0")\nexec "$here/M2-binary" "$@"\n'
+        )
+        with pytest.raises(
+            EngineVersionError, match="needs the program no-such-dirname, which is not on PATH"
+        ):
             locate(path)
 
 
 def test_doctor_asks_each_program_once(
     nothing: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One that hangs has the seconds of --timeout, and a table that fits 80 columns says what was found."""
+    """One that hangs has the seconds of --timeout, and a table that fits 80 columns says what was
+    found.
+    """
     nothing.setenv("PATH", "/usr/bin:/bin")
     path = program(tmp_path / "hangs", "")
     path.write_text(f"#!/bin/sh\necho asked >>{tmp_path}/log\nexec sleep {PATIENCE}\n")
@@ -182,11 +227,16 @@ def test_doctor_asks_each_program_once(
     assert commands.run() == 4
     out, err = capsys.readouterr()
     assert (tmp_path / "log").read_text() == "asked\n"
-    assert "did not finish within the limit of 0.5 seconds; give it more with --timeout" in " ".join(err.split())
+    assert (
+        "did not finish within the limit of 0.5 seconds; give it more with --timeout"
+        in " ".join(err.split())
+    )
     assert all(len(line) <= 80 for line in out.splitlines() if "/" not in line)
 
 
-def test_an_unusable_program_that_nobody_named_is_passed_over(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unusable_program_that_nobody_named_is_passed_over(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     broken = program(tmp_path / "broken", "hello")
     nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
     with pytest.raises(EngineVersionError, match="is not Macaulay2"):
@@ -210,7 +260,9 @@ def stand_in_for_the_wheel(folder: Path, commands: str) -> Path:
 
 @pytest.mark.parametrize("there", [True, False], ids=["another is there", "there is no other"])
 def test_the_tests_go_on_without_a_wheel_that_cannot_be_used(tmp_path: Path, there: bool) -> None:
-    """And one warning says so, however many processes there are. Where there is no other they fail, each by itself."""
+    """And one warning says so, however many processes there are. Where there is no other they fail,
+    each by itself.
+    """
     if there:
         program(tmp_path / "bin", "1.22")
     wheel = stand_in_for_the_wheel(tmp_path / "wheel", "kill -ILL $$")
@@ -227,13 +279,17 @@ def test_the_tests_go_on_without_a_wheel_that_cannot_be_used(tmp_path: Path, the
     assert said.count(warning) == said.count("was stopped by SIGILL") == int(there), ended.stdout
 
 
-def test_a_program_that_does_not_start_says_why(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_program_that_does_not_start_says_why(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     path = program(tmp_path / "crowded", "")
     path.write_text("#!/bin/sh\necho first >&2\necho 'cannot \033 open' >&2\nexit 1\n")
     with pytest.raises(EngineVersionError, match="printed '' and complained 'cannot   open'"):
         locate(path)
     nothing.setattr("m2bridge.engine.discovery.address_space", lambda: 300 * 2**20)
-    with pytest.raises(EngineVersionError, match=r"within the 300M of address space allowed here \(ulimit -v\)"):
+    with pytest.raises(
+        EngineVersionError, match=r"within the 300M of address space allowed here \(ulimit -v\)"
+    ):
         locate(path)
 
 
@@ -246,13 +302,19 @@ def test_closure(recorded: Engine) -> None:
     assert found.ideal is not None
     assert found.ideal.generator_degrees == {2: 5, 4: 10}
     assert "5 quadrics, 10 quartics" in found.to_text()
-    assert found.to_json()["hilbert_series"] == {"numerator": [1, 5, 10, 10, -5, -1], "denominator_exponent": 7}
+    assert found.to_json()["hilbert_series"] == {
+        "numerator": [1, 5, 10, 10, -5, -1],
+        "denominator_exponent": 7,
+    }
 
 
 def test_singular_locus(recorded: Engine) -> None:
     found = singular_locus(SingleLayerAttention(2, 1), engine=recorded, method="all", ideals=True)
     assert found.dimension == 4
-    assert r"$\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)$" in found.to_latex()
+    assert (
+        r"$\operatorname{Sing} = \overline{\mathcal O_{(1,1,0)}}\;(\dim 4,\ \deg 3)$"
+        in found.to_latex()
+    )
     assert r"$f_{3} = c_{" in found.to_latex()  # the ideal of the component
     assert "\n    c_1_1_2_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_2_2\n" in found.to_text()
     assert "3 quadrics" in found.to_text()
@@ -290,13 +352,21 @@ def test_long_sums_and_lists_are_grouped() -> None:
 
 
 def test_titles_stand_in_comments_only() -> None:
-    """A title is words of any origin; see also the property test that none of them leaves its comment."""
+    """A title is words of any origin; see also the property test that none of them leaves its
+    comment.
+    """
     for path in sorted(folder("templates").glob("*.m2.j2")):
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if re.search(r"\btitle\b", line)]
+        lines = [
+            line
+            for line in path.read_text(encoding="utf-8").splitlines()
+            if re.search(r"\btitle\b", line)
+        ]
         assert all(line.startswith("-- ") for line in lines), path.name
 
 
-@pytest.mark.parametrize("break_", ["\n", "\r", "\x0b", "\x0c", "\x00", "\x1b", "\x85", "\u2028", "\u2029", "\ud800"])
+@pytest.mark.parametrize(
+    "break_", ["\n", "\r", "\x0b", "\x0c", "\x00", "\x1b", "\x85", "\u2028", "\u2029", "\ud800"]
+)
 def test_no_character_ends_the_comment(break_: str) -> None:
     body = render("base_locus", values=BASE_LOCUS | {"title": f'a{break_}run "touch made"'}).body
     assert '-- a run "touch made".\n' in body
@@ -319,7 +389,8 @@ def test_standalone_has_the_shared_code_and_the_end() -> None:
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 ABSENT = {
-    "macOS": """
+    "macOS": (
+        """
 import os, resource, select, signal, socket
 for module, names in {
     os: ("sched_getaffinity", "sched_setaffinity", "memfd_create", "pidfd_open", "pipe2", "setresuid", "posix_fadvise"),
@@ -331,8 +402,10 @@ for module, names in {
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
-""",
-    "Windows": """
+"""
+    ),
+    "Windows": (
+        """
 import os, signal, sys
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
     sys.modules[name] = None
@@ -342,7 +415,8 @@ for module, names in {
 }.items():
     for name in names:
         delattr(module, name)
-""",
+"""
+    ),
 }
 
 
@@ -351,14 +425,22 @@ def on(tmp_path: Path):
     def run(system: str, *command: str) -> subprocess.CompletedProcess[str]:
         (tmp_path / "sitecustomize.py").write_text(ABSENT[system])
         environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-        return subprocess.run([sys.executable, *command], capture_output=True, text=True, env=environment, cwd=tmp_path)
+        return subprocess.run(
+            [sys.executable, *command],
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+        )
 
     return run
 
 
 def test_macos_certifies_and_verifies(on, tmp_path: Path) -> None:
     """Without what Linux alone has: batches count cores there in another way."""
-    assert on("macOS", "-c", "import os; print(hasattr(os, 'sched_getaffinity'))").stdout == "False\n"
+    assert (
+        on("macOS", "-c", "import os; print(hasattr(os, 'sched_getaffinity'))").stdout == "False\n"
+    )
     case = ("--family", "polynomial-network", "--widths", "1..2,1", "--out", "results")
     for command in (["certify", *case], ["verify", "results"]):
         done = on("macOS", "-m", "m2bridge", *command)
@@ -369,13 +451,17 @@ def test_macos_certifies_and_verifies(on, tmp_path: Path) -> None:
 def test_windows_is_told_of_wsl(on) -> None:
     done = on("Windows", "-m", "m2bridge", "closure", "--d", "2", "--d-out", "1")
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr.startswith("Error: m2bridge needs Linux or macOS; on Windows install it in WSL")
+    assert done.stderr.startswith(
+        "Error: m2bridge needs Linux or macOS; on Windows install it in WSL"
+    )
     assert done.stderr.count("\n") == 1
 
 
 def test_windows_is_told_of_wsl_by_the_library(on) -> None:
     done = on("Windows", "-c", "from m2bridge import closure")
-    assert done.stderr.splitlines()[-1].startswith("m2bridge.errors.UnsupportedSystemError: m2bridge needs Linux or")
+    assert done.stderr.splitlines()[-1].startswith(
+        "m2bridge.errors.UnsupportedSystemError: m2bridge needs Linux or"
+    )
 
 
 def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,6 +475,8 @@ def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_package_runs_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "m2bridge", "--version"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "m2bridge", "--version"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("m2bridge, version ")

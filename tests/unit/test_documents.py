@@ -53,13 +53,20 @@ def test_long_numbers() -> None:
     assert read_rational("9" * LONGEST_NUMBER) == 10**LONGEST_NUMBER - 1
     assert read_rational("-1e5000") == -(10**5000)
     assert read_rational(f"1/{'3' * 5000}") == Fraction(3, 10**5000 - 1)
-    for text in ("9" * (LONGEST_NUMBER + 1), "1e9999999999", "1e-9999999999", f"1e{'9' * 5000}", f"1/{'9' * 20_000}"):
+    for text in (
+        "9" * (LONGEST_NUMBER + 1),
+        "1e9999999999",
+        "1e-9999999999",
+        f"1e{'9' * 5000}",
+        f"1/{'9' * 20_000}",
+    ):
         with pytest.raises(ConversionError, match="10000 digits"):
             read_rational(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "e5", "1e", "1_0", "٣", "1/", "/2", "1/2/3", "1/0", "nan", "1 2", "0x1", "1/2e3"]
+    "text",
+    ["", ".", "e5", "1e", "1_0", "٣", "1/", "/2", "1/2/3", "1/0", "nan", "1 2", "0x1", "1/2e3"],
 )
 def test_other_texts_are_no_numbers(text: str) -> None:
     with pytest.raises(ConversionError):
@@ -123,7 +130,9 @@ def test_pipes_are_read_to_their_end_and_no_further(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for written, most in ((b"a" * 3_000_000, 3_000_000), (b"a" * 3_000_001, 3_000_000)):
-        with subprocess.Popen(["sh", "-c", f"head -c {len(written)} /dev/zero | tr '\\0' a > {pipe}"]):
+        with subprocess.Popen(
+            ["sh", "-c", f"head -c {len(written)} /dev/zero | tr '\\0' a > {pipe}"]
+        ):
             if len(written) <= most:
                 assert read_bytes(pipe, most) == written
             else:
@@ -147,9 +156,12 @@ def test_the_limit_on_digits_comes_back() -> None:
         str(10**5000)
 
 
-# The published JSON Schema of certificates, held against the samples and against the program that reads them.
+# The published JSON Schema of certificates, held against the samples and against the program that
+# reads them.
 
-TEXT = files("m2bridge.certificates").joinpath("certificate.schema.json").read_text(encoding="utf-8")
+TEXT = (
+    files("m2bridge.certificates").joinpath("certificate.schema.json").read_text(encoding="utf-8")
+)
 VALIDATOR = Draft202012Validator(json.loads(TEXT))
 SAMPLES = Path(__file__).parents[1] / "certificates"
 GOOD = ("accepted", "all-sizes", "networks", "program-not-checked")
@@ -197,7 +209,22 @@ def test_malformed_files_are_not() -> None:
         assert valid(data) is (path.stem in NOT_OF_THE_FORM), path
 
 
-WRONG = (None, True, -1, 1.5, 10**13, "", "two words", "é", [], [1.5], [[]], {}, {"x": None}, {"x y": 1})
+WRONG = (
+    None,
+    True,
+    -1,
+    1.5,
+    10**13,
+    "",
+    "two words",
+    "é",
+    [],
+    [1.5],
+    [[]],
+    {},
+    {"x": None},
+    {"x y": 1},
+)
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -241,7 +268,11 @@ def accepted(data: Any) -> bool:
     ("name", "path", "wrong"),
     [
         ("d3-dout2-a2-t2-3.4", ("answer", "verdicts", 2, "verdict"), "MAYBE"),
-        ("d3-dout2-a2-t2-3.4", ("answer", "verdicts", 2, "witness", "numbers"), {"dimension": "13"}),
+        (
+            "d3-dout2-a2-t2-3.4",
+            ("answer", "verdicts", 2, "witness", "numbers"),
+            {"dimension": "13"},
+        ),
         ("d3-dout2-a2-t2-3.4", ("answer", "verdicts", 2, "failing"), [["1", 2, 0]]),
         ("d3-dout2-a2-t2-3.4", ("answer", "verdicts"), []),
         ("d3-dout2-a2-t2-3.4", ("evidence", "orbits", 0, "dimension"), -1),

@@ -22,15 +22,27 @@ from m2bridge.checker.verify import verify
 from m2bridge.cli.certifying import certify_command
 from m2bridge.crosscheck.certify import certify
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
-from m2bridge.families.attention.checker import equations as checker, equations as products, equations as sections
+from m2bridge.families.attention.checker import (
+    equations as checker,
+    equations as products,
+    equations as sections,
+)
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.equations import Part, Products, fraction, is_above, matrix, without_units
+from m2bridge.families.attention.checker.equations import (
+    Part,
+    Products,
+    fraction,
+    is_above,
+    matrix,
+    without_units,
+)
 from m2bridge.families.attention.completeness import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.tangents import default_degree, tangent_upper_bounds
 
-# Equations up to a degree: what is certified against elimination, the formula for sections, and another program.
+# Equations up to a degree: what is certified against elimination, the formula for sections, and
+# another program.
 
 CASES = [(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
 QUICK = [case for case in CASES if case[0] <= 2 or (case[0] == 3 and case[1] == 1)]
@@ -53,13 +65,18 @@ def test_the_checker_finds_the_same_by_its_own_way(case: tuple[int, int, int]) -
     assert answer["hilbert_series"] is not None
     assert answer["all_generators"]
     model = SingleLayerAttention(*case)
-    assert (answer["dimension"], answer["degree"]) == (dimension_formula(model), degree_formula(model))
+    assert (answer["dimension"], answer["degree"]) == (
+        dimension_formula(model),
+        degree_formula(model),
+    )
 
 
 @pytest.mark.parametrize("name", ["d1-dout2-a1-t2", "d2-dout2-a1-t2"])
 def test_elimination_finds_the_same(name: str) -> None:
     """Its certificate has been made by Macaulay2, and verified by a slice of a chart."""
-    whole, part = (read(ACCEPTED / f"{name}-{question}.json").answer for question in ("closure", "equations"))
+    whole, part = (
+        read(ACCEPTED / f"{name}-{question}.json").answer for question in ("closure", "equations")
+    )
     assert part["all_generators"]
     assert part["generators_up_to_degree"] == whole["generator_degrees"]
     for key in ("dimension", "degree", "hilbert_series"):
@@ -68,24 +85,35 @@ def test_elimination_finds_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_formulas_for_sections_agree(case: tuple[int, int, int]) -> None:
-    """Hooks by alternating sums and Schur functors by contents, against products and Weyl's formula."""
+    """Hooks by alternating sums and Schur functors by contents, against products and Weyl's
+    formula.
+    """
     model, h = SingleLayerAttention(*case), sections_by_checker(*case)
     assert [h(n) for n in range(9)] == [sections_of(model, n) for n in range(9)]
-    found = sections.hilbert_coefficients(h, model.alpha * (2 * model.d - model.alpha) + model.d * model.d_out)
+    found = sections.hilbert_coefficients(
+        h, model.alpha * (2 * model.d - model.alpha) + model.d * model.d_out
+    )
     dimension = len(found)
     assert (dimension, found[0]) == (dimension_formula(model), degree_formula(model))
     for n in range(1, 2 * dimension):
-        terms = ((-1) ** i * e * comb(n + dimension - i - 1, dimension - i - 1) for i, e in enumerate(found))
+        terms = (
+            (-1) ** i * e * comb(n + dimension - i - 1, dimension - i - 1)
+            for i, e in enumerate(found)
+        )
         assert sum(terms) == h(n)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case[0] < 4 or 1 in case[1:]], ids=str)
 def test_hilbert_functions_are_as_predicted(case: tuple[int, int, int]) -> None:
-    """By the checker's ranks up to degree 3, for all cases of the atlas about which something is predicted."""
+    """By the checker's ranks up to degree 3, for all cases of the atlas about which something is
+    predicted.
+    """
     d, d_out, a = case
     found = Products(d_out, d, d, a)
     model = SingleLayerAttention(*case)
-    assert [found.hilbert_function(n) for n in range(4)] == [predicted_hilbert_function(model, n) for n in range(4)]
+    assert [found.hilbert_function(n) for n in range(4)] == [
+        predicted_hilbert_function(model, n) for n in range(4)
+    ]
 
 
 @pytest.mark.parametrize("case", [(4, 2, 2), (4, 3, 3)], ids=str)
@@ -97,13 +125,17 @@ def test_hilbert_functions_are_at_most_the_number_of_sections(case: tuple[int, i
     assert values[2] < h(2)
 
 
-@pytest.mark.parametrize(("case", "degree"), [((2, 1, 2), 4), ((2, 2, 1), 3), ((3, 1, 1), 2)], ids=str)
+@pytest.mark.parametrize(
+    ("case", "degree"), [((2, 1, 2), 4), ((2, 2, 1), 3), ((3, 1, 1), 2)], ids=str
+)
 def test_ranks_of_values_at_points_are_the_same(case: tuple[int, int, int], degree: int) -> None:
     """All monomials at once, at integral points, over QQ: neither weights nor symmetries."""
     d, d_out, a = case
     found = Products(d_out, d, d, a)
     monomials = list(combinations_with_replacement(range(len(found.names)), degree))
-    points = [_point(case, seed, found.names) for seed in range(1, found.hilbert_function(degree) + 5)]
+    points = [
+        _point(case, seed, found.names) for seed in range(1, found.hilbert_function(degree) + 5)
+    ]
     rows = [[prod(point[j] for j in monomial) for monomial in monomials] for point in points]
     assert fmpz_mat(rows).rank() == found.hilbert_function(degree)
 
@@ -113,9 +145,12 @@ def _point(case: tuple[int, int, int], seed: int, names: list[Any]) -> list[int]
     d, d_out, a = case
     random = Random(seed)
     left, right, V = (
-        {(x, y): random.randint(-9, 9) for x in range(m) for y in range(n)} for m, n in ((d, a), (a, d), (d_out, d))
+        {(x, y): random.randint(-9, 9) for x in range(m) for y in range(n)}
+        for m, n in ((d, a), (a, d), (d_out, d))
     )
-    A = {(p, i): sum(left[p, e] * right[e, i] for e in range(a)) for p in range(d) for i in range(d)}
+    A = {
+        (p, i): sum(left[p, e] * right[e, i] for e in range(a)) for p in range(d) for i in range(d)
+    }
     values = function((A, V))
     return [values.get(name, 0) for name in names]
 
@@ -146,21 +181,33 @@ class SmallRank(flint.fmpz_mat):  # type: ignore[misc]
 def test_representations_are_checked_where_a_certificate_has_them() -> None:
     certificate = read(ACCEPTED / "d2-dout2-a1-t2-equations.json")
     first, *others = certificate.answer["representations"]
-    without = {name: value for name, value in certificate.answer.items() if name != "representations"}
+    without = {
+        name: value for name, value in certificate.answer.items() if name != "representations"
+    }
     assert verify(replace(certificate, answer=without).sealed()).accepted
     for wrong in (others, [first | {"multiplicity": 2}, *others], [first | {"Y": [3, 1]}, *others]):
-        changed = replace(certificate, answer=certificate.answer | {"representations": wrong}).sealed()
+        changed = replace(
+            certificate, answer=certificate.answer | {"representations": wrong}
+        ).sealed()
         assert not verify(changed).accepted
 
 
 def test_weights_that_are_skipped_have_no_generators() -> None:
-    """All weights of degree 4 one by one, and the number that skips those above one without generators."""
+    """All weights of degree 4 one by one, and the number that skips those above one without
+    generators.
+    """
     ideal = Products(2, 2, 2, 2)
     alone = {weight: ideal.generators(weight) for weight in ideal.weights(4)}
-    assert {weight: count for weight, count in alone.items() if count} == ideal.generator_numbers(4) != {}
+    assert (
+        {weight: count for weight, count in alone.items() if count}
+        == ideal.generator_numbers(4)
+        != {}
+    )
     without = [weight for weight, count in alone.items() if not count]
     assert any(is_above(weight, lower) for weight in alone for lower in without if weight != lower)
-    assert not any(alone[weight] for weight in alone for lower in without if is_above(weight, lower))
+    assert not any(
+        alone[weight] for weight in alone for lower in without if is_above(weight, lower)
+    )
 
 
 PLANTED = {
@@ -188,21 +235,28 @@ def test_planted_numbers_of_generators_are_rejected(changes: dict[str, int]) -> 
     certificate = read(ACCEPTED / "d2-dout2-a1-t2-equations.json")
     answer = certificate.answer | {"generators_up_to_degree": changes}
     found = verify(Certificate(**{**certificate.to_json(), "answer": answer}).sealed())
-    assert (found.outcome, found.check.startswith("answer.generators_up_to_degree")) == ("rejected", True)
+    assert (found.outcome, found.check.startswith("answer.generators_up_to_degree")) == (
+        "rejected",
+        True,
+    )
 
 
 def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.MonkeyPatch) -> None:
     """With sections that are too many H is not h in any degree that is looked at."""
     assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
     right = sections.number_of_sections
-    monkeypatch.setattr(sections, "number_of_sections", lambda *sizes: lambda n: right(*sizes)(n) + 1)
+    monkeypatch.setattr(
+        sections, "number_of_sections", lambda *sizes: lambda n: right(*sizes)(n) + 1
+    )
     with pytest.raises(TooExpensiveError, match="not decided"):
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
 
 @pytest.mark.parametrize("last", [2, 3])
 def test_too_few_degrees_prove_no_series(last: int) -> None:
-    """H is h from degree 4 on: H(0), …, H(3) and h give the series, and H(0), H(1), H(2) and h another one."""
+    """H is h from degree 4 on: H(0), …, H(3) and h give the series, and H(0), H(1), H(2) and h
+    another one.
+    """
     sample = read(ACCEPTED / "d2-dout2-a1-t2-equations.json")
     answer = sample.answer | {"max_degree": last, "hilbert_series": {}}
     case = {"d": 3, "d_out": 2, "a": 2, "t": 2}
@@ -229,7 +283,9 @@ def test_fractions_are_found_from_their_residues() -> None:
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
-    rows, columns = without_units([{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5))
+    rows, columns = without_units(
+        [{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5)
+    )
     assert (rows, columns) == ([{0: 1, 1: 1}] * 2, [2, 3, 4])
 
 
@@ -243,16 +299,29 @@ def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
 def test_a_question_that_is_not_about_a_case_has_an_outcome_without_traceback(
     case: tuple[int, ...], kind: str, answer: str, code: int, said: str, tmp_path: Path
 ) -> None:
-    """Nothing is missing where it does not apply; a case that is too large has no answer. Reports say so."""
+    """Nothing is missing where it does not apply; a case that is too large has no answer. Reports
+    say so.
+    """
     model = SingleLayerAttention(*case)
     options = [f"--{name.replace('_', '-')}={number}" for name, number in model.to_json().items()]
-    command = [*options, "--check", "equations", "--out", str(tmp_path), "--executor", "serial", "--json"]
+    command = [
+        *options,
+        "--check",
+        "equations",
+        "--out",
+        str(tmp_path),
+        "--executor",
+        "serial",
+        "--json",
+    ]
     for done_before in (0, 1):
         result = CliRunner().invoke(certify_command, command, standalone_mode=False)
         assert result.return_value == code, result.output
         summary = json.loads(result.stdout)
         assert (summary["answers"], summary["done_before"]) == ({answer: 1}, done_before)
-    outcome = json.loads((tmp_path / f"{model.key}-equations.outcome.json").read_text(encoding="utf-8"))
+    outcome = json.loads(
+        (tmp_path / f"{model.key}-equations.outcome.json").read_text(encoding="utf-8")
+    )
     assert (outcome["kind"], outcome["details"]) == (kind, "")
     assert said in outcome["reason"]
     (row,) = report.collect(tmp_path).rows
@@ -262,7 +331,8 @@ def test_a_question_that_is_not_about_a_case_has_an_outcome_without_traceback(
 
 # Tangent bounds from equations of low degree, against the tangent dimensions from all equations.
 
-# Tangent dimensions that Macaulay2 found from all generators, whose degrees are at most 4 here (MATH).
+# Tangent dimensions that Macaulay2 found from all generators, whose degrees are at most 4 here
+# (MATH).
 TANGENT = {
     (2, 1, 2): {(1, 1, 0): 6, (1, 1, 1): 6, (2, 1, 1): 5},
     (2, 2, 2): {(1, 1, 0): 9, (1, 1, 1): 9, (1, 2, 1): 7, (2, 1, 1): 7, (2, 2, 2): 7},
@@ -272,13 +342,17 @@ TANGENT = {
 
 
 @pytest.mark.parametrize("case", TANGENT)
-def test_bounds_are_the_tangent_dimensions_where_the_equations_are_all(case: tuple[int, int, int]) -> None:
+def test_bounds_are_the_tangent_dimensions_where_the_equations_are_all(
+    case: tuple[int, int, int],
+) -> None:
     bounds = tangent_upper_bounds(SingleLayerAttention(*case), 4)
     assert {(o.r, o.s, o.m): bound for o, bound in bounds.items()} == TANGENT[case]
 
 
 @pytest.mark.parametrize("case", [(2, 2, 2), (3, 1, 3), (3, 1, 2)])
-def test_bounds_decrease_with_the_degree_and_stay_above_the_dimension(case: tuple[int, int, int]) -> None:
+def test_bounds_decrease_with_the_degree_and_stay_above_the_dimension(
+    case: tuple[int, int, int],
+) -> None:
     model = SingleLayerAttention(*case)
     by_degree = [tangent_upper_bounds(model, degree) for degree in (2, 3, 4)]
     for orbit in by_degree[0]:
@@ -300,12 +374,18 @@ def test_where_there_is_nothing_to_say() -> None:
 
 
 def test_quartics_prove_smooth_orbits_smooth() -> None:
-    """For (3, 2, 3) only rk A = rk V = 1 stays open; for (3, 2, 2) also the orbits with rk A = 1, as they should."""
+    """For (3, 2, 3) only rk A = rk V = 1 stays open; for (3, 2, 2) also the orbits with rk A = 1,
+    as they should.
+    """
     for case, undecided in [
         ((3, 2, 3), {(1, 1, 0): 20, (1, 1, 1): 24}),
         ((3, 2, 2), {(1, 1, 0): 20, (1, 1, 1): 24, (1, 2, 0): 14, (1, 2, 1): 14}),
     ]:
         model = SingleLayerAttention(*case)
         bounds = tangent_upper_bounds(model)
-        above = {(o.r, o.s, o.m): bound for o, bound in bounds.items() if bound > dimension_formula(model)}
+        above = {
+            (o.r, o.s, o.m): bound
+            for o, bound in bounds.items()
+            if bound > dimension_formula(model)
+        }
         assert above == undecided

@@ -28,7 +28,11 @@ from tests.plug_in.rational_normal_curves import NAME as RATIONAL_NORMAL_CURVES
 
 NAME = "curves-of-these-tests"
 """Of a family that nobody has installed: other packages may have brought theirs."""
-PLUG_IN = (HERE / "rational_normal_curves.py").read_text(encoding="utf-8").replace(RATIONAL_NORMAL_CURVES, NAME)
+PLUG_IN = (
+    (HERE / "rational_normal_curves.py")
+    .read_text(encoding="utf-8")
+    .replace(RATIONAL_NORMAL_CURVES, NAME)
+)
 
 
 def install(folder: Path, package: str, entries: dict[str, str], code: str = "") -> None:
@@ -36,9 +40,13 @@ def install(folder: Path, package: str, entries: dict[str, str], code: str = "")
     (folder / f"{package}.py").write_text(code, encoding="utf-8")
     metadata = folder / f"{package}-1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8"
+    )
     lines = [f"{name} = {value}" for name, value in entries.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[m2bridge.families]", *lines]), encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(
+        "\n".join(["[m2bridge.families]", *lines]), encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize("name", registry.OWN)
@@ -49,7 +57,9 @@ def test_what_families_name_is_there(name: str) -> None:
 
 @pytest.fixture(params=["alone", "beside"])
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    """A folder on the path for installed packages; also where another one has brought a family before."""
+    """A folder on the path for installed packages; also where another one has brought a family
+    before.
+    """
     for folder in ("plug-in", "site") if request.param == "beside" else ("site",):
         (tmp_path / folder).mkdir()
         monkeypatch.syspath_prepend(str(tmp_path / folder))
@@ -90,22 +100,37 @@ def test_a_family_without_statements_is_told_the_way_to_a_proof(site: Path) -> N
 def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
     before, failed_before = families()
     install(site, "plug_curves", {NAME: "plug_curves:FAMILY"}, PLUG_IN)
-    install(site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')")
-    install(site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3")
+    install(
+        site, "plug_broken", {"broken": "plug_broken:FAMILY"}, "raise RuntimeError('no licence')"
+    )
+    install(
+        site, "plug_empty", {"empty": "plug_empty:FAMILY", "other": "plug_empty:OTHER"}, "OTHER = 3"
+    )
     install(site, "plug_alias", {"alias": "m2bridge.families.polynomial_network.family:FAMILY"})
     install(site, "plug_class", {"class": "plug_class:Cones"}, PLUG_IN)
     loaded, failed = families()
     assert set(loaded) == {*before, NAME} >= set(registry.OWN)
     assert {name: str(reason) for name, reason in failed.items() if name not in failed_before} == {
-        "alias": "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
-        " 'polynomial-network'",
-        "broken": "family: the family 'broken' of the package plug_broken cannot be used: RuntimeError: no licence",
-        "class": "family: the family 'class' of the package plug_class cannot be used: plug_class:Cones is a class:"
-        " name an instance of it",
-        "empty": "family: the family 'empty' of the package plug_empty cannot be used: AttributeError: module"
-        " 'plug_empty' has no attribute 'FAMILY'",
-        "other": "family: the family 'other' of the package plug_empty cannot be used: plug_empty:OTHER is not an"
-        " m2bridge.families.definition.Family",
+        "alias": (
+            "family: the family 'alias' of the package plug_alias cannot be used: it calls itself"
+            " 'polynomial-network'"
+        ),
+        "broken": (
+            "family: the family 'broken' of the package plug_broken cannot be used: RuntimeError:"
+            " no licence"
+        ),
+        "class": (
+            "family: the family 'class' of the package plug_class cannot be used: plug_class:Cones"
+            " is a class: name an instance of it"
+        ),
+        "empty": (
+            "family: the family 'empty' of the package plug_empty cannot be used: AttributeError:"
+            " module 'plug_empty' has no attribute 'FAMILY'"
+        ),
+        "other": (
+            "family: the family 'other' of the package plug_empty cannot be used: plug_empty:OTHER"
+            " is not an m2bridge.families.definition.Family"
+        ),
     }
     with pytest.raises(InvalidCaseError, match="no licence"):
         family("broken")
@@ -119,26 +144,38 @@ def test_a_broken_package_is_named_and_hides_no_other(site: Path) -> None:
         ("title", "    title = ", "    tile = "),
     ],
 )
-def test_a_family_that_lacks_something_says_what(missing: str, there: str, instead: str, site: Path) -> None:
+def test_a_family_that_lacks_something_says_what(
+    missing: str, there: str, instead: str, site: Path
+) -> None:
     before, _, family_of_cones = PLUG_IN.rpartition("class Cones")
     install(
-        site, "plug_half", {"half": "plug_half:FAMILY"}, f"{before}class Cones{family_of_cones.replace(there, instead)}"
+        site,
+        "plug_half",
+        {"half": "plug_half:FAMILY"},
+        f"{before}class Cones{family_of_cones.replace(there, instead)}",
     )
     with pytest.raises(
-        InvalidCaseError, match=rf"of the package plug_half cannot be used: .*abstract.* '?{missing}'?$"
+        InvalidCaseError,
+        match=rf"of the package plug_half cannot be used: .*abstract.* '?{missing}'?$",
     ):
         family("half")
 
 
 ASKED: dict[str, Callable[[Family[Any]], Any]] = {
-    "no statement about polynomial neural networks has a form for all sizes": lambda f: f.cross_check_all_sizes(()),
-    "closures of polynomial neural networks are computed case by case": lambda f: f.closures_of_all_sizes(vectors=True),
+    "no statement about polynomial neural networks has a form for all sizes": (
+        lambda f: f.cross_check_all_sizes(())
+    ),
+    "closures of polynomial neural networks are computed case by case": (
+        lambda f: f.closures_of_all_sizes(vectors=True)
+    ),
     "'hilbert' is not predicted for": lambda f: f.compare(PolynomialNetwork((2, 1)), "hilbert"),
     "'generators' is not predicted for": lambda f: f.compare_for_all_sizes("generators"),
     "membership is not decided for": lambda f: f.membership(PolynomialNetwork((2, 1)), {}),
     "are not found in files of weights": lambda f: f.weights("file.npz"),
     "networks are not found in files": lambda f: f.contents("file.npz"),
-    "polynomial neural networks are not found": lambda f: f.at_weights(PolynomialNetwork((2, 1)), (), True, iter),
+    "polynomial neural networks are not found": lambda f: f.at_weights(
+        PolynomialNetwork((2, 1)), (), True, iter
+    ),
     "there are no programs to run by hand": lambda f: f.standalone(
         "closure", PolynomialNetwork((2, 1)), field=QQ, coordinates=None, method="orbits"
     ),
@@ -154,7 +191,9 @@ def test_what_a_family_does_not_answer_it_refuses(said: str) -> None:
 def test_a_name_that_two_packages_claim_is_refused(site: Path) -> None:
     install(site, "plug_one", {"mine": "plug_one:FAMILY"})
     install(site, "plug_two", {"mine": "plug_two:FAMILY", "polynomial-network": "plug_two:FAMILY"})
-    with pytest.raises(InvalidCaseError, match=r"'mine' is claimed by plug_(one|two) .* and plug_(one|two) "):
+    with pytest.raises(
+        InvalidCaseError, match=r"'mine' is claimed by plug_(one|two) .* and plug_(one|two) "
+    ):
         family("mine")
     assert family("polynomial-network") is FAMILY, "the names of m2bridge's own families are taken"
 
@@ -184,7 +223,11 @@ def test_nobody_imports_a_family_but_itself() -> None:
     """The registry loads it by name; the public names of the package are those of families too."""
     package = Path(registry.__file__).parents[1]
     for path in package.rglob("*.py"):
-        inside = path.relative_to(package / "families").parts[0] if path.is_relative_to(package / "families") else ""
+        inside = (
+            path.relative_to(package / "families").parts[0]
+            if path.is_relative_to(package / "families")
+            else ""
+        )
         known = path in (package / "__init__.py", package / "families" / "__init__.py")
         for module in registry.OWN.values() if not known else ():
             folder = module.removeprefix("m2bridge.families.")
@@ -196,7 +239,9 @@ def test_nobody_imports_a_family_but_itself() -> None:
 def test_a_case_in_all_its_forms() -> None:
     network = PolynomialNetwork((2, 3, 1), 4)
     assert FAMILY.from_options({"widths": "2, 3,1", "degree": "4"}) == network
-    assert FAMILY.from_options({"widths": "2,3,1", "degree": None}) == PolynomialNetwork((2, 3, 1), 2)
+    assert FAMILY.from_options({"widths": "2,3,1", "degree": None}) == PolynomialNetwork(
+        (2, 3, 1), 2
+    )
     assert FAMILY.from_json(json.loads(json.dumps(network.to_json()))) == network
     assert FAMILY.from_key(network.key) == network
     assert network.key == "2-3-1-r4"
@@ -213,7 +258,11 @@ def test_a_case_in_all_its_forms() -> None:
         ({"widths": "2,0"}, "widths", "at least 1"),
         ({"widths": "2,1", "degree": "two"}, "degree", "'two' is not an integer"),
         ({"widths": "2,1", "degree": "9" * 5000}, "degree", "not an integer"),
-        ({"widths": "2,1", "d": "3"}, "d", "not an option of the family polynomial-network: use widths, degree"),
+        (
+            {"widths": "2,1", "d": "3"},
+            "d",
+            "not an option of the family polynomial-network: use widths, degree",
+        ),
     ],
 )
 def test_options_that_name_no_case(options: dict[str, str], option: str, said: str) -> None:

@@ -1,4 +1,6 @@
-"""Commands about cases of any family, and about maps in files; no engine is needed for dimensions."""
+"""Commands about cases of any family, and about maps in files; no engine is needed for
+dimensions.
+"""
 
 import json
 import re
@@ -47,7 +49,12 @@ def run(*line: str) -> Result:
 
 @pytest.mark.parametrize(
     ("widths", "dimension", "status"),
-    [("2,2,1", 3, "proved"), ("2,2,2", 6, "proved"), ("2,3,1", 3, "proved"), ("6,6,6,6,6,6,6", 186, "proved")],
+    [
+        ("2,2,1", 3, "proved"),
+        ("2,2,2", 6, "proved"),
+        ("2,3,1", 3, "proved"),
+        ("6,6,6,6,6,6,6", 186, "proved"),
+    ],
 )
 def test_dimensions_of_networks(widths: str, dimension: int, status: str) -> None:
     line = ("--family", "polynomial-network", "--widths", widths, "--degree", "2")
@@ -59,7 +66,9 @@ def test_dimensions_of_networks(widths: str, dimension: int, status: str) -> Non
 def test_the_default_family_by_its_name() -> None:
     plain = json.loads(run("dimension", "--d", "3", "--d-out", "2", "--a", "2", "--json").output)
     named = json.loads(
-        run("dimension", "--family", "attention", "--d", "3", "--d-out", "2", "--a", "2", "--json").output
+        run(
+            "dimension", "--family", "attention", "--d", "3", "--d-out", "2", "--a", "2", "--json"
+        ).output
     )
     assert plain | {"seconds": 0} == named | {"seconds": 0}
 
@@ -69,7 +78,11 @@ def test_a_composition_in_a_file(tmp_path: Path) -> None:
     file = tmp_path / "layers.toml"
     file.write_text(LAYERS, encoding="utf-8")
     found = json.loads(run("dimension", "--map", str(file), "--json").output)
-    assert (found["dimension"], found["status"], found["case"]) == (3, "proved", {"layers": found["case"]["layers"]})
+    assert (found["dimension"], found["status"], found["case"]) == (
+        3,
+        "proved",
+        {"layers": found["case"]["layers"]},
+    )
 
 
 @pytest.mark.parametrize(
@@ -78,12 +91,18 @@ def test_a_composition_in_a_file(tmp_path: Path) -> None:
         (("dimension", "--family", "nope"), "there is no family 'nope'"),
         (("dimension", "--family", "polynomial-network"), "--widths"),
         (("dimension", "--family", "polynomial-network", "--d", "3"), "No such option"),
-        (("dimension", "--family", "polynomial-network", "--widths", "two"), "not a list of integers"),
+        (
+            ("dimension", "--family", "polynomial-network", "--widths", "two"),
+            "not a list of integers",
+        ),
         (("dimension", "--d", "3"), "--d-out"),
     ],
 )
 def test_wrong_cases_get_one_line(
-    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.argv", ["m2bridge", *line])
     assert commands.run() == 2
@@ -118,14 +137,19 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("method", ["auto", "fibres", "orbits", "jacobian", "all"])
 def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
-    """Whatever is advised, in a refusal or at a limit, is no circle; where no method applies none is advised."""
+    """Whatever is advised, in a refusal or at a limit, is no circle; where no method applies none
+    is advised.
+    """
     name, options, field = CASES[case]
     model = family(name).from_options(options)
     said, tried, refused = "", set(), False
     while method and method not in tried:
         tried.add(method)
         try:
-            said, refused = singular_locus(model, engine=Late(), field=field, method=method).unfinished, False
+            said, refused = (
+                singular_locus(model, engine=Late(), field=field, method=method).unfinished,
+                False,
+            )
         except (MethodUnavailableError, InvalidCaseError, TooLargeError) as reason:
             said, refused = str(reason), True
         advised = re.search(r"--method (\w+)", said)
@@ -134,7 +158,9 @@ def test_advice_leads_to_a_method_that_applies(case: str, method: Any) -> None:
     assert refused == (case in ("softmax", "too large")), said
 
 
-NO_STATEMENTS = PLUG_IN.replace("        return STATEMENTS\n\n    def effort", "        return ()\n\n    def effort")
+NO_STATEMENTS = PLUG_IN.replace(
+    "        return STATEMENTS\n\n    def effort", "        return ()\n\n    def effort"
+)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +168,14 @@ NO_STATEMENTS = PLUG_IN.replace("        return STATEMENTS\n\n    def effort", "
     [
         (("cross-check",), "there are no statements about rational normal curves"),
         (("cross-check", "3.4"), "there are no statements about rational normal curves"),
-        (("certify", "--out", "results"), "there are no questions about rational normal curves to be certified"),
-        (("certify", "--out", "results", "--check", "3.4"), "there are no questions about rational normal curves"),
+        (
+            ("certify", "--out", "results"),
+            "there are no questions about rational normal curves to be certified",
+        ),
+        (
+            ("certify", "--out", "results", "--check", "3.4"),
+            "there are no questions about rational normal curves",
+        ),
     ],
 )
 def test_a_family_without_statements_is_said_to_have_none(
@@ -160,7 +192,9 @@ def test_a_family_without_statements_is_said_to_have_none(
     questions.cache_clear()
     registry._load.cache_clear()
     monkeypatch.delitem(sys.modules, "rational_normal_curves", raising=False)
-    monkeypatch.setattr("sys.argv", ["m2bridge", *line, "--family", "rational-normal-curve", "--n", "3"])
+    monkeypatch.setattr(
+        "sys.argv", ["m2bridge", *line, "--family", "rational-normal-curve", "--n", "3"]
+    )
     assert commands.run() == 2
     (complaint,) = capsys.readouterr().err.splitlines()
     assert complaint.startswith(f"Error: --family: {said}")
@@ -188,13 +222,17 @@ def test_statements_go_by_the_names_that_reports_print(name: str) -> None:
             if question.key in {statement.key for statement in stated}:
                 chosen = _chosen(printed, name)
                 assert set(chosen) <= set(_chosen(question.key, name))
-                assert printed in {name_with_part(statement.key, statement.part) for statement in chosen}
+                assert printed in {
+                    name_with_part(statement.key, statement.part) for statement in chosen
+                }
                 assert len(chosen) == 1 or printed == question.key
 
 
 def _case(name: str) -> Any:
     options = {"attention": {"d": "2", "d_out": "1"}, "deep-attention": {"widths": "2,2", "a": "1"}}
-    return family(name).from_options(options.get(name) or ({"widths": "2,1"} if family(name).options else {}))
+    return family(name).from_options(
+        options.get(name) or ({"widths": "2,1"} if family(name).options else {})
+    )
 
 
 def test_keys_name_cases() -> None:
@@ -207,19 +245,41 @@ def test_keys_name_cases() -> None:
 def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
     file = "examples/whitney_umbrella.toml"
     whole = json.loads(run("dimension", file, "--json").output)
-    assert whole | {"seconds": 0} == json.loads(run("dimension", "--map", file, "--json").output) | {"seconds": 0}
+    assert whole | {"seconds": 0} == json.loads(
+        run("dimension", "--map", file, "--json").output
+    ) | {"seconds": 0}
     some = json.loads(run("dimension", file, "--outputs", "z", "--json").output)
     assert (whole["dimension"], some["dimension"]) == (2, 1)
     layers = tmp_path / "layers.toml"
-    layers.write_text(LAYERS.replace('outputs = { z = "e*u + f*v" }', 'outputs = { z = "e*u + f*v", w = "e*u" }'))
-    two, one = (json.loads(run("dimension", str(layers), *more, "--json").output) for more in ((), ("--outputs", "w")))
+    layers.write_text(
+        LAYERS.replace('outputs = { z = "e*u + f*v" }', 'outputs = { z = "e*u + f*v", w = "e*u" }')
+    )
+    two, one = (
+        json.loads(run("dimension", str(layers), *more, "--json").output)
+        for more in ((), ("--outputs", "w"))
+    )
     assert (two["dimension"], one["dimension"]) == (4, 2)  # w is a square times a number
     for line, said in {
         ("dimension", file, "--outputs", "q"): "there is no output 'q'",
         ("dimension", file, "--outputs", "x,x"): "each of them once",
-        ("dimension", "--d", "2", "--d-out", "1", "--outputs", "x"): "--outputs needs a map in a file",
+        (
+            "dimension",
+            "--d",
+            "2",
+            "--d-out",
+            "1",
+            "--outputs",
+            "x",
+        ): "--outputs needs a map in a file",
         ("dimension", file, "--d", "2"): "exclude each other",
-        ("dimension", file, "--family", "polynomial-network", "--widths", "2,1"): "exclude each other",
+        (
+            "dimension",
+            file,
+            "--family",
+            "polynomial-network",
+            "--widths",
+            "2,1",
+        ): "exclude each other",
     }.items():
         found = run(*line)
         assert found.exit_code != 0
@@ -229,7 +289,9 @@ def test_a_file_by_itself_and_some_of_its_outputs(tmp_path: Path) -> None:
 def test_a_family_of_somebody_else_from_beginning_to_end(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A package with entry points: dimension, cross-check, certify, verify and report, in processes of their own."""
+    """A package with entry points: dimension, cross-check, certify, verify and report, in processes
+    of their own.
+    """
     site, results = tmp_path / "site", tmp_path / "results"
     site.mkdir()
     install(site)
@@ -250,10 +312,15 @@ def test_a_family_of_somebody_else_from_beginning_to_end(
     ]
     assert json.loads(m2bridge("verify", str(results), "--json"))["counts"] == {"accepted": 3}
     rows = json.loads(m2bridge("report", str(results), "--format", "json"))["rows"]
-    assert [(row["case"], row["verdict"]) for row in rows][:2] == [({"n": 1}, "REFUTED"), ({"n": 3}, "REFUTED")]
+    assert [(row["case"], row["verdict"]) for row in rows][:2] == [
+        ({"n": 1}, "REFUTED"),
+        ({"n": 3}, "REFUTED"),
+    ]
     monkeypatch.delenv("PYTHONPATH")
     found = json.loads(m2bridge("verify", str(results), "--json", code=5))["certificates"]
-    assert all("install the package that brings it" in certificate["found"] for certificate in found)
+    assert all(
+        "install the package that brings it" in certificate["found"] for certificate in found
+    )
     assert "there is no family 'rational-normal-curve'" in m2bridge("report", str(results), code=2)
 
 
@@ -272,5 +339,7 @@ def test_networks_from_beginning_to_end(invoke: Invoke, tmp_path: Path) -> None:
     assert "3,2,1" in m2bridge("report", str(tmp_path))
     again = m2bridge("certify", *line, "--out", str(tmp_path), "--json", code=1)
     assert json.loads(again)["done_before"] == 4
-    said = m2bridge("cross-check", "expected-dimension", *line[:2], "--widths", "6,6,6,6", "--degree", "2")
+    said = m2bridge(
+        "cross-check", "expected-dimension", *line[:2], "--widths", "6,6,6,6", "--degree", "2"
+    )
     assert said.count("CONFIRMED") == 3  # the answer first, then each verdict

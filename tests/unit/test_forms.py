@@ -24,9 +24,25 @@ from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
 
-# A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing is too long.
+# A sheet in every form: what it shows is there, nothing is markup that should be text, and nothing
+# is too long.
 
-KNOWN = {"div", "style", "p", "br", "table", "thead", "tbody", "tr", "th", "td", "ol", "li", "span", "var"}
+KNOWN = {
+    "div",
+    "style",
+    "p",
+    "br",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "ol",
+    "li",
+    "span",
+    "var",
+}
 SIGNS = r"""<script>alert("x")</script> $x$ \(y\) & 50% #1 _a^b ~ {c} \ ` ' ≤ Λ² é 漢 ﹏"""
 NAMES = ("c_1_1_1_2", "x", "λ_2", "c_2_12", "weight")
 
@@ -59,7 +75,12 @@ def generators(texts: list[str], caption: str = "") -> Polynomials:
 def test_a_verdict_stands_once_and_what_it_rests_on_below() -> None:
     finding = Finding("REFUTED", "3.4", "it holds", ("a ground",), ("a remark",))
     lines = Sheet("", [Findings([finding])]).text().splitlines()
-    assert lines == ["", "  REFUTED         3.4: it holds", " " * 18 + "→ a ground", " " * 18 + "a remark"]
+    assert lines == [
+        "",
+        "  REFUTED         3.4: it holds",
+        " " * 18 + "→ a ground",
+        " " * 18 + "a remark",
+    ]
 
 
 def sheet_of(text: str) -> Sheet:
@@ -84,7 +105,10 @@ def test_words_stay_words(text: str) -> None:
 @pytest.mark.parametrize("number", [0, 1, 12, 13, 2000])
 def test_long_outputs_fold_and_end(number: int) -> None:
     texts = [f"x**{n} - {n}*c_1_1_1_2" for n in range(1, number + 1)]
-    sheet = Sheet("title", [generators(texts), Table(("n", "word"), [(n, "word" * 99) for n in range(number)])])
+    sheet = Sheet(
+        "title",
+        [generators(texts), Table(("n", "word"), [(n, "word" * 99) for n in range(number)])],
+    )
     page = Reader(writers.html(sheet))
     assert len(writers.html(sheet).encode()) <= writers.MOST_BYTES
     assert ("details" in page.names) == (number > 12)
@@ -130,15 +154,22 @@ def test_one_polynomial_of_a_megabyte() -> None:
 
 
 POLYNOMIALS = st.dictionaries(
-    st.tuples(*[st.integers(0, 3)] * len(NAMES)), st.fractions(max_denominator=9).filter(bool), min_size=1, max_size=6
+    st.tuples(*[st.integers(0, 3)] * len(NAMES)),
+    st.fractions(max_denominator=9).filter(bool),
+    min_size=1,
+    max_size=6,
 )
 
 
 @given(POLYNOMIALS)
-def test_polynomials_are_read_back_from_html_and_latex(terms: dict[tuple[int, ...], object]) -> None:
+def test_polynomials_are_read_back_from_html_and_latex(
+    terms: dict[tuple[int, ...], object],
+) -> None:
     """The markup holds the polynomial itself: indices below, exponents above."""
     ring = PolynomialRing(QQ, NAMES)
-    polynomial = ring.sympy_ring.from_dict({monomial: ring.field.domain.convert(c) for monomial, c in terms.items()})
+    polynomial = ring.sympy_ring.from_dict(
+        {monomial: ring.field.domain.convert(c) for monomial, c in terms.items()}
+    )
     text = polynomial_text(polynomial)
     page = writers.html(Sheet("", [generators([text])]))
     shown = page.partition('<span class="polynomial">')[2].partition("</span>")[0]
@@ -162,7 +193,9 @@ def test_latex_fits() -> None:
     for text in (long_number, long_term):
         assert markup.BREAK in markup.polynomial_latex(text)
     assert markup.polynomial_latex("1/2*c_1_12**2 - x") == r"\tfrac{1}{2} c_{1,12}^{2} - x"
-    written = writers.paper(Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])]))
+    written = writers.paper(
+        Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])])
+    )
     assert r"$\displaystyle \frac{1}{1-T}$" in written
     wide = [("word " * 30, "a-long-word", 1)]
     assert writers.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
@@ -186,14 +219,18 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_words_of_a_user_are_no_markup_of_the_progress_display(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_of_a_user_are_no_markup_of_the_progress_display(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     with progress("image of [/b] [red]:smile:\x1b]0;owned\x07"):
         pass
     shown = terminal.getvalue()
-    assert "[/b] [red]:smile:\\x1b]0;owned\\x07" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown).replace("\n", "")
+    assert "[/b] [red]:smile:\\x1b]0;owned\\x07" in re.sub(
+        r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown
+    ).replace("\n", "")
     assert "\x1b]0;" not in shown
 
 
@@ -210,7 +247,10 @@ def test_what_certificates_trust_commands_no_terminal(form: str, tmp_path: Path)
 
 
 def test_marks_of_markdown() -> None:
-    assert escape.markdown("a*b_c|<i>&amp;$x$ `y` [z](w)") == r"a\*b\_c\|\<i\>\&amp;\$x\$ \`y\` \[z\](w)"
+    assert (
+        escape.markdown("a*b_c|<i>&amp;$x$ `y` [z](w)")
+        == r"a\*b\_c\|\<i\>\&amp;\$x\$ \`y\` \[z\](w)"
+    )
     for text, written in [
         ("- x", r"\- x"),
         ("# x", r"\# x"),
@@ -227,7 +267,9 @@ def test_cells_that_a_spreadsheet_would_compute(sign: str) -> None:
     assert escape.cell(f" {sign}1+1") == f" {sign}1+1"
 
 
-def test_error_messages(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_error_messages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     case = ["--d", "2", "--d-out", "1"]
     for arguments in (
         ["closure", *case, "--field", NASTY],

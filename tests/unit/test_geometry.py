@@ -38,15 +38,38 @@ from m2bridge.families.attention.orbits import (
 from m2bridge.families.attention.parametrization import function, orbit_closure_map, sparse
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.tangents import by_bounds, orbit_dimension, tangent_lower_bound, tangent_upper_bounds
+from m2bridge.families.attention.tangents import (
+    by_bounds,
+    orbit_dimension,
+    tangent_lower_bound,
+    tangent_upper_bounds,
+)
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.singular_locus import tangent_text
-from m2bridge.maps.statement import Component, LocusFindings, OrbitStatus, compare, singular_by_bounds
+from m2bridge.maps.statement import (
+    Component,
+    LocusFindings,
+    OrbitStatus,
+    compare,
+    singular_by_bounds,
+)
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
 
-CASES = [(1, 1), (1, 3), (2, 1), (2, 1, 1), (2, 2), (2, 3, 1), (3, 1), (3, 2, 2), (3, 3), (4, 1, 2), (4, 2, 3)]
+CASES = [
+    (1, 1),
+    (1, 3),
+    (2, 1),
+    (2, 1, 1),
+    (2, 2),
+    (2, 3, 1),
+    (3, 1),
+    (3, 2, 2),
+    (3, 3),
+    (4, 1, 2),
+    (4, 2, 3),
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -55,7 +78,9 @@ def test_jacobian_rank_attains_the_dimension_formula(case: tuple[int, ...]) -> N
     factored = model.parametrization(weights="factored")
     point = random_point(factored, 1000, 1)
     assert differential_rank(factored, point) == dimension_formula(model)
-    assert differential_rank(factored, point, field=CoefficientField(LARGE_PRIME)) == dimension_formula(model)
+    assert differential_rank(
+        factored, point, field=CoefficientField(LARGE_PRIME)
+    ) == dimension_formula(model)
 
 
 def test_jacobian_against_sympy() -> None:
@@ -64,9 +89,13 @@ def test_jacobian_against_sympy() -> None:
     expressions = [x**3 * y / 2 - z / 3, x * y * z, z**2 + 5]
     polynomials = [ring.polynomial(e) for e in expressions]
     for point in [(2, 3, 5), (0, 3, 5), (0, 0, 5), (1, 0, 0)]:
-        expected = Matrix(expressions).jacobian([x, y, z]).subs(dict(zip((x, y, z), point, strict=True)))
+        expected = (
+            Matrix(expressions).jacobian([x, y, z]).subs(dict(zip((x, y, z), point, strict=True)))
+        )
         found = jacobian_at(polynomials, point)
-        assert [Fraction(v, 6) for v in found[0]] == [Fraction(int(e.p), int(e.q)) for e in expected.row(0)]
+        assert [Fraction(v, 6) for v in found[0]] == [
+            Fraction(int(e.p), int(e.q)) for e in expected.row(0)
+        ]
         assert found[1:] == [list(map(int, expected.row(i))) for i in (1, 2)]
 
 
@@ -80,7 +109,9 @@ def test_tangent_dimension_of_the_whitney_umbrella() -> None:
 
 def test_reduction_finds_the_earliest_independent_coordinates() -> None:
     s, t = symbols("s t")
-    planar = PolynomialMap.from_expressions([s, t], {"a": s, "b": 2 * s, "c": s + t / 3, "d": t, "e": 0})
+    planar = PolynomialMap.from_expressions(
+        [s, t], {"a": s, "b": 2 * s, "c": s + t / 3, "d": t, "e": 0}
+    )
     reduction = reduce_linearly(planar)
     assert reduction.basis == (0, 2)
     forms = [str(form) for form in reduction.linear_forms(planar, field=QQ)]
@@ -89,7 +120,9 @@ def test_reduction_finds_the_earliest_independent_coordinates() -> None:
 
 @pytest.mark.parametrize("t", [2, 3, 4])
 @pytest.mark.parametrize("case", [(2, 1), (2, 2), (3, 2)])
-def test_full_coordinates_are_isomorphic_to_reduced_ones_for_every_t(case: tuple[int, int], t: int) -> None:
+def test_full_coordinates_are_isomorphic_to_reduced_ones_for_every_t(
+    case: tuple[int, int], t: int
+) -> None:
     model = SingleLayerAttention(*case, t=t)
     reduced, full = model.parametrization("reduced"), model.parametrization("full")
     assert same_span(reduced, full)
@@ -122,7 +155,10 @@ def test_hilbert_series_of_extreme_ideals() -> None:
 
 
 def test_degrees_printed_elsewhere() -> None:
-    degrees = [degree_formula(SingleLayerAttention(*c)) for c in [(2, 1), (2, 2), (2, 2, 1), (3, 1), (1, 5)]]
+    degrees = [
+        degree_formula(SingleLayerAttention(*c))
+        for c in [(2, 1), (2, 2), (2, 2, 1), (3, 1), (1, 5)]
+    ]
     assert degrees == [4, 20, 20, 45, 1]
     assert determinantal_degree(3, 3, 2) == 3
     assert determinantal_degree(2, 3, 1) == 3
@@ -136,7 +172,9 @@ def test_orbit_dimension_is_the_rank_of_its_parametrization(case: tuple[int, ...
     model = SingleLayerAttention(*case)
     for orbit in orbits(model):
         closure_map = orbit_closure_map(orbit, model)
-        assert differential_rank(closure_map, random_point(closure_map, 1000, 3)) == orbit_dimension(orbit, model)
+        assert differential_rank(
+            closure_map, random_point(closure_map, 1000, 3)
+        ) == orbit_dimension(orbit, model)
 
 
 def test_sparse_functions_are_the_parametrization() -> None:
@@ -145,7 +183,8 @@ def test_sparse_functions_are_the_parametrization() -> None:
     for orbit in orbits(model):
         A, V = representative(orbit, model)
         found = {
-            "_".join(map(str, ("c", *(i + 1 for i in key)))): v for key, v in function(sparse(A), sparse(V)).items()
+            "_".join(map(str, ("c", *(i + 1 for i in key)))): v
+            for key, v in function(sparse(A), sparse(V)).items()
         }
         values = dict(zip(names, model.parametrization().evaluate(flatten(A, V)), strict=True))
         assert found == {name: value for name, value in values.items() if value}
@@ -197,7 +236,10 @@ def test_sparse_coordinates_span_the_same_by_fewer_terms(case: tuple[int, int, i
     before, after = (sum(map(len, given.images)) for given in (independent, sparse))
     assert after <= before
     assert sparse.coordinates == independent.coordinates
-    assert all(len(given.images) == len(independent.images) for given in (sparse, reduce_linearly(sparse).reduced))
+    assert all(
+        len(given.images) == len(independent.images)
+        for given in (sparse, reduce_linearly(sparse).reduced)
+    )
 
 
 # Methods that disagree about the singular locus stop the run.
@@ -211,8 +253,15 @@ FINDINGS = LocusFindings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
 def test_equal_findings_agree() -> None:
     compare(FINDINGS, replace(FINDINGS, method="two"))
     compare(FINDINGS, replace(FINDINGS, statuses=(), components=(replace(COMPONENT, degree=None),)))
-    compare(FINDINGS, replace(FINDINGS, statuses=(replace(SPECIAL, tangent_dimension=None, tangent_bound=5), GENERIC)))
-    undecided = replace(SPECIAL, tangent_dimension=None, singular=None, tangent_bound=5, tangent_upper_bound=6)
+    compare(
+        FINDINGS,
+        replace(
+            FINDINGS, statuses=(replace(SPECIAL, tangent_dimension=None, tangent_bound=5), GENERIC)
+        ),
+    )
+    undecided = replace(
+        SPECIAL, tangent_dimension=None, singular=None, tangent_bound=5, tangent_upper_bound=6
+    )
     compare(FINDINGS, replace(FINDINGS, statuses=(undecided, GENERIC), components=None))
 
 
@@ -222,7 +271,11 @@ def test_equal_findings_agree() -> None:
         {"statuses": (replace(SPECIAL, singular=False), GENERIC)},
         {"statuses": (replace(SPECIAL, tangent_dimension=7), GENERIC)},
         {"statuses": (replace(SPECIAL, tangent_dimension=None, tangent_bound=7), GENERIC)},
-        {"statuses": (replace(SPECIAL, singular=None, tangent_dimension=None, tangent_upper_bound=5),)},
+        {
+            "statuses": (
+                replace(SPECIAL, singular=None, tangent_dimension=None, tangent_upper_bound=5),
+            )
+        },
         {"statuses": (replace(SPECIAL, singular=False),), "components": None},
         {"components": ()},
         {"components": (replace(COMPONENT, dimension=3),)},
@@ -248,23 +301,37 @@ def by_definition(d: int, d_out: int, t: int) -> dict[str, object]:
     coefficients = {}
     for k in range(d_out):
         for j in range(t):
-            for monomial, coefficient in Poly(expand(output[k, j]), *[X[p, u] for p, u in names]).terms():
-                factors = [f"{p + 1}_{u + 1}" for (p, u), e in zip(names, monomial, strict=True) for _ in range(e)]
+            for monomial, coefficient in Poly(
+                expand(output[k, j]), *[X[p, u] for p, u in names]
+            ).terms():
+                factors = [
+                    f"{p + 1}_{u + 1}"
+                    for (p, u), e in zip(names, monomial, strict=True)
+                    for _ in range(e)
+                ]
                 coefficients["_".join([f"f_{k + 1}_{j + 1}", *factors])] = expand(coefficient)
     return coefficients
 
 
-@pytest.mark.parametrize(("d", "d_out", "t"), [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2)])
-def test_full_coordinates_are_the_coefficients_of_the_definition(d: int, d_out: int, t: int) -> None:
+@pytest.mark.parametrize(
+    ("d", "d_out", "t"), [(1, 1, 1), (2, 1, 1), (2, 1, 2), (2, 2, 2), (2, 1, 3), (3, 1, 2)]
+)
+def test_full_coordinates_are_the_coefficients_of_the_definition(
+    d: int, d_out: int, t: int
+) -> None:
     expected = by_definition(d, d_out, t)
     model = SingleLayerAttention(d, d_out, t=t)
     found = model.parametrization("full")
-    assert {n: image.as_expr() for n, image in zip(found.coordinates, found.images, strict=True)} == expected
+    assert {
+        n: image.as_expr() for n, image in zip(found.coordinates, found.images, strict=True)
+    } == expected
     assert model.in_coordinates("full").coordinate_count == len(expected)
 
 
 def test_reduced_coordinates_are_the_mixed_coefficients() -> None:
-    """c_{k,i,pq} is the coefficient of x_i y_p y_q in the output of token x, with y another token."""
+    """c_{k,i,pq} is the coefficient of x_i y_p y_q in the output of token x, with y another
+    token.
+    """
     model = SingleLayerAttention(3, 2)
     reduced, full = model.parametrization("reduced"), by_definition(3, 2, 2)
     for name, image in zip(reduced.coordinates, reduced.images, strict=True):
@@ -275,7 +342,10 @@ def test_reduced_coordinates_are_the_mixed_coefficients() -> None:
 
 def test_factored_weights_give_the_same_functions() -> None:
     model = SingleLayerAttention(3, 2, a=2)
-    attention, factored = model.parametrization("reduced"), model.parametrization("reduced", "factored")
+    attention, factored = (
+        model.parametrization("reduced"),
+        model.parametrization("reduced", "factored"),
+    )
     Q, K = [Matrix(2, 3, lambda e, i, n=n: symbols(f"{n}_{e + 1}_{i + 1}")) for n in "QK"]
     A = K.T * Q
     values = {f"A_{p + 1}_{i + 1}": A[p, i] for p in range(3) for i in range(3)}
@@ -312,7 +382,9 @@ def test_cases_that_cannot_be_stored_are_refused_at_once() -> None:
         SingleLayerAttention(2, 1, t=1).parametrization("reduced")
 
 
-@pytest.mark.parametrize(("case", "count"), [((2, 1), 3), ((4, 4), 26), ((6, 6), 71), ((8, 8), 148), ((2, 2, 1), 3)])
+@pytest.mark.parametrize(
+    ("case", "count"), [((2, 1), 3), ((4, 4), 26), ((6, 6), 71), ((8, 8), 148), ((2, 2, 1), 3)]
+)
 def test_orbit_counts(case: tuple[int, ...], count: int) -> None:
     assert len(orbits(SingleLayerAttention(*case))) == count
 
@@ -348,12 +420,16 @@ CASES_BOUND_CRITERION = [
 
 @pytest.mark.parametrize("case", CASES_BOUND_CRITERION)
 def test_the_bounds_meet(case: tuple[int, ...]) -> None:
-    """Tangent vectors and equations know nothing of each other; so both are exact, and so is the dimension."""
+    """Tangent vectors and equations know nothing of each other; so both are exact, and so is the
+    dimension.
+    """
     model = SingleLayerAttention(*case)
     found = by_bounds(model)
     assert found.unfinished == ""
     assert [s.orbit for s in found.statuses] == list(orbits(model))
-    assert all(s.tangent_dimension == s.tangent_bound == s.tangent_upper_bound for s in found.statuses)
+    assert all(
+        s.tangent_dimension == s.tangent_bound == s.tangent_upper_bound for s in found.statuses
+    )
     assert found.dimension == dimension_formula(model)
     (corrected,) = (statement for statement in REGISTRY if statement.key == "singular-locus")
     if not corrected.hypotheses(model):
@@ -361,7 +437,9 @@ def test_the_bounds_meet(case: tuple[int, ...]) -> None:
 
 
 def test_limits_of_tangent_spaces_fill_the_tangent_space_where_two_preimages_meet() -> None:
-    """At A = e_1 e_1ᵀ, V = e_1 e_1ᵀ of (2, 1, 1) all products l v with one q, and e_1² with any q: dimension 3 + 1."""
+    """At A = e_1 e_1ᵀ, V = e_1 e_1ᵀ of (2, 1, 1) all products l v with one q, and e_1² with any q:
+    dimension 3 + 1.
+    """
     assert tangent_lower_bound(Orbit(1, 1, 1), SingleLayerAttention(2, 1, 1)) == 4
     assert tangent_lower_bound(Orbit(1, 1, 1), SingleLayerAttention(2, 1)) == 6
 
@@ -377,7 +455,9 @@ def test_what_two_bounds_decide() -> None:
 
 
 @pytest.mark.parametrize("planted", ["tangent vectors", "equations"])
-def test_bounds_that_contradict_each_other_stop_the_run(monkeypatch: pytest.MonkeyPatch, planted: str) -> None:
+def test_bounds_that_contradict_each_other_stop_the_run(
+    monkeypatch: pytest.MonkeyPatch, planted: str
+) -> None:
     """One tangent vector too many, or one equation too many, at a smooth orbit of (3, 2, 3)."""
     model = SingleLayerAttention(3, 2)
     if planted == "equations":
@@ -397,7 +477,9 @@ def test_the_degree_rises_while_orbits_are_undecided(monkeypatch: pytest.MonkeyP
 
 
 def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without equations orbits of (3, 2, 2) are open; those with too many tangent vectors are singular all the same."""
+    """Without equations orbits of (3, 2, 2) are open; those with too many tangent vectors are
+    singular all the same.
+    """
     model = SingleLayerAttention(3, 2, 2)
     with monkeypatch.context() as patch:
         patch.setattr(bound_criterion, "default_degree", lambda model: 1)
@@ -410,14 +492,27 @@ def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.components is None
     assert found.unfinished.startswith("undecided: the orbit (2, 1, 0)")
     locus = SingularLocus(
-        as_model(model), QQ, found.method, found.dimension, found.statuses, None, (), "", 0.1, found.unfinished
+        as_model(model),
+        QQ,
+        found.method,
+        found.dimension,
+        found.statuses,
+        None,
+        (),
+        "",
+        0.1,
+        found.unfinished,
     )
     assert "undecided" in locus.to_text()
     assert "13 to 36" in locus.to_text()
     assert "exact linear algebra" in locus.to_text()
     assert "undecided" in locus.to_latex()
     record = locus.to_json()
-    assert (record["components"], record["dimension"], record["engine"]) == (None, None, {"version": None})
+    assert (record["components"], record["dimension"], record["engine"]) == (
+        None,
+        None,
+        {"version": None},
+    )
     (row,) = (o for o in record["orbits"] if (o["r"], o["s"], o["m"]) == (2, 1, 0))
     assert (row["singular"], row["tangent_dimension"]) == (None, None)
     assert (row["tangent_lower_bound"], row["tangent_upper_bound"]) == (13, 36)
@@ -427,7 +522,10 @@ def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None
     found = by_bounds(SingleLayerAttention(6, 6))
     assert (found.method, found.components) == ("tangent bounds", None)
     verdicts = {s.orbit: s.singular for s in found.statuses}
-    assert {orbit for orbit, verdict in verdicts.items() if verdict} == {Orbit(1, 1, 0), Orbit(1, 1, 1)}
+    assert {orbit for orbit, verdict in verdicts.items() if verdict} == {
+        Orbit(1, 1, 0),
+        Orbit(1, 1, 1),
+    }
     assert [orbit for orbit, verdict in verdicts.items() if verdict is False] == [Orbit(6, 6, 6)]
     # At A = l qᵀ, V = h vᵀ all (l x + v y) ⊗ (q' ⊗ h + q ⊗ h'): dimension (2d − 1)(d + d' − 1).
     assert (found.statuses[0].orbit, tangent_text(found.statuses[0])) == (Orbit(1, 1, 0), "≥ 121")
@@ -436,4 +534,6 @@ def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None
 def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
     for case in [(3, 2, 2), (3, 2, 3), (4, 1, 3)]:
         model = SingleLayerAttention(*case)
-        assert tangent_upper_bounds(model) == {s.orbit: s.tangent_dimension for s in by_bounds(model).statuses}
+        assert tangent_upper_bounds(model) == {
+            s.orbit: s.tangent_dimension for s in by_bounds(model).statuses
+        }

@@ -1,4 +1,6 @@
-"""Ideals without an engine: how people write them, sums and products, equality by FLINT, forms for other programs."""
+"""Ideals without an engine: how people write them, sums and products, equality by FLINT, forms for
+other programs.
+"""
 
 import json
 from collections.abc import Callable
@@ -62,14 +64,18 @@ WRITTEN: list[Any] = [
 
 @pytest.mark.parametrize("written", WRITTEN, ids=repr)
 def test_polynomials_as_people_have_them(written: Any) -> None:
-    assert same(ideal(written), Ideal(RING, (RING.polynomial(x**2 - sympy.Rational(2, 3) * y * z),)))
+    assert same(
+        ideal(written), Ideal(RING, (RING.polynomial(x**2 - sympy.Rational(2, 3) * y * z),))
+    )
 
 
 def test_order_of_variables_left_out() -> None:
     assert ideal("x_10 + x_2 + b").ring.variables == ("b", "x_2", "x_10")
     assert ideal(Poly(x + y, y, x)).ring.variables == ("y", "x")
     assert ideal("x + y", variables="y, x").ring.variables == ("y", "x")
-    assert ideal(flint.fmpz_mpoly_ctx.get(("u", "v"), flint.Ordering.lex).gens()).ring.variables == ("u", "v")
+    assert ideal(
+        flint.fmpz_mpoly_ctx.get(("u", "v"), flint.Ordering.lex).gens()
+    ).ring.variables == ("u", "v")
 
 
 def test_fields_of_what_is_given() -> None:
@@ -83,7 +89,10 @@ def test_a_residue_stands_for_the_integer_nearest_to_zero() -> None:
     """As SymPy and Macaulay2 print it, where a polynomial over GF(7) is read over another field."""
     names = ("u", "v")
     _, u, v = ring(names, SympyGF(7))
-    contexts = flint.nmod_mpoly_ctx.get(names, modulus=7), flint.fmpz_mod_mpoly_ctx.get(names, modulus=7)
+    contexts = (
+        flint.nmod_mpoly_ctx.get(names, modulus=7),
+        flint.fmpz_mod_mpoly_ctx.get(names, modulus=7),
+    )
     givens = [3 * v - u, *(3 * V - U for U, V in (context.gens() for context in contexts))]
     for one in givens:
         assert str(element(PolynomialRing(QQ, names), one)) == "-u + 3*v"
@@ -93,7 +102,10 @@ def test_a_residue_stands_for_the_integer_nearest_to_zero() -> None:
 def test_other_rings_and_fields_are_converted_term_by_term() -> None:
     half = RING.polynomial(x / 2 + y)
     assert str(ideal(half, variables="y x", field=SEVEN)) == "ideal(y - 3*x) of GF(7)[y, x]"
-    assert ideal("x^6 - 1", variables="x", field=SEVEN).generators[0] == ideal(x**6 - 1, field=SEVEN).generators[0]
+    assert (
+        ideal("x^6 - 1", variables="x", field=SEVEN).generators[0]
+        == ideal(x**6 - 1, field=SEVEN).generators[0]
+    )
     assert not ideal("7*x", field=SEVEN).generators
 
 
@@ -143,7 +155,11 @@ def test_ideals_of_different_rings_are_not_combined() -> None:
     first, second = ideal("x", variables="x y"), ideal("x", variables="y x")
     assert first != second
     assert first != ideal("y", variables="y x")  # the same exponents
-    for combined in (lambda: first + second, lambda: first * second, lambda: first.contains(second)):
+    for combined in (
+        lambda: first + second,
+        lambda: first * second,
+        lambda: first.contains(second),
+    ):
         with pytest.raises(ConversionError, match="different rings"):
             combined()
     with pytest.raises(TypeError):
@@ -170,7 +186,8 @@ monomials = st.tuples(*[st.integers(0, 2)] * 3)
 polynomials = st.dictionaries(monomials, coefficients, min_size=1, max_size=3)
 ideals = st.lists(polynomials, min_size=1, max_size=3).map(
     lambda listed: Ideal(
-        RING, tuple(RING.sympy_ring.from_dict({m: QQ.domain(c) for m, c in f.items()}) for f in listed)
+        RING,
+        tuple(RING.sympy_ring.from_dict({m: QQ.domain(c) for m, c in f.items()}) for f in listed),
     )
 )
 
@@ -181,13 +198,17 @@ def test_bases_by_flint_are_those_of_sympy(given_ideal: Ideal) -> None:
     found = small_basis(given_ideal)
     if found is None:  # too large for the limits
         return
-    expected = sympy.groebner([g.as_expr() for g in given_ideal.generators], x, y, z, order="grevlex")
+    expected = sympy.groebner(
+        [g.as_expr() for g in given_ideal.generators], x, y, z, order="grevlex"
+    )
     primitive = {tuple(sorted(Poly(g, x, y, z).primitive()[1].terms())) for g in expected.exprs}
     assert {tuple(sorted(terms)) for terms in found} == primitive
 
 
 @given(ideals, st.permutations(range(3)), polynomials)
-def test_other_generators_of_the_same_ideal(given_ideal: Ideal, order: list[int], factor: dict[Any, int]) -> None:
+def test_other_generators_of_the_same_ideal(
+    given_ideal: Ideal, order: list[int], factor: dict[Any, int]
+) -> None:
     multiplier = RING.sympy_ring.from_dict({m: QQ.domain(c) for m, c in factor.items()})
     generators = [given_ideal.generators[i] for i in order if i < len(given_ideal.generators)]
     more = [generators[0] * multiplier + g * 2 for g in generators[1:]]
@@ -208,14 +229,21 @@ def any_ideals(draw: Callable[..., Any]) -> Ideal:
     variables = draw(st.lists(names, min_size=1, max_size=4, unique=True))
     ring = PolynomialRing(field, tuple(variables))
     number = st.integers(-(10**30), 10**30)
-    denominator = st.integers(1, 10**6).filter(lambda n: not field.characteristic or n % field.characteristic)
+    denominator = st.integers(1, 10**6).filter(
+        lambda n: not field.characteristic or n % field.characteristic
+    )
     exponents = st.tuples(*[st.integers(0, 40)] * len(variables))
     domain = ring.sympy_ring.domain
     terms = st.dictionaries(exponents, st.tuples(number, denominator), max_size=4)
     listed = draw(st.lists(terms, max_size=3))
     found = [{m: domain(n) / domain(d) for m, (n, d) in f.items()} for f in listed]
     return Ideal(
-        ring, tuple(filter(None, (ring.sympy_ring.from_dict({m: c for m, c in f.items() if c}) for f in found)))
+        ring,
+        tuple(
+            filter(
+                None, (ring.sympy_ring.from_dict({m: c for m, c in f.items() if c}) for f in found)
+            )
+        ),
     )
 
 
@@ -232,18 +260,30 @@ def test_every_form_reads_back_to_the_same_ideal(given_ideal: Ideal) -> None:
 
 
 def test_sage_itself_reads_the_text_and_has_the_same_objects() -> None:
-    """The parts of Sage that come with the wheels of Macaulay2 and 4ti2, or passagemath-singular."""
-    pytest.importorskip("sage.rings.finite_rings.finite_field_constructor", reason="Sage is not here")
-    pytest.importorskip("sage.rings.polynomial.polynomial_ring_constructor", reason="Sage is not here")
+    """The parts of Sage that come with the wheels of Macaulay2 and 4ti2, or
+    passagemath-singular.
+    """
+    pytest.importorskip(
+        "sage.rings.finite_rings.finite_field_constructor", reason="Sage is not here"
+    )
+    pytest.importorskip(
+        "sage.rings.polynomial.polynomial_ring_constructor", reason="Sage is not here"
+    )
     seven = ideal("x^2 - 2/3*y", "x*y", field=SEVEN)
-    for given_ideal in (ideal("x^2 - 2/3*c_1_2 + 1", "c_1_2*y^3 - 5"), seven, ideal(0, variables="x"), ideal("x^3")):
+    for given_ideal in (
+        ideal("x^2 - 2/3*c_1_2 + 1", "c_1_2*y^3 - 5"),
+        seven,
+        ideal(0, variables="x"),
+        ideal("x^3"),
+    ):
         scope: dict[str, Any] = {}
         exec(given_ideal.to_sage_text(), scope)  # what the user of Sage does
         sage = given_ideal.to_sage()
         assert scope["I"] == sage
         assert tuple(map(str, scope["R"].gens())) == given_ideal.ring.variables
         values = {name: 3 + place for place, name in enumerate(given_ideal.ring.variables)}
-        for f, g in zip(sage.gens(), given_ideal.to_sympy(), strict=True):  # by values, which no converter here gives
+        # by values, which no converter here gives
+        for f, g in zip(sage.gens(), given_ideal.to_sympy(), strict=True):
             number, expected = Fraction(str(f(*values.values()))), Fraction(str(g.eval(values)))
             p = given_ideal.ring.field.characteristic
             assert (number - expected) % p == 0 if p else number == expected
@@ -286,7 +326,10 @@ def test_a_file_as_oscar_writes_it() -> None:
     ("change", "words"),
     [
         ({"_ns": {"Elsewhere": []}}, "Elsewhere"),
-        ({"_type": {"name": "MPolyRingElem", "params": "31f400f8-14ab-42a8-a2df-69ba76a07ea1"}}, "not an ideal"),
+        (
+            {"_type": {"name": "MPolyRingElem", "params": "31f400f8-14ab-42a8-a2df-69ba76a07ea1"}},
+            "not an ideal",
+        ),
         ({"_refs": {}}, "31f400f8"),
         ({"data": [[[["1"], "1"]]]}, "not a term"),
         ({"data": [[[["-1", "0"], "1"]]]}, "not a term"),
@@ -358,7 +401,10 @@ def test_preimages_are_substitutions() -> None:
     s, t = symbols("s t")
     cubic = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t, "z": t**2 / 2})
     assert ideal("x*z - 1/2*y^2").preimage(cubic).generators == ()
-    assert ideal("x", variables="x y z").preimage(cubic).generators == ideal("s^2", variables="s t").generators
+    assert (
+        ideal("x", variables="x y z").preimage(cubic).generators
+        == ideal("s^2", variables="s t").generators
+    )
     circle = PolynomialMap.from_expressions([s, t], {"x": s}, [s**2 + t**2 - 1])
     assert ideal("x").preimage(circle).generators == ideal("s", "s^2 + t^2 - 1").generators
     with pytest.raises(ConversionError, match="the target"):
@@ -366,9 +412,14 @@ def test_preimages_are_substitutions() -> None:
 
 
 def test_bases_are_sought_where_they_are_small_only() -> None:
-    """FLINT's limits do not end a long reduction: (y + z + 1)^1000 here, 10^22 terms in many variables."""
+    """FLINT's limits do not end a long reduction: (y + z + 1)^1000 here, 10^22 terms in many
+    variables.
+    """
     assert small_basis(ideal("x^1000 - y", "x - y - z - 1")) is None
-    assert small_basis(ideal("x_0^9 - 1", "x_0 - " + " - ".join(f"x_{i}" for i in range(1, 60)))) is None
+    assert (
+        small_basis(ideal("x_0^9 - 1", "x_0 - " + " - ".join(f"x_{i}" for i in range(1, 60))))
+        is None
+    )
     assert small_basis(ideal("x", field=SEVEN)) is None
 
 
@@ -380,18 +431,29 @@ def test_words_of_python_are_no_names_in_sage(name: str) -> None:
 
 def test_how_ideals_are_shown() -> None:
     many = ideal([f"x_{i}" for i in range(30)])
-    assert str(many).splitlines()[0].endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
+    assert (
+        str(many)
+        .splitlines()[0]
+        .endswith("… and 18 more) of QQ[x_0, x_1, x_2, x_3, x_4, x_5, …, x_29]")
+    )
     assert r"\left\langle x^{2} - y \right\rangle" in ideal("x^2 - y").to_latex()
     assert ideal("x^2 - y").to_macaulay2() == "R = QQ[x, y]\nI = ideal {x^2-y}"
-    assert ideal(1, "1/2", variables="x").to_macaulay2() == "R = QQ[x]\nI = ideal {(1)_R,\n    (1/2)_R}"
+    assert (
+        ideal(1, "1/2", variables="x").to_macaulay2()
+        == "R = QQ[x]\nI = ideal {(1)_R,\n    (1/2)_R}"
+    )
 
 
 def test_generators_of_results_are_in_order() -> None:
     shuffled = ideal("y", "x", "z^2 - x", "-x*y", variables="x y z")
-    assert tidy(shuffled).generators == ideal("x", "y", "x*y", "z^2 - x", variables="x y z").generators
+    assert (
+        tidy(shuffled).generators == ideal("x", "y", "x*y", "z^2 - x", variables="x y z").generators
+    )
 
 
-@pytest.mark.parametrize("given", [None, {"x"}, ideal("x"), sympy.Matrix([[1]]), sympy.Eq(Symbol("x"), 1)], ids=str)
+@pytest.mark.parametrize(
+    "given", [None, {"x"}, ideal("x"), sympy.Matrix([[1]]), sympy.Eq(Symbol("x"), 1)], ids=str
+)
 def test_what_is_no_polynomial_is_refused_by_its_name(given: Any) -> None:
     with pytest.raises(ConversionError, match=f"a {type(given).__name__} is not a polynomial"):
         ideal(given)

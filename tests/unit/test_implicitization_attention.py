@@ -81,7 +81,9 @@ def test_one_token_is_a_different_variety():
 
 
 def test_a_limit_keeps_the_degrees_that_are_complete():
-    """Whenever it ends the computation: what is there is the beginning of what there is without a limit."""
+    """Whenever it ends the computation: what is there is the beginning of what there is without a
+    limit.
+    """
     source, whole, degrees = _case(3, 1, 2), implicitize(_case(3, 1, 2), 4), []
     looks = Looks()
     with limited(1e9, now=looks):
@@ -96,7 +98,9 @@ def test_a_limit_keeps_the_degrees_that_are_complete():
         degrees.append(found.max_degree)
         assert (found.stopped_early, found.requested_degree) == (found.max_degree < 4, 4)
         assert found.hilbert_function == whole.hilbert_function[: found.max_degree + 1]
-        assert found.generator_counts == {n: c for n, c in whole.generator_counts.items() if n <= found.max_degree}
+        assert found.generator_counts == {
+            n: c for n, c in whole.generator_counts.items() if n <= found.max_degree
+        }
     assert degrees == sorted(degrees)
     assert {1, 2, 3} <= set(degrees)
 
@@ -104,7 +108,9 @@ def test_a_limit_keeps_the_degrees_that_are_complete():
 def test_the_ideal_lists_the_generators():
     result = implicitize(_case(2, 2, 2), 4)
     assert result.ideal().generator_degrees == result.generator_counts
-    assert [dict(g) for g in result.ideal().generators] == [_exponents(g, 12) for g in result.sparse_generators()]
+    assert [dict(g) for g in result.ideal().generators] == [
+        _exponents(g, 12) for g in result.sparse_generators()
+    ]
 
 
 def _exponents(polynomial, size):
@@ -113,7 +119,16 @@ def _exponents(polynomial, size):
 
 def test_the_weights_of_attention_are_its_finest_grading():
     source = _case(3, 2, 2)
-    assert source.grading.multidegrees[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (0, 1, 1, 0, 0, 1, 0, 1)
+    assert source.grading.multidegrees[source.polynomial_map.coordinates.index("c_2_1_1_3")] == (
+        0,
+        1,
+        1,
+        0,
+        0,
+        1,
+        0,
+        1,
+    )
     coarse = [weight[2:] for weight in source.grading.multidegrees]
     with pytest.raises(ContradictionError):
         finest_grading(source.polynomial_map, coarse)
@@ -124,8 +139,8 @@ def test_a_seed_changes_no_dimension():
     assert len({(r.hilbert_function, tuple(r.generator_counts.items())) for r in results}) == 1
 
 
-# Found by this package and proved by it. For (3,2,3) four of the weights with quintics were also computed from
-# all monomial multiples of lower generators at once, without symmetries.
+# Found by this package and proved by it. For (3,2,3) four of the weights with quintics were also
+# computed from all monomial multiples of lower generators at once, without symmetries.
 @pytest.mark.parametrize(
     ("case", "degree", "counts"),
     [
@@ -145,14 +160,25 @@ def test_larger_cases(case, degree, counts):
     assert result.hilbert_function == hilbert_function(_case(*case), degree).values
 
 
-@pytest.mark.parametrize(("d", "d_out", "a", "degree"), [(3, 1, 2, 2), (4, 2, 3, 3), (4, 3, 2, 2), (4, 3, 3, 2)])
-def test_up_to_degree_a_the_equations_are_those_of_all_matrices(d: int, d_out: int, a: int, degree: int) -> None:
-    """The ideal of the matrices of rank ≤ a begins in degree a + 1; upper bounds of tangent dimensions rest on it."""
-    found, every = (implicitize(multigraded_attention(SingleLayerAttention(d, d_out, b)), degree) for b in (a, d))
+@pytest.mark.parametrize(
+    ("d", "d_out", "a", "degree"), [(3, 1, 2, 2), (4, 2, 3, 3), (4, 3, 2, 2), (4, 3, 3, 2)]
+)
+def test_up_to_degree_a_the_equations_are_those_of_all_matrices(
+    d: int, d_out: int, a: int, degree: int
+) -> None:
+    """The ideal of the matrices of rank ≤ a begins in degree a + 1; upper bounds of tangent
+    dimensions rest on it.
+    """
+    found, every = (
+        implicitize(multigraded_attention(SingleLayerAttention(d, d_out, b)), degree)
+        for b in (a, d)
+    )
     assert found.hilbert_function == every.hilbert_function
     assert set(found.sparse_generators()) == set(every.sparse_generators())
 
 
 def test_in_degree_a_plus_one_there_are_more() -> None:
-    found, every = (implicitize(multigraded_attention(SingleLayerAttention(3, 1, b)), 2) for b in (1, 3))
+    found, every = (
+        implicitize(multigraded_attention(SingleLayerAttention(3, 1, b)), 2) for b in (1, 3)
+    )
     assert found.hilbert_function[2] < every.hilbert_function[2]

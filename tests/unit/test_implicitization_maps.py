@@ -25,7 +25,12 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.implicitization import elimination, generators, generators as lifting
-from m2bridge.implicitization.elimination import Expansions, ModularElimination, Substitution, dense_slice
+from m2bridge.implicitization.elimination import (
+    Expansions,
+    ModularElimination,
+    Substitution,
+    dense_slice,
+)
 from m2bridge.implicitization.generators import GeneratedPart
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import finest_grading, multigraded
@@ -65,8 +70,12 @@ def _monomials(ring, degree):
 
 
 def _rank(polynomials):
-    """Dimension over QQ of the span of polynomials with integer coefficients, without any grading."""
-    columns = {monomial: j for j, monomial in enumerate(sorted({m for p in polynomials for m in p}))}
+    """Dimension over QQ of the span of polynomials with integer coefficients, without any
+    grading.
+    """
+    columns = {
+        monomial: j for j, monomial in enumerate(sorted({m for p in polynomials for m in p}))
+    }
     rows = []
     for polynomial in polynomials:
         row = [0] * len(columns)
@@ -86,7 +95,11 @@ CUBIC = _map([s, t], x=s**3, y=s**2 * t, z=s * t**2, w=t**3)
         (_segre(), {2: 3}, [(n + 1) * comb(n + 2, 2) for n in range(4)]),
         (_veronese(), {2: 6}, [comb(2 * n + 2, 2) for n in range(4)]),
         (_grassmannian(4), {2: 1}, [comb(n + 5, 5) - comb(n + 3, 5) for n in range(4)]),
-        (_grassmannian(5), {2: 5}, [comb(n + 4, 4) ** 2 - comb(n + 5, 4) * comb(n + 3, 4) for n in range(4)]),
+        (
+            _grassmannian(5),
+            {2: 5},
+            [comb(n + 4, 4) ** 2 - comb(n + 5, 4) * comb(n + 3, 4) for n in range(4)],
+        ),
     ],
     ids=["twisted cubic", "Segre", "Veronese", "Gr(2,4)", "Gr(2,5)"],
 )
@@ -101,7 +114,9 @@ def test_classical_varieties(polynomial_map, counts, hilbert):
 def test_secant_of_the_veronese_surface_is_the_determinant():
     a, b = symbols("a0:3"), symbols("b0:3")
     images = {f"z_{i}_{j}": a[i] * a[j] + b[i] * b[j] for i in range(3) for j in range(i, 3)}
-    source = multigraded(PolynomialMap.from_expressions([*a, *b], images), [_swap("a0", "a1", "b0", "b1")])
+    source = multigraded(
+        PolynomialMap.from_expressions([*a, *b], images), [_swap("a0", "a1", "b0", "b1")]
+    )
     result = implicitize(source, 4)
     assert result.generator_counts == {3: 1}
     (determinant,) = result.generators()
@@ -165,7 +180,12 @@ def test_a_positive_grading_that_is_not_the_degree_of_the_images():
 
 @pytest.mark.parametrize(
     "polynomial_map",
-    [_map([s], x=s**2 + s, y=s**3 + 1), _map([s], x=s, y=s * 0 + 1), _map([s, t], x=s, y=s * 0), _map([s])],
+    [
+        _map([s], x=s**2 + s, y=s**3 + 1),
+        _map([s], x=s, y=s * 0 + 1),
+        _map([s, t], x=s, y=s * 0),
+        _map([s]),
+    ],
     ids=["inhomogeneous", "constant", "zero", "no coordinates"],
 )
 def test_maps_without_positive_grading(polynomial_map):
@@ -226,7 +246,8 @@ def test_random_primes_lie_in_their_range():
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=5))
 def test_monomial_maps_have_as_many_functions_as_exponents(columns):
-    # Homogenized with a fourth parameter; then H(n) counts the different sums of n exponent vectors.
+    # Homogenized with a fourth parameter; then H(n) counts the different sums of n exponent
+    # vectors.
     parameters = symbols("r0:4")
     exponents = [(1, *column) for column in columns]
     images = {}
@@ -248,18 +269,25 @@ def test_monomial_maps_have_as_many_functions_as_exponents(columns):
 def test_random_quadratic_maps_against_elimination_of_all_monomials_at_once(coefficients):
     x = symbols("x0:3")
     quadrics = [a * b for a, b in combinations_with_replacement(x, 2)]
-    images = {f"y_{j}": sum(c * q for c, q in zip(row, quadrics, strict=True)) for j, row in enumerate(coefficients)}
+    images = {
+        f"y_{j}": sum(c * q for c, q in zip(row, quadrics, strict=True))
+        for j, row in enumerate(coefficients)
+    }
     polynomial_map = PolynomialMap.from_expressions(x, images)
     result = implicitize(multigraded(polynomial_map), 3)
     generators = result.generators()
     assert all(not substituted(g, polynomial_map.images) for g in generators)
     for degree in range(1, 4):
         monomials = _monomials(result.ring.sympy_ring, degree)
-        assert result.hilbert_function[degree] == _rank([substituted(m, polynomial_map.images) for m in monomials])
+        assert result.hilbert_function[degree] == _rank(
+            [substituted(m, polynomial_map.images) for m in monomials]
+        )
         # The generators found span the ideal up to this degree, and none can be left out.
         own = [g for g in generators if sum(next(iter(g))) == degree]
         lower = [(g, sum(next(iter(g)))) for g in generators if sum(next(iter(g))) < degree]
-        multiples = [g * m for g, n in lower for m in _monomials(result.ring.sympy_ring, degree - n)]
+        multiples = [
+            g * m for g, n in lower for m in _monomials(result.ring.sympy_ring, degree - n)
+        ]
         dimension = len(monomials) - result.hilbert_function[degree]
         assert _rank(own + multiples) == dimension == len(own) + _rank(multiples)
 
@@ -279,20 +307,27 @@ def test_linear_relations_beyond_the_last_degree_are_not_listed():
     assert result.hilbert_function == (1, 1)
 
 
-# The parts of multigraded implicitization that eliminate modulo primes, each against dense linear algebra.
+# The parts of multigraded implicitization that eliminate modulo primes, each against dense linear
+# algebra.
 
 PRIME = 10007
 s, t, u = symbols("s t u")
 
 
 def _scaled_conic(first, second):
-    return PolynomialMap.from_expressions([s, t], {"x": first * s**2, "y": s * t, "z": second * t**2})
+    return PolynomialMap.from_expressions(
+        [s, t], {"x": first * s**2, "y": s * t, "z": second * t**2}
+    )
 
 
 @settings(max_examples=200)
-@given(st.lists(st.lists(st.sampled_from([0, 0, 0, 0, 1, -1, 2]), min_size=8, max_size=8), max_size=12))
+@given(
+    st.lists(st.lists(st.sampled_from([0, 0, 0, 0, 1, -1, 2]), min_size=8, max_size=8), max_size=12)
+)
 def test_sparse_elimination_finds_the_rank_and_the_quotient(matrix):
-    rows = [({j: c % PRIME for j, c in enumerate(row) if c}, (0, i)) for i, row in enumerate(matrix)]
+    rows = [
+        ({j: c % PRIME for j, c in enumerate(row) if c}, (0, i)) for i, row in enumerate(matrix)
+    ]
     quotient = Quotient.of(rows, PRIME)
     chosen = [matrix[i] for _, i in quotient.chosen]
     assert len(chosen) == len(quotient.forms) == rank_mod(matrix, PRIME) == rank_mod(chosen, PRIME)
@@ -301,14 +336,18 @@ def test_sparse_elimination_finds_the_rank_and_the_quotient(matrix):
     assert all(not set(form) & set(quotient.forms) for form in quotient.forms.values())
 
 
-@pytest.mark.parametrize(("case", "dimension"), [((3, 2, 2), 13), ((3, 1, 2), 10), ((2, 2, 1), 6), ((2, 2, 2), 7)])
+@pytest.mark.parametrize(
+    ("case", "dimension"), [((3, 2, 2), 13), ((3, 1, 2), 10), ((2, 2, 1), 6), ((2, 2, 2), 7)]
+)
 def test_a_slice_has_as_many_parameters_as_the_image_has_dimensions(case, dimension):
     source = multigraded_attention(SingleLayerAttention(*case))
     images = source.integral_images
     parameters = len(source.polynomial_map.source.variables)
     fixed = dense_slice(images, parameters, LARGE_PRIME, Random(0))
     assert parameters - len(fixed) == dimension
-    assert (sum(len(restricted(image, fixed)) for image in images) < sum(map(len, images))) == (1 < case[2] < case[0])
+    assert (sum(len(restricted(image, fixed)) for image in images) < sum(map(len, images))) == (
+        1 < case[2] < case[0]
+    )
 
 
 def test_fixing_parameters_can_make_terms_meet():
@@ -324,7 +363,9 @@ def _elimination(polynomial_map, degree):
 def test_points_and_expansions_have_the_same_echelon_form(size):
     matrix = [symbols(f"m_{i}_1:{size + 1}") for i in range(2)]
     pairs = list(combinations(range(size), 2))
-    images = {f"p_{i}_{j}": matrix[0][i] * matrix[1][j] - matrix[0][j] * matrix[1][i] for i, j in pairs}
+    images = {
+        f"p_{i}_{j}": matrix[0][i] * matrix[1][j] - matrix[0][j] * matrix[1][i] for i, j in pairs
+    }
     elimination = _elimination(PolynomialMap.from_expressions([*matrix[0], *matrix[1]], images), 2)
     monomials = [(i, j) for i in range(len(pairs)) for j in range(i, len(pairs))][:200]
     rows = elimination.expansions.rows(monomials)
@@ -337,14 +378,18 @@ def test_points_and_expansions_have_the_same_echelon_form(size):
 
 def test_more_points_are_added_while_the_rank_is_the_number_of_points():
     # All monomials are independent, so half as many points are not enough.
-    elimination = _elimination(PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t, "z": u}), 5)
+    elimination = _elimination(
+        PolynomialMap.from_expressions([s, t, u], {"x": s, "y": t, "z": u}), 5
+    )
     monomials = [(0,) * i + (1,) * j + (2,) * (5 - i - j) for i in range(6) for j in range(6 - i)]
     assert elimination.points.echelon(monomials)[1] == tuple(range(len(monomials)))
 
 
 def test_dense_images_are_evaluated_and_not_expanded(monkeypatch):
     form = sum(symbols("r0:6"))
-    images = {f"x_{j}": form**2 + j * symbols("r0") ** 2 + symbols(f"r{j}") * form for j in range(6)}
+    images = {
+        f"x_{j}": form**2 + j * symbols("r0") ** 2 + symbols(f"r{j}") * form for j in range(6)
+    }
     source = multigraded(PolynomialMap.from_expressions(symbols("r0:6"), images))
     monkeypatch.setattr(Expansions, "rows", lambda *_: pytest.fail("expanded"))
     assert implicitize(source, 2).hilbert_function == (1, 6, 21)
@@ -352,7 +397,12 @@ def test_dense_images_are_evaluated_and_not_expanded(monkeypatch):
 
 @pytest.mark.parametrize(
     ("scale", "moduli", "exact"),
-    [((7, 11), 1, 0), ((30011, 30013), 2, 0), ((10**9 + 7, 10**12 + 39), 3, 0), ((2**89 - 1, 3**50), 3, 1)],
+    [
+        ((7, 11), 1, 0),
+        ((30011, 30013), 2, 0),
+        ((10**9 + 7, 10**12 + 39), 3, 0),
+        ((2**89 - 1, 3**50), 3, 1),
+    ],
     ids=["one prime", "a larger prime", "several primes", "over QQ"],
 )
 def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_the_rationals(
@@ -380,7 +430,9 @@ def test_relations_with_large_coefficients_need_more_primes_or_elimination_over_
 
 @pytest.mark.parametrize("number", [1, 3, 6])
 def test_unlucky_primes_for_products_are_replaced(number):
-    """Modulo these primes generators are dependent that are not so over QQ; a twisted cubic in other coordinates."""
+    """Modulo these primes generators are dependent that are not so over QQ; a twisted cubic in
+    other coordinates.
+    """
     n = prod(islice(primes_from(generators.FAST_MODULUS), number))
     images = {
         "x": s * t**2,
@@ -420,12 +472,18 @@ class Rows:
     size: int = WIDTH
 
     def distinct(self):
-        return [(tuple((j, c) for j, c in enumerate(row) if c), (0, i)) for i, row in enumerate(self.matrix)]
+        return [
+            (tuple((j, c) for j, c in enumerate(row) if c), (0, i))
+            for i, row in enumerate(self.matrix)
+        ]
 
 
 @settings(max_examples=300)
 @given(
-    st.lists(st.lists(st.sampled_from([0, 0, 1, -1, 2, 5, 35, 1001]), min_size=WIDTH, max_size=WIDTH), max_size=WIDTH),
+    st.lists(
+        st.lists(st.sampled_from([0, 0, 1, -1, 2, 5, 35, 1001]), min_size=WIDTH, max_size=WIDTH),
+        max_size=WIDTH,
+    ),
     st.sampled_from(PRIMES),
 )
 def test_the_rank_over_the_rationals_is_that_modulo_the_prime_iff_found_so(matrix, prime):
@@ -443,7 +501,9 @@ def test_functionals_with_large_values_are_lifted_by_several_primes_without_a_ra
 
 
 def test_functionals_that_are_zero_prove_nothing(monkeypatch):
-    monkeypatch.setattr(lifting, "rational_reconstruction", lambda residues, _: (1, [0] * len(residues)))
+    monkeypatch.setattr(
+        lifting, "rational_reconstruction", lambda residues, _: (1, [0] * len(residues))
+    )
     generated = GeneratedPart.of(Rows([[1, 0], [0, 5]], 2), 5)
     assert len(generated.chosen) == 1
     assert not lifting.has_no_larger_rank(generated, Rows([[1, 0], [0, 5]], 2), [1], (5,))
@@ -467,7 +527,11 @@ def _wrong(residues, modulus):
 @pytest.mark.parametrize("room", [elimination, lifting], ids=["relations", "functionals"])
 def test_a_wrong_lift_is_noticed_and_the_result_computed_over_the_rationals(room, monkeypatch):
     roads = []
-    method = (elimination.Substitution, "echelon") if room is elimination else (GeneratedPart, "rational_rank")
+    method = (
+        (elimination.Substitution, "echelon")
+        if room is elimination
+        else (GeneratedPart, "rational_rank")
+    )
     original = getattr(*method)
     monkeypatch.setattr(*method, lambda *arguments: (roads.append(1), original(*arguments))[1])
     source = multigraded_attention(SingleLayerAttention(*CASE))

@@ -1,4 +1,6 @@
-"""The map in ARCHITECTURE.md is the truth: imports go one way, and its claims about imports are read from it."""
+"""The map in ARCHITECTURE.md is the truth: imports go one way, and its claims about imports are
+read from it.
+"""
 
 import ast
 import re
@@ -38,7 +40,9 @@ def map_rooms(cell: str) -> list[str]:
 
 
 def map_doors() -> dict[str, str]:
-    """The only door to each library: a room, or the file of its row's room that is named last before these words."""
+    """The only door to each library: a room, or the file of its row's room that is named last
+    before these words.
+    """
     doors: dict[str, str] = {}
     for cell, text in MAP:
         rooms = map_rooms(cell)
@@ -63,7 +67,11 @@ def map_refusals() -> list[tuple[str, str]]:
 def nodes(path: Path) -> list[ast.AST]:
     """All nodes of a file's tree that any test here reads."""
     kinds = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call)
-    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
+    return [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, kinds)
+    ]
 
 
 def imports(path: Path) -> set[str]:
@@ -97,23 +105,41 @@ def sources() -> list[Path]:
 
 REGISTRY = PACKAGE / "families" / "__init__.py"
 CHECKER = [
-    path for path in sources() if re.match(r"checker/|families/(\w+/)+checker(/|\.)", str(path.relative_to(PACKAGE)))
+    path
+    for path in sources()
+    if re.match(r"checker/|families/(\w+/)+checker(/|\.)", str(path.relative_to(PACKAGE)))
 ]
 TRUSTED = re.compile(
     r"flint|islpy|m2bridge\.(errors|_version|system|families|certificates\.(schema|files|wording)|checker(\..*)?)"
     r"|m2bridge\.families(\.\w+)+\.checker(\..*)?"
 )
-"""What the checker may import besides the standard library (isl for all sizes only): no other mathematics of ours."""
+"""What the checker may import besides the standard library (isl for all sizes only): no other
+mathematics of ours.
+"""
 
 
 def test_the_checker_stands_alone() -> None:
     imported = {(path, module) for path in CHECKER for module in imports(path)}
-    foreign = {(path, module) for path, module in imported if module.split(".")[0] not in sys.stdlib_module_names}
+    foreign = {
+        (path, module)
+        for path, module in imported
+        if module.split(".")[0] not in sys.stdlib_module_names
+    }
     assert [(path, module) for path, module in foreign if not TRUSTED.fullmatch(module)] == []
 
 
 GENERAL = (
-    *("results", "algebra", "convert", "implicitization", "engine", "ideals", "workspace", "maps", "pictures"),
+    *(
+        "results",
+        "algebra",
+        "convert",
+        "implicitization",
+        "engine",
+        "ideals",
+        "workspace",
+        "maps",
+        "pictures",
+    ),
     *("crosscheck", "certificates", "checker", "batch", "reports"),
 )
 """Rooms that know no family."""
@@ -125,7 +151,9 @@ def test_general_rooms_know_no_family() -> None:
     examples = re.compile(r'\n *Examples\n *-{8}\n.*?"""|docs/\w+\.md', re.DOTALL)
     for path in sources():
         if path.relative_to(PACKAGE).parts[0] in GENERAL:
-            of_families = {module for module in imports(path) if module.startswith("m2bridge.families.")}
+            of_families = {
+                module for module in imports(path) if module.startswith("m2bridge.families.")
+            }
             assert of_families <= {"m2bridge.families.definition"}, path
             assert not WORDS.findall(examples.sub("", path.read_text(encoding="utf-8"))), path
 
@@ -141,10 +169,16 @@ def test_a_family_is_known_by_its_line_in_the_registry_only() -> None:
 
 def users(library: str) -> set[str]:
     """The files that import a library, without their ending."""
-    return {str(path.relative_to(PACKAGE).with_suffix("")) for path in sources() if library in libraries(path)}
+    return {
+        str(path.relative_to(PACKAGE).with_suffix(""))
+        for path in sources()
+        if library in libraries(path)
+    }
 
 
-@pytest.mark.parametrize("library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "pexpect"])
+@pytest.mark.parametrize(
+    "library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "pexpect"]
+)
 def test_each_library_has_the_door_that_the_map_names(library: str) -> None:
     door = map_doors()[library]
     found = users(LIBRARIES[library])
@@ -159,7 +193,9 @@ def files_of(room: str) -> list[Path]:
     """The files of a room of the map; the checkers of all families are one."""
     if room == "checker":
         return CHECKER
-    return [path for path in sources() if path.relative_to(PACKAGE).with_suffix("").parts[0] == room]
+    return [
+        path for path in sources() if path.relative_to(PACKAGE).with_suffix("").parts[0] == room
+    ]
 
 
 @pytest.mark.parametrize(("room", "refused"), map_refusals())
@@ -179,9 +215,16 @@ def test_rooms_do_not_import_what_the_map_says(room: str, refused: str) -> None:
 
 
 def test_the_map_says_of_which_rooms_nothing_is_imported() -> None:
-    """The most important of these claims; each sentence of its form in the map is one that a test has read."""
+    """The most important of these claims; each sentence of its form in the map is one that a test
+    has read.
+    """
     refusals = map_refusals()
-    assert {("engine", "SymPy"), ("engine", "`algebra`"), ("checker", "SymPy"), ("algebra", "`engine`")} <= {*refusals}
+    assert {
+        ("engine", "SymPy"),
+        ("engine", "`algebra`"),
+        ("checker", "SymPy"),
+        ("algebra", "`engine`"),
+    } <= {*refusals}
     assert len({room for room, _ in refusals}) == ARCHITECTURE.count("imports no ")
     assert len(map_doors()) == ARCHITECTURE.count("the only door to ")
 
@@ -189,9 +232,8 @@ def test_the_map_says_of_which_rooms_nothing_is_imported() -> None:
 def test_a_planted_import_is_seen(tmp_path: Path) -> None:
     planted = tmp_path / "planted.py"
     planted.write_text(
-        "import click.types\n"
-        "def later():\n    from sympy.polys import rings\n    return library('matplotlib.lines', 'why')\n"
-        "name = 'pexpect'\n"
+        "import click.types\ndef later():\n    from sympy.polys import rings\n    return"
+        " library('matplotlib.lines', 'why')\nname = 'pexpect'\n"
     )
     assert libraries(planted) == {"click", "sympy", "matplotlib"}
 
@@ -206,7 +248,14 @@ def test_processes_need_no_mathematics_at_any_distance() -> None:
         seen.add(name)
         packages = {name.rpartition(".")[0]} & names.keys()  # imported with what is in them
         waiting |= (every_import(name, names[name], names) | packages) - {*seen, "m2bridge"}
-    assert {name.split(".")[1] for name in seen} == {"engine", "results", "errors", "limits", "system", "_version"}
+    assert {name.split(".")[1] for name in seen} == {
+        "engine",
+        "results",
+        "errors",
+        "limits",
+        "system",
+        "_version",
+    }
     found = {library for name in seen for library in libraries(names[name])}
     assert not found & {"sympy", "numpy", "mpmath"}
 
@@ -219,16 +268,25 @@ NEEDS_NO_SYMPY = ["import m2bridge.cli.commands", "import m2bridge.batch.plan"] 
 
 @pytest.mark.parametrize("code", NEEDS_NO_SYMPY)
 def test_sympy_is_not_imported_before_it_is_needed(code: str) -> None:
-    """It is slow to import: a command looks up statements and starts Macaulay2 first; a finished batch needs none."""
+    """It is slow to import: a command looks up statements and starts Macaulay2 first; a finished
+    batch needs none.
+    """
     code = f"{code}; import sys; sys.exit('sympy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_the_command_line_imports_no_mathematics_and_nothing_slow() -> None:
-    """Help is shown, and Macaulay2 started, before any of these; each takes as long as all of click, or longer."""
+    """Help is shown, and Macaulay2 started, before any of these; each takes as long as all of
+    click, or longer.
+    """
     slow = {"sympy", "flint", "jinja2", "rich", "importlib.metadata"}
     code = f"import m2bridge.cli.commands, sys; print(*{slow} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True
+        ).stdout
+        == "\n"
+    )
 
 
 def modules() -> dict[str, Path]:
@@ -242,8 +300,9 @@ def modules() -> dict[str, Path]:
 def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
     """The modules that a file imports: at the top, in functions, for types only, and by string.
 
-    The public names of the package and the registry of families, which name modules by strings, are left out of the
-    last kind; a module that is named by a string with or without the package's name is an import of it.
+    The public names of the package and the registry of families, which name modules by strings, are
+    left out of the last kind; a module that is named by a string with or without the package's name
+    is an import of it.
     """
     written: set[str] = set()
     for node in nodes(path):
@@ -260,7 +319,9 @@ def every_import(name: str, path: Path, names: Collection[str]) -> set[str]:
 
 DOTTED = re.compile(r"\w+(\.\w+)+(:\w+)?").fullmatch
 BY_STRING = ("m2bridge", "m2bridge.families")
-"""Modules that import by string what is above them: the lazy public names, and the registry with its entry points."""
+"""Modules that import by string what is above them: the lazy public names, and the registry with
+its entry points.
+"""
 
 
 def _module(word: str, names: Collection[str]) -> str:
@@ -271,7 +332,9 @@ def _module(word: str, names: Collection[str]) -> str:
 
 
 def circle(edges: dict[str, set[str]]) -> list[str]:
-    """Modules that import each other around a circle, the first one twice; empty if there are none."""
+    """Modules that import each other around a circle, the first one twice; empty if there
+    are none.
+    """
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as found:
@@ -288,14 +351,20 @@ def test_no_circle_of_imports() -> None:
 def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
     names = modules()
     (planted := tmp_path / "planted.py").write_text(
-        "from typing import TYPE_CHECKING\nimport m2bridge.limits\nfrom m2bridge.algebra import field\n"
-        "from m2bridge.engine.session import Session\n"
-        "if TYPE_CHECKING:\n    from m2bridge.maps.chain import Chain\n"
-        "def later():\n    from m2bridge.ideals.construct import ideal\n"
-        "presentation = 'm2bridge.results.writers'\nother = 'reports.report.name'\n"
-        "command = 'm2bridge.maps.closure:closure'\n"
+        "from typing import TYPE_CHECKING\nimport m2bridge.limits\nfrom m2bridge.algebra import"
+        " field\nfrom m2bridge.engine.session import Session\nif TYPE_CHECKING:\n    from"
+        " m2bridge.maps.chain import Chain\ndef later():\n    from m2bridge.ideals.construct import"
+        " ideal\npresentation = 'm2bridge.results.writers'\nother = 'reports.report.name'\ncommand"
+        " = 'm2bridge.maps.closure:closure'\n"
     )
-    expected = {"limits", "algebra.field", "engine.session", "maps.chain", "ideals.construct", "results.writers"}
+    expected = {
+        "limits",
+        "algebra.field",
+        "engine.session",
+        "maps.chain",
+        "ideals.construct",
+        "results.writers",
+    }
     expected.add("maps.closure")
     found = every_import("m2bridge.planted", planted, {*names, "m2bridge.reports.report"})
     assert found == {f"m2bridge.{name}" for name in (*expected, "reports.report")}
@@ -316,13 +385,18 @@ def test_only_the_registry_and_the_command_line_import_by_string() -> None:
     users = {
         str(path.relative_to(PACKAGE))
         for path in modules().values()
-        if re.search(r"\bimport_module\(|\b__import__\(|\.attach_stub\(|\.load\(\)", path.read_text(encoding="utf-8"))
+        if re.search(
+            r"\bimport_module\(|\b__import__\(|\.attach_stub\(|\.load\(\)",
+            path.read_text(encoding="utf-8"),
+        )
     }
     assert users <= BY_NAME
 
 
 def rooms_from_below() -> list[str]:
-    """The map in ARCHITECTURE.md; ``families`` is the registry, below the checker, and ``families.*`` what is in it."""
+    """The map in ARCHITECTURE.md; ``families`` is the registry, below the checker, and
+    ``families.*`` what is in it.
+    """
     rooms = ["_version"]
     for cell, _ in MAP:
         for room in map_rooms(cell):
@@ -347,7 +421,9 @@ def place(module: str) -> int:
 
 
 PLACES = {"engine.script": "results", "families.definition": "families", "checker": "families"}
-"""Templates are filled in by one file, programs and pages; what a family and its checker are, beside the registry."""
+"""Templates are filled in by one file, programs and pages; what a family and its checker are,
+beside the registry.
+"""
 
 
 def test_rooms_import_from_rooms_below() -> None:

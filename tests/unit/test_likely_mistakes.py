@@ -36,7 +36,14 @@ from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.map_model import as_model, read_model
 from m2bridge.maps.rank import MethodValue
 from m2bridge.workspace.macaulay2 import Macaulay2
-from m2bridge.workspace.values import Factorization, GroebnerBasis, Matrix, Module, QuotientRing, RingElement
+from m2bridge.workspace.values import (
+    Factorization,
+    GroebnerBasis,
+    Matrix,
+    Module,
+    QuotientRing,
+    RingElement,
+)
 
 # The likeliest mistakes of somebody new, and what the program says: what to do next.
 
@@ -50,27 +57,56 @@ WORDS = {
     ("dimension", "-d", "2"): "No such option '-d'. Did you mean '--d'?",
     ("dimension", "-d2"): "No such option '-d'. Did you mean '--d'?",
     ("closure", "--d", "2", "-d-out=1"): "No such option '-d-out'. Did you mean '--d-out'?",
-    ("closure", "--d", "2"): "--d-out: is missing: the output embedding dimension; a case is named by --d 2 --d-out 1",
+    (
+        "closure",
+        "--d",
+        "2",
+    ): "--d-out: is missing: the output embedding dimension; a case is named by --d 2 --d-out 1",
     ("closure", "2", "1"): "there is no file '2'; a case is named by --d 2 --d-out 1",
-    ("closure", "--d", "1..3", "--d-out", "1"): "'1..3' is more than one number: 'm2bridge certify' takes many cases",
+    (
+        "closure",
+        "--d",
+        "1..3",
+        "--d-out",
+        "1",
+    ): "'1..3' is more than one number: 'm2bridge certify' takes many cases",
     ("closure", "--d", "2", "--dout", "1"): "'--d-out'",
     ("closure", "--d", "two", "--d-out", "1"): "'two' is not a valid integer",
     ("closure", "--d", "0", "--d-out", "1"): "--d: must be at least 1, not 0",
     ("closer", *CASE): "No such command 'closer'. Did you mean 'closure'?",
     ("implicitize", "missing.toml"): "File 'missing.toml' does not exist",
     ("singular_locus", *CASE): "Did you mean 'singular-locus'?",
-    ("dimension", *CASE, "--method", "groebner"): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
+    (
+        "dimension",
+        *CASE,
+        "--method",
+        "groebner",
+    ): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
     ("closure", *CASE, "--field", "GF(4)"): "GF(4) is not a prime field: 4 is not a prime number",
     ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
     ("report", str(EXAMPLES)): f"no certificates in the folder '{EXAMPLES}'; 'm2bridge certify …",
     ("cross-check", "9.9", *CASE): "'9.9' is not one of 3.2, 3.3, 3.4, A.2",
-    CASE: "No such option '--d' before a command: options follow it, as in 'm2bridge closure --d 2 --d-out 1'",
+    CASE: (
+        "No such option '--d' before a command: options follow it, as in 'm2bridge closure --d 2"
+        " --d-out 1'"
+    ),
+    ("help",): (
+        "No such command 'help'. There are: atlas, certify, cite, closure, cross-check, dimension,"
+        " doctor, figure"
+    ),
     (
-        "help",
-    ): "No such command 'help'. There are: atlas, certify, cite, closure, cross-check, dimension, doctor, figure",
-    ("figure", "2"): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, slice, weights.",
-    ("figure", *CASE): "No such option '--d' before a command: options follow it, as in 'm2bridge figure 3",
-    ("closure", "--widths", "2,2"): "it is an option of --family deep-attention and --family polynomial-network",
+        "figure",
+        "2",
+    ): "No such command '2'. There are: 1, 3, hilbert, orbits, polar, slice, weights.",
+    (
+        "figure",
+        *CASE,
+    ): "No such option '--d' before a command: options follow it, as in 'm2bridge figure 3",
+    (
+        "closure",
+        "--widths",
+        "2,2",
+    ): "it is an option of --family deep-attention and --family polynomial-network",
     (
         "closure",
         "--map",
@@ -78,10 +114,23 @@ WORDS = {
         "--d",
         "2",
     ): "a case is named by numbers or by --map FILE, and not",
-    ("implicitize", "--map", str(EXAMPLES / "segre.toml")): "the path is given without an option, as in 'm2bridge impl",
-    ("report", "--folder", "results"): "the path is given without an option, as in 'm2bridge report results",
+    (
+        "implicitize",
+        "--map",
+        str(EXAMPLES / "segre.toml"),
+    ): "the path is given without an option, as in 'm2bridge impl",
+    (
+        "report",
+        "--folder",
+        "results",
+    ): "the path is given without an option, as in 'm2bridge report results",
     ("atlas", "--out", "atlas"): "the path is given without an option, as in 'm2bridge atlas atlas",
-    ("closure", *CASE, "--out", "x.json"): "what is printed goes to a file by the shell, as in 'm2bridge closure --d",
+    (
+        "closure",
+        *CASE,
+        "--out",
+        "x.json",
+    ): "what is printed goes to a file by the shell, as in 'm2bridge closure --d",
     (
         "implicitize",
         str(EXAMPLES / "ideals" / "whitney_umbrella.toml"),
@@ -113,14 +162,34 @@ WORDS = {
         "--V",
         "[[1, 2]]",
     ): "'A' is no list of rows of numbers, all of one length",
-    ("certify", "--d", "1-2", "--d-out", "1", "--out", "x"): "'1-2' is not a range: write 3, 1..4 or 1,3,5",
-    ("certify", *CASE, "--out", "x", "--check", "foo"): "unknown question 'foo': use all, reachable, or 3.2, 3.3",
+    (
+        "certify",
+        "--d",
+        "1-2",
+        "--d-out",
+        "1",
+        "--out",
+        "x",
+    ): "'1-2' is not a range: write 3, 1..4 or 1,3,5",
+    (
+        "certify",
+        *CASE,
+        "--out",
+        "x",
+        "--check",
+        "foo",
+    ): "unknown question 'foo': use all, reachable, or 3.2, 3.3",
     ("certify", *CASE): "Missing option '--out'.",
     ("closure", "--d", "2.5", "--d-out", "1"): "'2.5' is not a valid integer",
     ("closure", *CASE, "--timeout", "-1"): "'-1' is not a number of seconds greater than 0",
     ("closure", *CASE, "--memory", "1K"): "give it 640M at least, better 1G or more",
     ("closure", *CASE, "--format", "html"): "'html' is not one of 'text', 'json', 'latex', 'm2'",
-    ("closure", *CASE, "--field", "R"): "'R' is not a coefficient field: write QQ or GF(p) with a prime p",
+    (
+        "closure",
+        *CASE,
+        "--field",
+        "R",
+    ): "'R' is not a coefficient field: write QQ or GF(p) with a prime p",
     ("closure", "--family", "network"): "there is no family 'network': use attention, ",
     ("figure", "1", "--out", "figure.jpg"): "'figure.jpg' does not end in .svg, .pdf or .png",
     (
@@ -131,10 +200,30 @@ WORDS = {
     ): "--docs is for links: give --format markdown, latex, latex-grid or html",
     ("report", str(ACCEPTED / "none")): "does not exist",
     **{
-        ("report", str(ACCEPTED), "--format", "html", "--docs", address): "is neither an address (https://…) nor a rel"
+        (
+            "report",
+            str(ACCEPTED),
+            "--format",
+            "html",
+            "--docs",
+            address,
+        ): "is neither an address (https://…) nor a rel"
         for address in (
-            *("javascript:alert(1)", "JavaScript:alert(1)", " javascript:alert(1)", "java\nscript:alert(1)", "data:,x"),
-            *("//example.org", "\\\\example.org", "https:/x", "http://", "file:///etc/passwd", "https://a b"),
+            *(
+                "javascript:alert(1)",
+                "JavaScript:alert(1)",
+                " javascript:alert(1)",
+                "java\nscript:alert(1)",
+                "data:,x",
+            ),
+            *(
+                "//example.org",
+                "\\\\example.org",
+                "https:/x",
+                "http://",
+                "file:///etc/passwd",
+                "https://a b",
+            ),
         )
     },
 }
@@ -155,8 +244,12 @@ FILES = {
     '{"map": {}}': "not TOML",
     MAP.format('"s^-1"'): "an exponent must be an integer from 0 to 1000",
     MAP.format('"1/s"'): "only numbers that are not zero can be divisors",
-    MAP.format('"(1-s^2)/(1+s^2)"'): '1/(1+s^2) is a further parameter w with relations = ["w*(1+s^2) - 1"]',
-    'parameters = ["s"]\n[coordinates]\nx = "s"\n': "the table [map] is missing: write [map] in a line of its own",
+    MAP.format(
+        '"(1-s^2)/(1+s^2)"'
+    ): '1/(1+s^2) is a further parameter w with relations = ["w*(1+s^2) - 1"]',
+    'parameters = ["s"]\n[coordinates]\nx = "s"\n': (
+        "the table [map] is missing: write [map] in a line of its own"
+    ),
     "[map]\nparameters = [s]\n": 'put names and polynomials in quotes: parameters = ["s", "t"]',
 }
 
@@ -204,15 +297,22 @@ def test_a_picture_goes_into_a_new_folder_and_an_impossible_one_is_refused_at_on
     (tmp_path / "file").touch()
     for folder, code in (("file", 5), ("new", 4)):
         out = tmp_path / folder / "figure.svg"
-        monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "1", "--out", str(out), "--m2", str(tmp_path / "none")])
+        monkeypatch.setattr(
+            "sys.argv",
+            ["m2bridge", "figure", "1", "--out", str(out), "--m2", str(tmp_path / "none")],
+        )
         assert commands.run() == code
         (line,) = capsys.readouterr().err.splitlines()
         assert (f"'{out}' cannot be written: " in line) == (folder == "file")
         assert out.parent.exists()
 
 
-@pytest.mark.parametrize(("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "Verdicts: ")])
-def test_the_ending_says_the_form_of_a_report(name: str, first: str, said: Callable[..., str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "first"), [("a.html", "<!DOCTYPE html>"), ("a.CSV", "d,d_out"), ("a", "Verdicts: ")]
+)
+def test_the_ending_says_the_form_of_a_report(
+    name: str, first: str, said: Callable[..., str], tmp_path: Path
+) -> None:
     out = tmp_path / name
     command = cli.commands["report"]
     command.main([str(ACCEPTED), "--out", str(out)], standalone_mode=False)
@@ -244,7 +344,11 @@ def test_a_command_alone_gets_its_usage_and_an_example(name: str, said: Callable
 
 
 def test_every_command_has_an_example() -> None:
-    assert [name for name, command in cli.commands.items() if not (command.epilog or "").startswith("Example: ")] == []
+    assert [
+        name
+        for name, command in cli.commands.items()
+        if not (command.epilog or "").startswith("Example: ")
+    ] == []
 
 
 def test_choices_are_those_of_the_functions() -> None:
@@ -268,16 +372,34 @@ def test_a_poly_is_a_polynomial() -> None:
 
 S = symbols("s")
 PYTHON: dict[str, tuple[Callable[[], object], str]] = {
-    "one symbol": (lambda: PolynomialMap.from_expressions(S, {"x": S}), "such as \\[s, t\\], not s"),  # type: ignore[arg-type]
-    "names in a text": (lambda: PolynomialMap.from_expressions("s", {"x": S}), "such as \\[s, t\\], not 's'"),
-    "images as a list": (lambda: PolynomialMap.from_expressions([S], [S**2]), "a dictionary is needed"),  # type: ignore[arg-type]
-    "a function as a list": (lambda: membership(MODEL, [1, 2]), "must be a dictionary .* not a list"),  # type: ignore[arg-type]
+    "one symbol": (
+        lambda: PolynomialMap.from_expressions(S, {"x": S}),
+        "such as \\[s, t\\], not s",
+    ),  # type: ignore[arg-type]
+    "names in a text": (
+        lambda: PolynomialMap.from_expressions("s", {"x": S}),
+        "such as \\[s, t\\], not 's'",
+    ),
+    "images as a list": (
+        lambda: PolynomialMap.from_expressions([S], [S**2]),
+        "a dictionary is needed",
+    ),  # type: ignore[arg-type]
+    "a function as a list": (
+        lambda: membership(MODEL, [1, 2]),
+        "must be a dictionary .* not a list",
+    ),  # type: ignore[arg-type]
     "a float": (lambda: membership(MODEL, {"c_1_1_1_1": 0.1}), "write Fraction\\('0.1'\\)"),  # type: ignore[dict-item]
     "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
-    "the name of a field": (lambda: closure(MODEL, field="QQ"), "CoefficientField\\(p\\), not 'QQ'"),  # type: ignore[arg-type]
+    "the name of a field": (
+        lambda: closure(MODEL, field="QQ"),
+        "CoefficientField\\(p\\), not 'QQ'",
+    ),  # type: ignore[arg-type]
     "another name": (lambda: m2bridge.singular_locus(MODEL, field="QQ"), "not 'QQ'"),  # type: ignore[arg-type]
     "and another": (lambda: m2bridge.dimension(MODEL, field="GF(5)"), "not 'GF\\(5\\)'"),  # type: ignore[arg-type]
-    "numbers for a model": (lambda: closure((2, 1)), "must be a model or a PolynomialMap, not a tuple"),  # type: ignore[arg-type]
+    "numbers for a model": (
+        lambda: closure((2, 1)),
+        "must be a model or a PolynomialMap, not a tuple",
+    ),  # type: ignore[arg-type]
 }
 
 
@@ -307,7 +429,16 @@ def test_methods_agree_only_where_they_finished() -> None:
 def test_a_refuted_batch_ends_well_where_that_is_wanted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    batch = ("certify", "--family", "polynomial-network", "--widths", "3,2,1", "--executor", "serial", "--quiet")
+    batch = (
+        "certify",
+        "--family",
+        "polynomial-network",
+        "--widths",
+        "3,2,1",
+        "--executor",
+        "serial",
+        "--quiet",
+    )
     for more, code in (((), 1), (("--exit-zero",), 0)):
         monkeypatch.setattr("sys.argv", ["m2bridge", *batch, "--out", str(tmp_path), *more])
         assert commands.run() == code
@@ -323,7 +454,10 @@ def test_a_limit_is_named_as_the_user_gave_it(m2: str) -> None:
         engine.run(Script("short", 'mbEmit("one", 1)'))
         with limited(1e4) as running:
             late = limited(1e4, begin=running.now() - 1e4 + 0.5)
-            with late as inner, pytest.raises(TimeLimitError, match="within the limit of 10000 seconds"):
+            with (
+                late as inner,
+                pytest.raises(TimeLimitError, match="within the limit of 10000 seconds"),
+            ):
                 engine.run(Script("long", "while true do ()"), timeout=inner.remaining)
 
 
@@ -356,7 +490,11 @@ def test_public_names() -> None:
 
 
 def every_error() -> list[type[M2BridgeError]]:
-    return [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, M2BridgeError)]
+    return [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, M2BridgeError)
+    ]
 
 
 OF_PARTS = (InvalidCaseError, TooExpensiveError, ValueTypeError)
@@ -371,7 +509,9 @@ def test_errors_pickle(kind: type[M2BridgeError]) -> None:
 
 
 def test_details_survive_pickling() -> None:
-    script = ScriptError("m", error="e", file="f", line=3, column=4, excerpt="x", records=("r",), output="o")
+    script = ScriptError(
+        "m", error="e", file="f", line=3, column=4, excerpt="x", records=("r",), output="o"
+    )
     copy = pickle.loads(pickle.dumps(script))
     assert (copy.error, copy.file, copy.line, copy.column, copy.excerpt) == ("e", "f", 3, 4, "x")
     assert (copy.records, copy.output) == (("r",), "o")
@@ -412,7 +552,9 @@ RESULTS = [
 ]
 
 
-@pytest.mark.parametrize("again", [lambda v: pickle.loads(pickle.dumps(v)), copy.deepcopy, copy.copy])
+@pytest.mark.parametrize(
+    "again", [lambda v: pickle.loads(pickle.dumps(v)), copy.deepcopy, copy.copy]
+)
 @pytest.mark.parametrize("value", RESULTS, ids=str)
 def test_results_are_the_same_afterwards(value: Any, again: Callable[[Any], Any]) -> None:
     found = again(value)

@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 from sympy import Matrix, Rational, symbols
 
-from m2bridge import Closure, PolynomialMap, SingleLayerAttention, closure, dimension, image, singular_locus
+from m2bridge import (
+    Closure,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    dimension,
+    image,
+    singular_locus,
+)
 from m2bridge.crosscheck import Decision, cross_check
 from m2bridge.engine import Transcript
 from m2bridge.engine.script import Script
@@ -34,7 +42,8 @@ from m2bridge.system import importing
 from tests.events import PATIENCE
 from tests.limits import HOUR, Looks, by_linear_algebra
 
-# Computations within a limit that may come at any look at the clock: they end there, with what was found.
+# Computations within a limit that may come at any look at the clock: they end there, with what was
+# found.
 
 MODEL = SingleLayerAttention(3, 2, 2)
 
@@ -81,7 +90,9 @@ def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None
         assert found.to_text()
         assert found.to_json()["coordinates"] == list(whole.model.polynomial_map.coordinates)
         known = found.generator_degrees or {}
-        assert known == {n: count for n, count in (whole.generator_degrees or {}).items() if n in known}
+        assert known == {
+            n: count for n, count in (whole.generator_degrees or {}).items() if n in known
+        }
     assert completes[0] == "no"
     assert {"up to degree 1", "up to degree 2"} <= set(completes)
     assert completes == sorted(completes)
@@ -106,7 +117,9 @@ def test_equations_found_in_less_time_bound_less() -> None:
 
 @pytest.mark.usefixtures("no_equations")
 def test_tangent_vectors_are_those_of_the_first_orbits() -> None:
-    """The bounds of fewer orbits may be weaker, and are true; the dense orbit is there in any case."""
+    """The bounds of fewer orbits may be weaker, and are true; the dense orbit is there in
+    any case.
+    """
     lower, sizes = orbit_tangents(MODEL), []
     for found in ended(lambda: orbit_tangents(MODEL), 30):
         sizes.append(len(found))
@@ -165,16 +178,22 @@ LINE = {"x": symbols("s"), "y": symbols("s") ** 2 + symbols("t")}
 
 
 def test_the_closure_of_an_image_comes_before_its_base_locus() -> None:
-    """Both have a limit of their own, and what one of them found is shown when the other one is late."""
+    """Both have a limit of their own, and what one of them found is shown when the other one is
+    late.
+    """
     engine = Late()
     polynomial_map = PolynomialMap.from_expressions(["s", "t"], LINE)
     found = image(polynomial_map, engine=engine, max_degree=2, timeout=HOUR)
     assert [script.name for script in engine.scripts] == ["base_locus"]
     assert found.closure.generator_degrees == {}
-    assert found.unfinished.startswith("base locus: Macaulay2 did not finish within the limit of 3600 seconds")
+    assert found.unfinished.startswith(
+        "base locus: Macaulay2 did not finish within the limit of 3600 seconds"
+    )
     both = image(polynomial_map, engine=engine, strategy="elimination", timeout=HOUR)
     assert [script.name for script in engine.scripts[1:]] == ["closure", "base_locus"]
-    assert both.unfinished.startswith("Macaulay2 did not finish within its part of the limit of 3600 seconds")
+    assert both.unfinished.startswith(
+        "Macaulay2 did not finish within its part of the limit of 3600 seconds"
+    )
 
 
 def test_elimination_among_all_methods_ends_without_a_limit_too() -> None:
@@ -241,8 +260,13 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
     model = SingleLayerAttention(d, d) if d < 1000 else SingleLayerAttention(d, 1)
     with limited(20, now=Looks()):
         if d < 1000:
-            for refused in (lambda: observe(model, engine=Listening()), lambda: fibres_script(model)):
-                with pytest.raises(TooLargeError, match=r"orbits, of matrices with .* too many to look at"):
+            for refused in (
+                lambda: observe(model, engine=Listening()),
+                lambda: fibres_script(model),
+            ):
+                with pytest.raises(
+                    TooLargeError, match=r"orbits, of matrices with .* too many to look at"
+                ):
                     refused()
         for computation in ("closure", "singular-locus"):
             with pytest.raises(TooLargeError, match="coordinates; at most 20000"):
@@ -254,7 +278,10 @@ def test_what_is_hopeless_is_refused_at_once(d: int) -> None:
 def test_names_of_coordinates_need_no_map(case: tuple[int, ...], coordinates: Any) -> None:
     model = SingleLayerAttention(*case)
     if model.t > 1 or coordinates == "full":
-        assert as_model(model, coordinates).coordinate_names() == model.parametrization(coordinates).coordinates
+        assert (
+            as_model(model, coordinates).coordinate_names()
+            == model.parametrization(coordinates).coordinates
+        )
 
 
 PACKAGE = str(Path(sys.modules["m2bridge"].__file__ or "").parent)
@@ -287,7 +314,9 @@ def _chart() -> None:
 
 def _large_polynomial() -> object:
     s, t = symbols("s t")
-    return dimension(PolynomialMap.from_expressions([s, t], {"x": ((1 + s + t) ** 40).expand(), "y": s}))
+    return dimension(
+        PolynomialMap.from_expressions([s, t], {"x": ((1 + s + t) ** 40).expand(), "y": s})
+    )
 
 
 @pytest.mark.parametrize(
@@ -301,10 +330,20 @@ def _large_polynomial() -> object:
         (_chart, 1500),
         (_large_polynomial, 6000),
     ],
-    ids=["closure", "full coordinates", "tangents", "bounds", "script", "chart", "large polynomial"],
+    ids=[
+        "closure",
+        "full coordinates",
+        "tangents",
+        "bounds",
+        "script",
+        "chart",
+        "large polynomial",
+    ],
 )
 def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: int) -> None:
-    """Few lines run between two looks, whatever is computed; FLINT and SymPy are priced, not counted."""
+    """Few lines run between two looks, whatever is computed; FLINT and SymPy are priced, not
+    counted.
+    """
     steps = Steps()
     before = sys.gettrace()
     with limited(1.0, now=steps):
@@ -319,7 +358,9 @@ def test_every_loop_looks_at_the_clock(computation: Callable[[], object], most: 
 
 
 def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before each module; a library that swallows what is raised there does not hide it for long."""
+    """Before each module; a library that swallows what is raised there does not hide it for
+    long.
+    """
     monkeypatch.syspath_prepend(tmp_path)
     for number in range(9):
         swallowed = f"try:\n    import slow_{number + 1}\nexcept ImportError:\n    pass\n"
@@ -331,7 +372,8 @@ def test_imports_look_at_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not any(name.startswith("slow_") for name in sys.modules)
 
 
-# One deadline for a whole computation, on clocks that advance by looks: no verdict depends on the machine.
+# One deadline for a whole computation, on clocks that advance by looks: no verdict depends on the
+# machine.
 
 
 def test_what_was_done_is_said_at_the_limit() -> None:
@@ -340,7 +382,10 @@ def test_what_was_done_is_said_at_the_limit() -> None:
     assert found == ("A", "B", "C")
     assert late.endswith("(decided so far: a, b, c)")
     assert each((name, name.upper) for name in "ab") == (("A", "B"), "")
-    with limited(0.5, now=Looks()), pytest.raises(TimeLimitError, match=r"\(decided so far: nothing\)$"):
+    with (
+        limited(0.5, now=Looks()),
+        pytest.raises(TimeLimitError, match=r"\(decided so far: nothing\)$"),
+    ):
         each((name, name.upper) for name in "abcdef")
 
 
@@ -356,15 +401,19 @@ def test_the_deadline_is_looked_at_before_each_item() -> None:
     with limited(4, now=Looks()), pytest.raises(TimeLimitError) as reached:
         seen.extend(watched(range(100)))
     assert seen == [0, 1, 2, 3]
-    assert str(reached.value) == (
-        "the computation did not finish within the limit of 4 seconds; give it more with timeout="
+    assert (
+        str(reached.value)
+        == "the computation did not finish within the limit of 4 seconds; give it more with"
+        " timeout="
     )
 
 
 def test_what_takes_longer_than_is_left_is_not_begun() -> None:
     with limited(100, now=Looks()):
         check(50)
-        with pytest.raises(TimeLimitError, match=r"about 1000 seconds, more than is left of the limit of 100 seco"):
+        with pytest.raises(
+            TimeLimitError, match=r"about 1000 seconds, more than is left of the limit of 100 seco"
+        ):
             check(1000)
 
 
@@ -372,7 +421,10 @@ def test_what_takes_longer_than_is_left_is_not_begun() -> None:
 def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) -> None:
     """A message names the limit that ends the computation, as it was given."""
     with limited(outer, now=Looks()) as around:
-        with limited(inner) as running, pytest.raises(TimeLimitError, match=r"the limit of 5 seconds"):
+        with (
+            limited(inner) as running,
+            pytest.raises(TimeLimitError, match=r"the limit of 5 seconds"),
+        ):
             list(watched(range(1000)))
         assert running.deadline <= around.deadline
         assert clock() is around
@@ -381,7 +433,10 @@ def test_limits_nest_and_the_earliest_counts(outer: float, inner: float | None) 
 
 def test_a_part_of_the_time_leaves_the_rest() -> None:
     with limited(100, now=Looks()):
-        with share(0.5), pytest.raises(TimeLimitError, match="within its part of the limit of 100 seconds"):
+        with (
+            share(0.5),
+            pytest.raises(TimeLimitError, match="within its part of the limit of 100 seconds"),
+        ):
             list(watched(range(1000)))
         assert len(list(watched(range(20)))) == 20
     with share(1.0, otherwise=60) as running:
@@ -429,7 +484,10 @@ def _without_looking(running: Clock) -> None:
 
 def test_the_alarm_ends_a_loop_that_does_not_look() -> None:
     handler = signal.getsignal(signal.SIGALRM)
-    with limited(0.01) as running, pytest.raises(TimeLimitError, match=r"the limit of 0\.01 seconds"):
+    with (
+        limited(0.01) as running,
+        pytest.raises(TimeLimitError, match=r"the limit of 0\.01 seconds"),
+    ):
         _without_looking(running)
     assert signal.getsignal(signal.SIGALRM) == handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -455,11 +513,19 @@ def test_the_alarm_is_for_the_main_thread() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(1, "1 second"), (0.25, "0.25 seconds"), (12345678, "12345678 seconds"), (1e5, "100000 seconds")],
+    [
+        (1, "1 second"),
+        (0.25, "0.25 seconds"),
+        (12345678, "12345678 seconds"),
+        (1e5, "100000 seconds"),
+    ],
 )
 def test_limits_are_said_as_they_were_given(seconds: float, said: str) -> None:
     with limited(seconds, now=lambda: 0.0) as clock:
-        assert str(clock.late("it")) == f"it did not finish within the limit of {said}; give it more with timeout="
+        assert (
+            str(clock.late("it"))
+            == f"it did not finish within the limit of {said}; give it more with timeout="
+        )
 
 
 @pytest.mark.parametrize("left", [5.0, 1.0, 0.003, -2.0])

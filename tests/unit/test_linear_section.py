@@ -1,4 +1,6 @@
-"""The degree by the projection formula and by a linear section: both find what is wrong with the closed formula."""
+"""The degree by the projection formula and by a linear section: both find what is wrong with the
+closed formula.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,7 +14,11 @@ from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention import observation as linear_section, observation as source_degree, shape as formulas
+from m2bridge.families.attention import (
+    observation as linear_section,
+    observation as source_degree,
+    shape as formulas,
+)
 from m2bridge.families.attention.checker import case as observations
 from m2bridge.families.attention.fibres import Fibre, Fibres
 from m2bridge.families.attention.observation import (
@@ -30,7 +36,12 @@ from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
 from tests.changing import _observations, fibres_at, recheck
 
-GRID = [SingleLayerAttention(d, d_out, a) for d in range(1, 5) for d_out in range(1, 5) for a in range(1, d + 1)]
+GRID = [
+    SingleLayerAttention(d, d_out, a)
+    for d in range(1, 5)
+    for d_out in range(1, 5)
+    for a in range(1, d + 1)
+]
 SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1), (0, 1, 1)]
 (DEGREE,) = (statement for statement in REGISTRY if statement.key == "degree")
 
@@ -43,7 +54,11 @@ SQUARES, SQUARES_FREE = [(2, 0, 0), (0, 2, 0), (0, 0, 2)], [(1, 1, 0), (1, 0, 1)
         ((1, 1), ((2, {(2, 0): 1}), (3, {(0, 3): 1})), 6),
         ((1, 1), ((2, {(2, 0): 1, (0, 2): 1}), (2, {(1, 1): 5})), 4),
         ((1, 2), ((4, {(4, 0): 1, (0, 2): -1}), (3, {(1, 1): 1})), 6),
-        ((1, 1, 1), tuple((2, {s: 1, m: 1}) for s, m in zip(SQUARES, reversed(SQUARES_FREE), strict=True)), 8),
+        (
+            (1, 1, 1),
+            tuple((2, {s: 1, m: 1}) for s, m in zip(SQUARES, reversed(SQUARES_FREE), strict=True)),
+            8,
+        ),
     ],
 )
 def test_lengths(weights: tuple[int, ...], relations: tuple, length: int) -> None:  # type: ignore[type-arg]
@@ -95,7 +110,9 @@ PLANTED = {
 def test_a_wrong_product_formula_is_refuted(
     monkeypatch: pytest.MonkeyPatch, name: str, case: tuple[int, int, int]
 ) -> None:
-    """Planted in the module that everything shares, before anything is computed: what is computed stays right."""
+    """Planted in the module that everything shares, before anything is computed: what is computed
+    stays right.
+    """
     model = SingleLayerAttention(*case)
     right = degree_formula(model)
     _observations.cache_clear()
@@ -116,7 +133,9 @@ def test_the_issue_that_was_seen() -> None:
 
 @pytest.mark.parametrize("model", GRID, ids=str)
 def test_the_degree_of_every_small_case_is_decided(model: SingleLayerAttention) -> None:
-    """40 cases; (4, 4, 4) has too many points of a linear section, and 1 < α < d has no such section."""
+    """40 cases; (4, 4, 4) has too many points of a linear section, and 1 < α < d has no such
+    section.
+    """
     seen = recheck(model)
     assert compare(DEGREE, seen).decision is Decision.CONFIRMED
     assert (BY_SECTION in seen.remarks) == is_counted(model)
@@ -146,7 +165,9 @@ def test_it_holds_at_any_size() -> None:
 
 @pytest.mark.parametrize("size", range(1, 6))
 def test_the_degree_of_matrices_of_low_rank_in_five_ways(size: int) -> None:
-    """Bitableaux and paths as determinants, the product formula; bitableaux and paths one by one."""
+    """Bitableaux and paths as determinants, the product formula; bitableaux and paths one
+    by one.
+    """
     for rank in range(1, size + 1):
         dimension = rank * (2 * size - rank) - 1
         values = [determinantal_hilbert_function(size, size, rank, n) for n in range(dimension + 2)]
@@ -162,12 +183,16 @@ def difference(values: list[int], order: int) -> int:
 
 
 def families(size: int, rank: int) -> int:
-    """Sets of α paths in a square that do not meet, one by one; from (i, 1) to (1, i), i = d, d − 1, …, α of them."""
+    """Sets of α paths in a square that do not meet, one by one; from (i, 1) to (1, i), i = d, d −
+    1, …, α of them.
+    """
 
     def count(last: int, taken: frozenset[tuple[int, int]]) -> int:
         if last < size - rank:
             return 1
-        return sum(count(last - 1, taken | path) for path in paths(last, 0, last) if not path & taken)
+        return sum(
+            count(last - 1, taken | path) for path in paths(last, 0, last) if not path & taken
+        )
 
     def paths(row: int, column: int, end: int) -> Iterator[frozenset[tuple[int, int]]]:
         here = frozenset({(row, column)})
@@ -189,7 +214,8 @@ def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "wrong"), [((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))]
+    ("case", "wrong"),
+    [((3, 2, 2), Fibre(2, 2)), ((2, 1, 1), Fibre(1, 1)), ((3, 2, 2), Fibre(2, 1))],
 )
 def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fibre) -> None:
     """By the points that solve the equations, or by the rank of the differential."""
@@ -213,7 +239,9 @@ def test_a_wrong_number_of_points_gives_another_degree_or_none(wrong: Fibre) -> 
 
 
 def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a linear section where one is counted; else it refutes the formula, rather than confirm it."""
+    """By a linear section where one is counted; else it refutes the formula, rather than confirm
+    it.
+    """
     monkeypatch.setattr(source_degree, "degree_of_low_rank", lambda size, rank: 4)
     for case in [(3, 2, 1), (2, 2, 2)]:
         model = SingleLayerAttention(*case)
@@ -235,4 +263,6 @@ def test_with_base_points_there_is_no_degree() -> None:
 def test_nothing_is_undecided_by_size() -> None:
     for case in [(3, 3, 2), (4, 4, 4)]:
         seen = recheck(SingleLayerAttention(*case))
-        assert Decision.UNDECIDED not in {compare(statement, seen).decision for statement in REGISTRY}
+        assert Decision.UNDECIDED not in {
+            compare(statement, seen).decision for statement in REGISTRY
+        }

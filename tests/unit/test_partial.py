@@ -1,4 +1,6 @@
-"""Limits that are reached after any number of answers about the fibres: all that was found is shown, and no more."""
+"""Limits that are reached after any number of answers about the fibres: all that was found is
+shown, and no more.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +23,13 @@ from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_upper_bounds
 from m2bridge.maps.singular_locus import known_orbits
-from m2bridge.maps.statement import GlobalStatement, LocusFindings, OrbitStatement, OrbitStatus, Statement
+from m2bridge.maps.statement import (
+    GlobalStatement,
+    LocusFindings,
+    OrbitStatement,
+    OrbitStatus,
+    Statement,
+)
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
@@ -44,15 +52,22 @@ class Limited:
 
     version = "recorded"
 
-    def __init__(self, engine: Engine, answers: int, limit: type[EngineError] = TimeLimitError) -> None:
+    def __init__(
+        self, engine: Engine, answers: int, limit: type[EngineError] = TimeLimitError
+    ) -> None:
         self._engine, self._answers, self._limit = engine, answers, limit
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
         records = self._engine.run(script, timeout=timeout).records
-        raise self._limit("the limit was reached", records=records[: self._answers] if script.name == "fibres" else ())
+        raise self._limit(
+            "the limit was reached",
+            records=records[: self._answers] if script.name == "fibres" else (),
+        )
 
 
-def planted(observable: str, predict: Callable[[Orbit, SingleLayerAttention], bool | int]) -> OrbitStatement:
+def planted(
+    observable: str, predict: Callable[[Orbit, SingleLayerAttention], bool | int]
+) -> OrbitStatement:
     """A wrong statement that applies to every case."""
     return OrbitStatement("x", observable, "", "", observable, predict, lambda model: "")
 
@@ -64,7 +79,9 @@ STATEMENTS: tuple[Statement, ...] = (
     planted("boundary", lambda orbit, model: orbit.r == orbit.s == 1),
     planted("boundary", lambda orbit, model: orbit.r == 2),
     planted("fibre_points", lambda orbit, model: 1),
-    GlobalStatement("x", "points", "", "", "special_fibre_points", lambda model: 3, lambda model: ""),
+    GlobalStatement(
+        "x", "points", "", "", "special_fibre_points", lambda model: 3, lambda model: ""
+    ),
 )
 
 
@@ -73,15 +90,22 @@ def counts(model: SingleLayerAttention) -> range:
     return range(len(orbits(model)) + (BEFORE_ORBITS if model.d > 1 else 1) + 1)
 
 
-def checks(case: tuple[int, int, int], recorded: Engine) -> tuple[SingleLayerAttention, list[CrossCheck]]:
+def checks(
+    case: tuple[int, int, int], recorded: Engine
+) -> tuple[SingleLayerAttention, list[CrossCheck]]:
     """Cross-checks with a limit after 0, 1, … answers, and one without."""
     model = SingleLayerAttention(*case)
-    limited = [cross_check(model, engine=Limited(recorded, n), statements=STATEMENTS) for n in counts(model)]
+    limited = [
+        cross_check(model, engine=Limited(recorded, n), statements=STATEMENTS)
+        for n in counts(model)
+    ]
     return model, [*limited, cross_check(model, engine=recorded, statements=STATEMENTS)]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_verdict_is_the_final_one_or_undecided(recorded: Engine, case: tuple[int, int, int]) -> None:
+def test_a_verdict_is_the_final_one_or_undecided(
+    recorded: Engine, case: tuple[int, int, int]
+) -> None:
     _, found = checks(case, recorded)
     for sooner, later in pairwise(found):
         for before, after in zip(sooner.verdicts, later.verdicts, strict=True):
@@ -89,7 +113,9 @@ def test_a_verdict_is_the_final_one_or_undecided(recorded: Engine, case: tuple[i
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_limit_after_the_last_answer_takes_nothing_away(recorded: Engine, case: tuple[int, int, int]) -> None:
+def test_a_limit_after_the_last_answer_takes_nothing_away(
+    recorded: Engine, case: tuple[int, int, int]
+) -> None:
     _, found = checks(case, recorded)
     assert found[-2].verdicts == found[-1].verdicts
     assert found[-2].unfinished == ""
@@ -98,7 +124,9 @@ def test_a_limit_after_the_last_answer_takes_nothing_away(recorded: Engine, case
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_shown_of_the_orbits_that_were_done(recorded: Engine, case: tuple[int, int, int]) -> None:
+def test_what_is_shown_of_the_orbits_that_were_done(
+    recorded: Engine, case: tuple[int, int, int]
+) -> None:
     model, found = checks(case, recorded)
     whole = found[-1].observations
     assert whole is not None
@@ -110,15 +138,25 @@ def test_what_is_shown_of_the_orbits_that_were_done(recorded: Engine, case: tupl
         assert len(check.to_json()["orbits"]) == (0 if seen is None else len(seen.orbits))
         assert seen is not None
         if not seen.orbits:
-            assert (seen.dimension, seen.products, seen.degree) == (whole.dimension, whole.products, None)
+            assert (seen.dimension, seen.products, seen.degree) == (
+                whole.dimension,
+                whole.products,
+                None,
+            )
         else:
             assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
             assert all(facts[fact.orbit] == fact for fact in seen.orbits)
-            assert (seen.dimension, seen.degree, seen.closed) == (whole.dimension, whole.degree, whole.closed)
+            assert (seen.dimension, seen.degree, seen.closed) == (
+                whole.dimension,
+                whole.degree,
+                whole.closed,
+            )
         assert {*seen.missing, *(fact.orbit for fact in seen.orbits)} == set(orbits(model))
         assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in check.unfinished
         assert all("orbits were done" in remark for remark in seen.remarks if remark != BY_SECTION)
-    first = next(n for n, check in enumerate(found) if check.observations and check.observations.orbits)
+    first = next(
+        n for n, check in enumerate(found) if check.observations and check.observations.orbits
+    )
     assert first == BEFORE_ORBITS + 1 if model.d > 1 else 2
 
 
@@ -129,9 +167,13 @@ def verdict(check: CrossCheck, name: str) -> Verdict:
 def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     _, found = checks((3, 2, 2), recorded)
     none, *_ = found
-    assert {v.name for v in none.verdicts if v.decision is Decision.CONFIRMED} == by_linear_algebra()
+    assert {
+        v.name for v in none.verdicts if v.decision is Decision.CONFIRMED
+    } == by_linear_algebra()
     assert "Orbits (L" not in none.to_text()
-    dense, *_ = [check for check in found if check.observations is not None and check.observations.orbits]
+    dense, *_ = [
+        check for check in found if check.observations is not None and check.observations.orbits
+    ]
     assert {v.name for v in dense.verdicts if v.decision is Decision.CONFIRMED} >= {
         "3.3",
         "3.4 (i)",
@@ -143,18 +185,25 @@ def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
     assert third.decision is Decision.UNDECIDED
     assert "agree on every orbit that was done; the limit was reached (" in third.reason
     assert "(1 of 8 orbits were done)" in third.reason
-    refuted = next(check for check in found if verdict(check, "3.4 (iii)").decision is Decision.REFUTED)
+    refuted = next(
+        check for check in found if verdict(check, "3.4 (iii)").decision is Decision.REFUTED
+    )
     third = verdict(refuted, "3.4 (iii)")
     assert third.witness is not None
     assert third.witness.orbit == Orbit(1, 2, 0)
     assert third.reason.endswith("they differ on the orbits (1, 2, 0) (4 of 8 orbits were done)")
-    assert "fibre schemes at one point of every orbit that was done, over QQ (Macaulay2)" in third.computed
+    assert (
+        "fibre schemes at one point of every orbit that was done, over QQ (Macaulay2)"
+        in third.computed
+    )
     assert len(refuted.observations.missing) == 4  # type: ignore[union-attr]
 
 
 def test_what_can_still_be_said_is_about_the_orbits_that_were_done(recorded: Engine) -> None:
     _, found = checks((2, 1, 1), recorded)
-    check = next(check for check in found if check.observations is not None and check.observations.orbits)
+    check = next(
+        check for check in found if check.observations is not None and check.observations.orbits
+    )
     for name, said in {
         "3.3": "holds all the same: computed 4, stated 4",
         "A.2 (special fibres)": "whether the conclusion holds is not known (",
@@ -171,23 +220,33 @@ def test_methods_that_disagree_stop_a_run_that_reaches_a_limit(
     limited = Limited(recorded, BEFORE_ORBITS + 3)
     found = fibres(model, engine=limited)
     wrong = replace(found, at=found.at | {Orbit(1, 1, 1): Fibre(1, 1)})
-    monkeypatch.setattr("m2bridge.families.attention.observation.fibres", lambda *arguments, **options: wrong)
+    monkeypatch.setattr(
+        "m2bridge.families.attention.observation.fibres", lambda *arguments, **options: wrong
+    )
     with pytest.raises(ContradictionError, match="the rank of the differential is too small"):
         observe(model, engine=limited)
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_certificates_need_all_orbits(recorded: Engine, limit: type[EngineError], tmp_path: Path) -> None:
+def test_certificates_need_all_orbits(
+    recorded: Engine, limit: type[EngineError], tmp_path: Path
+) -> None:
     model, store = SingleLayerAttention(3, 2, 2), Store(tmp_path)
     for answers in range(len(counts(model)) - 1):
         with pytest.raises(limit) as reached:
             certify(model, "3.3", engine=Limited(recorded, answers, limit))
-        assert kind_of(reached.value) == ("timed-out" if limit is TimeLimitError else "out-of-memory")
+        assert kind_of(reached.value) == (
+            "timed-out" if limit is TimeLimitError else "out-of-memory"
+        )
         store.put_outcomes(Task(model, ("3.3",)), reached.value, 60.0, None, "1.26")
         text = (tmp_path / "d3-dout2-a2-t2-3.3.outcome.json").read_text(encoding="utf-8")
-        assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (answers > BEFORE_ORBITS)
+        assert (f"({answers - BEFORE_ORBITS} of 8 orbits were done)" in text) == (
+            answers > BEFORE_ORBITS
+        )
     assert (
-        certify(model, "3.3", engine=Limited(recorded, answers + 1, limit)).answer["verdicts"][0]["verdict"]
+        certify(model, "3.3", engine=Limited(recorded, answers + 1, limit)).answer["verdicts"][0][
+            "verdict"
+        ]
         == "CONFIRMED"
     )
 
@@ -218,10 +277,18 @@ def test_the_singular_locus_of_some_orbits(
 
 def test_an_orbit_keeps_what_some_method_decided() -> None:
     dense, small, other = Orbit(2, 2, 2), Orbit(1, 1, 0), Orbit(1, 1, 1)
-    by_fibres = _findings("fibres", OrbitStatus(small, 4, None, True), OrbitStatus(dense, 7, 7, False))
+    by_fibres = _findings(
+        "fibres", OrbitStatus(small, 4, None, True), OrbitStatus(dense, 7, 7, False)
+    )
     open_ = OrbitStatus(other, 3, None, None)
-    by_bounds = _findings("bounds", OrbitStatus(small, 4, None, None), open_, OrbitStatus(dense, 7, 7, False, 7))
-    assert known_orbits([by_fibres, by_bounds]) == (by_fibres.statuses[0], open_, by_bounds.statuses[2])
+    by_bounds = _findings(
+        "bounds", OrbitStatus(small, 4, None, None), open_, OrbitStatus(dense, 7, 7, False, 7)
+    )
+    assert known_orbits([by_fibres, by_bounds]) == (
+        by_fibres.statuses[0],
+        open_,
+        by_bounds.statuses[2],
+    )
 
 
 def _findings(method: str, *statuses: OrbitStatus) -> LocusFindings:
@@ -233,4 +300,7 @@ def test_a_boundary_point_without_its_family_is_undecided(recorded: Engine) -> N
     seen = replace(observe(model, engine=recorded), boundary_family=False)
     stated: Sequence[Statement] = [s for s in REGISTRY if (s.key, s.part) == ("3.4", "ii")]
     assert compare(stated[0], seen).decision is Decision.UNDECIDED
-    assert compare(planted("boundary", lambda orbit, m: orbit.r == 2), seen).decision is Decision.REFUTED
+    assert (
+        compare(planted("boundary", lambda orbit, m: orbit.r == 2), seen).decision
+        is Decision.REFUTED
+    )

@@ -25,7 +25,12 @@ from m2bridge import SingleLayerAttention
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TimeLimitError,
+)
 from m2bridge.families.attention.figures import OrbitNode, _assignments, covers
 from m2bridge.families.attention.membership import orbit_of
 from m2bridge.families.attention.orbits import Orbit, orbits, representative
@@ -36,16 +41,28 @@ from m2bridge.limits import limited
 from m2bridge.maps.slice_surface import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.graph_layout import placed
-from m2bridge.pictures.real_geometry import Cell, ball, branches, fractions_between, nodes, patches, pieces, real_roots
+from m2bridge.pictures.real_geometry import (
+    Cell,
+    ball,
+    branches,
+    fractions_between,
+    nodes,
+    patches,
+    pieces,
+    real_roots,
+)
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 from tests.limits import Looks
 
-# Pictures without an engine: closures of orbits by limits, layered graphs, files, and what is imported when.
+# Pictures without an engine: closures of orbits by limits, layered graphs, files, and what is
+# imported when.
 
 
 @pytest.mark.parametrize("case", [(2, 2), (3, 2, 2), (3, 3)])
 def test_an_orbit_below_is_a_limit(case: tuple[int, ...]) -> None:
-    """For each edge of the diagram a line of weights (A, V) + ε (B, W), in the upper orbit for small ε ≠ 0."""
+    """For each edge of the diagram a line of weights (A, V) + ε (B, W), in the upper orbit for
+    small ε ≠ 0.
+    """
     model = SingleLayerAttention(*case)
     nodes = tuple(OrbitNode(orbit, 0, None, None) for orbit in orbits(model))
     random = Random(1)
@@ -61,7 +78,8 @@ def _leads_up(low: Orbit, high: Orbit | None, model: SingleLayerAttention, rando
     if random.random() < 0.5:  # along a matrix of the same orbit of A or V
         B, W = random.choice(((B, W), (B, 0 * W), (0 * B, W)))
     return all(
-        orbit_of(A + e * B, V + e * W) == high for e in (Fraction(1, 97), Fraction(1, 1009), Fraction(-1, 10007))
+        orbit_of(A + e * B, V + e * W) == high
+        for e in (Fraction(1, 97), Fraction(1, 1009), Fraction(-1, 10007))
     )
 
 
@@ -80,10 +98,16 @@ def test_covers_have_none_in_between() -> None:
     reachable = set(found)
     for _ in nodes:
         reachable |= {(a, d) for (a, b), (c, d) in product(reachable, found) if b == c}
-    assert reachable == {(a, b) for a, b in product((OrbitNode(None, 0, True, True), *nodes), nodes) if a.below(b)}
+    assert reachable == {
+        (a, b) for a, b in product((OrbitNode(None, 0, True, True), *nodes), nodes) if a.below(b)
+    }
 
 
-@given(strategies.lists(strategies.tuples(strategies.integers(0, 11), strategies.integers(0, 11)), max_size=25))
+@given(
+    strategies.lists(
+        strategies.tuples(strategies.integers(0, 11), strategies.integers(0, 11)), max_size=25
+    )
+)
 def test_edges_of_a_layered_graph_go_round_nodes(pairs: list[tuple[int, int]]) -> None:
     layers = [[0, 1, 2], [3, 4, 5, 6], [7, 8], [9, 10, 11]]
     level = {node: number for number, layer in enumerate(layers) for node in layer}
@@ -111,8 +135,14 @@ def test_few_edges_cross() -> None:
     assert (places["a"][0] < places["b"][0]) == (places["A"][0] < places["B"][0])
 
 
-def test_files_and_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    assert [picture_format(name) for name in ("a.svg", "b.PDF", Path("c/d.png"))] == ["svg", "pdf", "png"]
+def test_files_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [picture_format(name) for name in ("a.svg", "b.PDF", Path("c/d.png"))] == [
+        "svg",
+        "pdf",
+        "png",
+    ]
     with pytest.raises(InvalidCaseError, match="does not end in"):
         picture_format("a.jpeg")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -124,10 +154,16 @@ def test_files_and_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert not Path("figure3.svg").exists()
 
 
-@pytest.mark.parametrize("line", [("figure", "3", "--delta", "3"), ("figure", "--help"), ("dimension", "--help")])
+@pytest.mark.parametrize(
+    "line", [("figure", "3", "--delta", "3"), ("figure", "--help"), ("dimension", "--help")]
+)
 def test_matplotlib_is_imported_for_pictures_only(line: tuple[str, ...]) -> None:
-    code = f"import sys; from m2bridge.cli import commands; sys.argv[1:] = {line!r}; commands.run(); "
-    seen = subprocess.run([sys.executable, "-c", f"{code}sys.exit('matplotlib' in sys.modules)"], capture_output=True)
+    code = (
+        f"import sys; from m2bridge.cli import commands; sys.argv[1:] = {line!r}; commands.run(); "
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", f"{code}sys.exit('matplotlib' in sys.modules)"], capture_output=True
+    )
     assert seen.returncode == 0, seen.stderr
 
 
@@ -135,12 +171,16 @@ def test_one_module_names_matplotlib() -> None:
     import m2bridge
 
     package = Path(m2bridge.__file__).parent
-    users = [path for path in package.rglob("*.py") if '"matplotlib' in path.read_text(encoding="utf-8")]
+    users = [
+        path for path in package.rglob("*.py") if '"matplotlib' in path.read_text(encoding="utf-8")
+    ]
     assert [path.name for path in users] == ["picture.py"]
 
 
 def test_colours_differ_for_the_colour_blind() -> None:
-    """Also in grey: the lightness of those that stand for different things differs by a twentieth at least."""
+    """Also in grey: the lightness of those that stand for different things differs by a twentieth
+    at least.
+    """
     from m2bridge.families.attention.figures import MARKS
 
     def lightness(colour: str) -> float:
@@ -160,10 +200,16 @@ def test_colours_differ_for_the_colour_blind() -> None:
         (("1", "--elevation", "nan"), "'nan' is not an angle"),
         (("1", "--azimuth", "1e400"), "1e400 degrees are more than 360"),
         (("1", "--elevation", "-1e400"), "-1e400 degrees are more than 360"),
-        (("slice", "--d", "2", "--d-out", "1", "--azimuth", "1e400"), "1e400 degrees are more than 360"),
+        (
+            ("slice", "--d", "2", "--d-out", "1", "--azimuth", "1e400"),
+            "1e400 degrees are more than 360",
+        ),
         (("1", "--fineness", "1000"), "--fineness: must be from 4 to 200"),
         (("1", "--out", "figure.jpg"), "does not end in .svg, .pdf or .png"),
-        (("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1"), "not one value for a coordinate"),
+        (
+            ("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1"),
+            "not one value for a coordinate",
+        ),
         (("slice", "--d", "2", "--d-out", "1", "--coordinates", "c_1_1_1_1=1/0"), "c_1_1_1_1:"),
         (("slice", "--d", "2", "--d-out", "1", "--box", "1"), "'1' is not an interval"),
         (("orbits", "--d-out", "1"), "--d: is missing"),
@@ -172,7 +218,10 @@ def test_colours_differ_for_the_colour_blind() -> None:
     ],
 )
 def test_bad_input_gets_one_line(
-    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.argv", ["m2bridge", "figure", *line])
     assert commands.run() == 2
@@ -180,7 +229,9 @@ def test_bad_input_gets_one_line(
     assert said in complaint
 
 
-@pytest.mark.parametrize("box", [(-Fraction(10**400), Fraction(1)), (Fraction(0), Fraction(1, 10**400))])
+@pytest.mark.parametrize(
+    "box", [(-Fraction(10**400), Fraction(1)), (Fraction(0), Fraction(1, 10**400))]
+)
 def test_boxes_are_such_that_floats_show_them(box: tuple[Fraction, Fraction]) -> None:
     with pytest.raises(InvalidCaseError, match="floats show it"):
         SliceSpace.of(("x", "y", "z"), {}, box)
@@ -214,7 +265,9 @@ def test_the_values_of_the_figure(tmp_path: Path) -> None:
     for point in found["points"]:
         for kind in ("lightning", "softmax"):
             assert (
-                point[kind]["upper_bound"]["value"] == point[kind]["lower_bound"]["value"] == point[kind]["dimension"]
+                point[kind]["upper_bound"]["value"]
+                == point[kind]["lower_bound"]["value"]
+                == point[kind]["dimension"]
             )
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<?xml")
@@ -227,7 +280,10 @@ def test_a_figure_says_where_it_is_or_that_it_is_nowhere(tmp_path: Path) -> None
     assert (shown.exit_code, shown.stderr) == (0, "No picture is written without --out 3.svg\n")
     file = tmp_path / "new" / "figure.svg"
     written = run(*few, "--out", str(file))
-    assert (written.stdout.splitlines()[0], written.stderr) == (shown.stdout.splitlines()[0], f"Written: {file}\n")
+    assert (written.stdout.splitlines()[0], written.stderr) == (
+        shown.stdout.splitlines()[0],
+        f"Written: {file}\n",
+    )
     assert file.exists()
     assert run(*few, "--csv").stderr == ""
 
@@ -246,7 +302,10 @@ def test_points_are_where_the_values_say() -> None:
 
 def test_tables() -> None:
     rows = list(csv.DictReader(StringIO(run("--csv", "--delta", "3..4", "--t", "2").output)))
-    assert [(row["delta"], row["lightning"], row["eq_16"]) for row in rows] == [("3", "23", "25"), ("4", "38", "40")]
+    assert [(row["delta"], row["lightning"], row["eq_16"]) for row in rows] == [
+        ("3", "23", "25"),
+        ("4", "38", "40"),
+    ]
     text = run("--layers", "3", "--delta", "2").output
     assert "l = 3, t = 3, a = 2" in text
     found = figure_3(1, 2, 9, [2])
@@ -264,11 +323,15 @@ def test_hollow_points_are_lower_bounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert "hollow points are lower bounds" in figure.texts[0].get_text()
     (point,) = (line for line in figure.axes[0].lines if line.get_marker() == "o")
     assert point.get_markerfacecolor() == "white"
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][-1] == "lower bound"
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][
+        -1
+    ] == "lower bound"
 
 
 def test_what_was_found_until_the_limit() -> None:
-    """A limit that ends with the first point, and one that ends before; no rank of a block is kept."""
+    """A limit that ends with the first point, and one that ends before; no rank of a block
+    is kept.
+    """
     bounds._block_rank.cache_clear()
     with limited(10**9, looks := Looks()):
         figure_3(deltas=[3])
@@ -297,7 +360,10 @@ def test_what_was_found_until_the_limit() -> None:
     ],
 )
 def test_bad_input_gets_one_line_of_figure(
-    line: tuple[str, ...], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    line: tuple[str, ...],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.argv", ["m2bridge", "figure", "3", *line])
     assert commands.run() == 2
@@ -312,7 +378,9 @@ def test_there_are_points_or_a_refusal() -> None:
 
 def test_figures_are_found_in_their_families() -> None:
     listed = CliRunner().invoke(commands.cli, ["figure", "--help"]).output.splitlines()
-    assert {"1", "3", "hilbert", "orbits", "slice"} <= {line.split()[0] for line in listed if line.startswith("  ")}
+    assert {"1", "3", "hilbert", "orbits", "slice"} <= {
+        line.split()[0] for line in listed if line.startswith("  ")
+    }
     unknown = CliRunner().invoke(commands.cli, ["figure", "4"])
     assert (unknown.exit_code, "No such command '4'" in unknown.output) == (2, True)
 
@@ -372,7 +440,11 @@ def _area(cell: Cell) -> float:
     for one, other in zip(cell.points[:-1], cell.points[1:], strict=True):
         for a, b, c, d in zip(one[:-1], one[1:], other[1:], other[:-1], strict=True):
             u, v = ([p - q for p, q in zip(*ends, strict=True)] for ends in ((c, a), (d, b)))
-            cross = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+            cross = (
+                u[1] * v[2] - u[2] * v[1],
+                u[2] * v[0] - u[0] * v[2],
+                u[0] * v[1] - u[1] * v[0],
+            )
             total += sum(part * part for part in cross) ** 0.5 / 2
     return total
 
@@ -393,25 +465,38 @@ def test_without_the_discriminant_cells_are_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_branches_of_curves() -> None:
-    """A circle in a plane that is not parallel to the axes, cut where x = 0; a twisted cubic; two isolated points."""
+    """A circle in a plane that is not parallel to the axes, cut where x = 0; a twisted cubic; two
+    isolated points.
+    """
     circle = Ideal(RING, (x**2 + y**2 + z**2 - 1, x + y + z))
     found = branches(circle, cube(-2, 2), [x], 12)
     assert len(found) == 4
     for branch in found:
-        assert all(isclose(sum(c * c for c in point), 1, abs_tol=1e-5) for point in branch.points[0])
+        assert all(
+            isclose(sum(c * c for c in point), 1, abs_tol=1e-5) for point in branch.points[0]
+        )
         assert all(abs(sum(point)) < 1e-5 for point in branch.points[0])
         assert len({point[0] > 0 for point in branch.points[0]}) == 1
     cubic = Ideal(RING, (y - x**2, z - x**3))
     (only,) = branches(cubic, cube(-1, 1), [], 12)
     assert all(isclose(point[2], point[0] ** 3, abs_tol=1e-9) for point in only.points[0])
     pair = branches(Ideal(RING, (x**2 - half, y - x, z)), cube(-1, 1), [], 12)
-    assert [branch.points[0] for branch in pair] == [((-(0.5**0.5),) * 2 + (0.0,),), ((0.5**0.5,) * 2 + (0.0,),)]
-    assert branches(Ideal(RING, (x - half, y, z)), cube(-1, 1), [], 12)[0].rational == {"x": fmpq(1, 2), "y": 0, "z": 0}
+    assert [branch.points[0] for branch in pair] == [
+        ((-(0.5**0.5),) * 2 + (0.0,),),
+        ((0.5**0.5,) * 2 + (0.0,),),
+    ]
+    assert branches(Ideal(RING, (x - half, y, z)), cube(-1, 1), [], 12)[0].rational == {
+        "x": fmpq(1, 2),
+        "y": 0,
+        "z": 0,
+    }
     assert not branches(Ideal(RING, (x**2 + 1, y, z)), cube(-1, 1), [], 12)
 
 
 def test_roots_nodes_and_fractions() -> None:
-    assert [float(root.mid()) for root in real_roots(X**3 - 2 * X**2 + X, "x", (fmpq(-1), fmpq(2)))] == [0.0, 1.0]
+    assert [
+        float(root.mid()) for root in real_roots(X**3 - 2 * X**2 + X, "x", (fmpq(-1), fmpq(2)))
+    ] == [0.0, 1.0]
     parts = pieces([X, X - fmpq(1, 2), X**2 + 1], "x", (fmpq(-1), fmpq(1)))
     assert parts == [(-1, 0), (0, fmpq(1, 2)), (fmpq(1, 2), 1)]
     assert nodes(parts[1], 9) == sorted(nodes(parts[1], 9))

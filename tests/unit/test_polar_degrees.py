@@ -1,4 +1,6 @@
-"""Polar degrees of attention against the literature, other ways to integrate, and critical points that are counted."""
+"""Polar degrees of attention against the literature, other ways to integrate, and critical points
+that are counted.
+"""
 
 import json
 from dataclasses import replace
@@ -10,7 +12,14 @@ import pytest
 from click.testing import CliRunner
 from sympy import QQ, Matrix, Poly, symbols
 
-from m2bridge import InvalidCaseError, SingleLayerAttention, TooLargeError, certify, polar_degrees, verify
+from m2bridge import (
+    InvalidCaseError,
+    SingleLayerAttention,
+    TooLargeError,
+    certify,
+    polar_degrees,
+    verify,
+)
 from m2bridge.checker.verify import verify as check
 from m2bridge.cli import computing
 from m2bridge.cli.commands import cli
@@ -21,8 +30,9 @@ from m2bridge.maps.polar import Method, _chart, _forms
 
 Case = tuple[int, int, int]
 
-# The sums of Segre varieties of p × q matrices of rank one with general weights: Ottaviani, Spaenlehauer, Sturmfels,
-# *Exact solutions in structured low-rank approximation*, SIAM J. Matrix Anal. Appl. 35, 2014, Table 1 (2 × 4, 4 × 4).
+# The sums of Segre varieties of p × q matrices of rank one with general weights: Ottaviani,
+# Spaenlehauer, Sturmfels, *Exact solutions in structured low-rank approximation*, SIAM J. Matrix
+# Anal. Appl. 35, 2014, Table 1 (2 × 4, 4 × 4).
 KNOWN: dict[Case, tuple[tuple[int, ...], int]] = {
     (2, 1, 2): ((4, 6, 4, 0, 0), 14),
     (2, 2, 2): ((20, 60, 84, 68, 36, 12, 4), 284),
@@ -42,7 +52,9 @@ def segre(p: int, q: int) -> int:
     """The generic ED degree of P^p × P^q by Chern classes, those of (1 + s)^{p+1} (1 + t)^{q+1}."""
     n = p + q
     terms = (
-        (i, j, comb(p + 1, i) * comb(q + 1, j) * comb(n - i - j, p - i)) for i in range(p + 1) for j in range(q + 1)
+        (i, j, comb(p + 1, i) * comb(q + 1, j) * comb(n - i - j, p - i))
+        for i in range(p + 1)
+        for j in range(q + 1)
     )
     return sum((-1) ** (i + j) * (2 ** (n + 1 - i - j) - 1) * value for i, j, value in terms)
 
@@ -54,7 +66,9 @@ def test_matrices_of_every_rank_give_the_numbers_of_a_segre_variety(size: tuple[
     assert sum(polar.predicted_polar_degrees(Shape(d, d_out))) == segre(d * d - 1, d * d_out - 1)
 
 
-@pytest.mark.parametrize("case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (4, 2, 2), (4, 3, 3), (5, 2, 1), (6, 5, 4)], ids=str)
+@pytest.mark.parametrize(
+    "case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (4, 2, 2), (4, 3, 3), (5, 2, 1), (6, 5, 4)], ids=str
+)
 def test_the_first_is_the_degree(case: Case) -> None:
     degrees = polar.predicted_polar_degrees(Shape(*case))
     assert degrees[0] == degree_formula(Shape(*case))
@@ -62,7 +76,9 @@ def test_the_first_is_the_degree(case: Case) -> None:
     assert min(degrees) >= 0
 
 
-@pytest.mark.parametrize("size", [(d, alpha) for d in range(1, 6) for alpha in range(1, d + 1)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(d, alpha) for d in range(1, 6) for alpha in range(1, d + 1)], ids=str
+)
 def test_integrals_by_segre_classes_and_at_fixed_points_agree(size: tuple[int, int]) -> None:
     assert polar.integrals_at_fixed_points(*size) == polar.chern_integrals(*size)
 
@@ -77,7 +93,9 @@ def test_the_last_integral_is_the_euler_characteristic(size: tuple[int, int]) ->
 @pytest.mark.parametrize("case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (3, 2, 3), (4, 2, 2)], ids=str)
 def test_observed_loci_are_those_of_the_proof(case: Case) -> None:
     d, d_out, alpha = case
-    loci = {locus.name: (locus.codimension, locus.kernel) for locus in polar.observed_loci(Shape(*case))}
+    loci = {
+        locus.name: (locus.codimension, locus.kernel) for locus in polar.observed_loci(Shape(*case))
+    }
     subspaces = (alpha - 1) * (d - alpha)
     assert loci["(1, 1, 1)"] == ((alpha - 1) * (d - 1) + d_out * (d - 1), subspaces + d - 1)
     for name, (codimension, kernel) in loci.items():
@@ -87,9 +105,13 @@ def test_observed_loci_are_those_of_the_proof(case: Case) -> None:
         assert not kernel or codimension > kernel
 
 
-@pytest.mark.parametrize("case", [(d, d_out, a) for d in (2, 3, 4) for d_out in (1, 2, 3) for a in (1, 2, 3)], ids=str)
+@pytest.mark.parametrize(
+    "case", [(d, d_out, a) for d in (2, 3, 4) for d_out in (1, 2, 3) for a in (1, 2, 3)], ids=str
+)
 def test_codimensions_exceed_kernels_as_the_polynomials_for_all_sizes_say(case: Case) -> None:
-    """The dimension of an orbit is a rank here, and there a formula; the kernel is a rank here, and there d − 1."""
+    """The dimension of an orbit is a rank here, and there a formula; the kernel is a rank here, and
+    there d − 1.
+    """
     d, d_out, alpha = case[0], case[1], min(case[0], case[2])
     for locus in polar.observed_loci(Shape(*case)):
         r, s, m = map(int, locus.name.strip("()").split(","))
@@ -105,7 +127,9 @@ def test_codimensions_exceed_kernels_as_the_polynomials_for_all_sizes_say(case: 
         ("fibre_points", lambda orbit, shape: frozenset({1, 2})),
     ],
 )
-def test_planted_mistakes_contradict(name: str, wrong: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_mistakes_contradict(
+    name: str, wrong: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(polar, name, wrong)
     with pytest.raises(ContradictionError):
         polar_degrees(SingleLayerAttention(2, 2))
@@ -150,10 +174,16 @@ def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
 
 
 def test_command_line_and_forms() -> None:
-    run = CliRunner().invoke(cli, ["polar-degrees", "--d", "2", "--d-out", "2", "--json"], standalone_mode=False)
+    run = CliRunner().invoke(
+        cli, ["polar-degrees", "--d", "2", "--d-out", "2", "--json"], standalone_mode=False
+    )
     result = json.loads(run.output)
     assert result["polar_degrees"] == [20, 60, 84, 68, 36, 12, 4]
-    assert (result["generic_ed_degree"], result["dual_dimension"], result["dual_degree"]) == (284, 10, 4)
+    assert (result["generic_ed_degree"], result["dual_dimension"], result["dual_degree"]) == (
+        284,
+        10,
+        4,
+    )
     assert result["loci"][0]["orbit"] == "(1, 1, 0)"
     assert Method.__args__ == computing.POLAR_METHODS  # type: ignore[attr-defined]
     found = polar_degrees(SingleLayerAttention(2, 1))
@@ -164,7 +194,11 @@ def test_command_line_and_forms() -> None:
 
 def test_bars_of_the_picture(tmp_path: Path) -> None:
     out = tmp_path / "polar.svg"
-    CliRunner().invoke(cli, ["figure", "polar", "--d", "2", "--d-out", "2", "--out", str(out)], standalone_mode=False)
+    CliRunner().invoke(
+        cli,
+        ["figure", "polar", "--d", "2", "--d-out", "2", "--out", str(out)],
+        standalone_mode=False,
+    )
     assert "generic ED degree 284" in out.read_text(encoding="utf-8")
     axes = polar_degrees(SingleLayerAttention(2, 2)).figure().axes[0]
     assert [bar.get_height() for bar in axes.patches] == [20, 60, 84, 68, 36, 12, 4]
@@ -189,26 +223,37 @@ def test_a_certificate_is_refused_or_too_expensive() -> None:
 
 
 def critical_points(form: Matrix, target: Matrix) -> Poly:
-    """The polynomial in z whose roots are the critical points of the distance from (2, 1, 2), in the chart V = (1, z).
+    """The polynomial in z whose roots are the critical points of the distance from (2, 1, 2), in
+    the chart V = (1, z).
 
     The function is linear in A: what is left of the distance is bᵀ M⁻¹ b, a rational function of z.
     """
     z = symbols("z")
     products = Matrix([[1, 0], [z, 1], [0, z]])
-    linear = Matrix(6, 4, lambda row, column: products[row % 3, column % 2] if row // 3 == column // 2 else 0)
+    linear = Matrix(
+        6, 4, lambda row, column: products[row % 3, column % 2] if row // 3 == column // 2 else 0
+    )
     gram, side = linear.T * form * linear, linear.T * form * target
-    top, bottom = (Poly(e, z, domain=QQ) for e in ((side.T * gram.adjugate() * side)[0], gram.det(method="berkowitz")))
+    top, bottom = (
+        Poly(e, z, domain=QQ)
+        for e in ((side.T * gram.adjugate() * side)[0], gram.det(method="berkowitz"))
+    )
     common = top.gcd(bottom)
     top, bottom = top.quo(common), bottom.quo(common)
     return top.diff() * bottom - top * bottom.diff()
 
 
 def test_critical_points_of_a_general_form_are_as_many() -> None:
-    """The example of docs/polar-degrees.md: 14 complex critical points, some of them real; another form has fewer."""
+    """The example of docs/polar-degrees.md: 14 complex critical points, some of them real; another
+    form has fewer.
+    """
     random = Random(1)
     root = Matrix(6, 6, lambda row, column: random.randint(-9, 9))
     target = Matrix([random.randint(-9, 9) for _ in range(6)])
-    general, euclidean = critical_points(root * root.T, target), critical_points(Matrix.eye(6), target)
+    general, euclidean = (
+        critical_points(root * root.T, target),
+        critical_points(Matrix.eye(6), target),
+    )
     assert general.is_irreducible
     assert (general.degree(), general.count_roots()) == (14, 8)
     assert (euclidean.degree(), euclidean.count_roots()) == (6, 4)

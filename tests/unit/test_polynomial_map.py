@@ -9,11 +9,23 @@ from random import Random
 import pytest
 from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
 
-from m2bridge import CoefficientField, PolynomialMap, SingleLayerAttention, closure, dimension, singular_locus
+from m2bridge import (
+    CoefficientField,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    dimension,
+    singular_locus,
+)
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import LONG_PRIME, rank as linear_rank
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
-from m2bridge.algebra.polynomial_map import differential_rank, extension_degree, generic_rank, reduce_linearly
+from m2bridge.algebra.polynomial_map import (
+    differential_rank,
+    extension_degree,
+    generic_rank,
+    reduce_linearly,
+)
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention import parametrization as one_block, tangents as tangent
@@ -25,7 +37,8 @@ from m2bridge.maps.dimension import Dimension
 from m2bridge.maps.map_model import as_model
 from m2bridge.maps.rank import MethodValue, jacobian_findings
 
-# Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where that makes sense.
+# Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where
+# that makes sense.
 
 s, t = symbols("s t")
 LINE = PolynomialMap.from_expressions([s], {"x": s})
@@ -47,14 +60,18 @@ def test_text_is_never_run(tmp_path: Path) -> None:
         PolynomialMap.from_expressions([s], {"x": "s^2"})
 
 
-@pytest.mark.parametrize("value", [3.14, 3.14 * s, s ** Float(2), Float(1), True, None, [s], 1j, {"s": 1}])
+@pytest.mark.parametrize(
+    "value", [3.14, 3.14 * s, s ** Float(2), Float(1), True, None, [s], 1j, {"s": 1}]
+)
 def test_what_is_no_exact_polynomial_is_refused(value: object) -> None:
     with pytest.raises(ConversionError):
         PolynomialMap.from_expressions([s], {"x": value})  # type: ignore[dict-item]
 
 
 def test_exact_numbers_are_accepted() -> None:
-    found = PolynomialMap.from_expressions(["s", t], {"x": 3, "y": Fraction(1, 3), "z": Rational(2, 5) * s})
+    found = PolynomialMap.from_expressions(
+        ["s", t], {"x": 3, "y": Fraction(1, 3), "z": Rational(2, 5) * s}
+    )
     assert list(map(str, found.images)) == ["3", "1/3", "2/5*s"]
     with pytest.raises(ConversionError, match="is not a name"):
         PolynomialMap.from_expressions(["s t"], {"x": 1})
@@ -72,7 +89,9 @@ def test_who_knows_that_relations_are_prime() -> None:
     assert not known.maybe_reducible
     assert known.restricted_to([0, 1]).prime
     for prime in (False, True):
-        circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1], prime=prime)
+        circle = PolynomialMap.from_expressions(
+            [s, t], {"x": s, "y": t}, [s**2 + t**2 - 1], prime=prime
+        )
         assert circle.restricted_to([1]).maybe_reducible is not prime
     assert not LINE.maybe_reducible
 
@@ -88,7 +107,9 @@ def test_denominators_that_the_characteristic_divides() -> None:
 
 
 def test_linear_relations_modulo_a_prime() -> None:
-    """2s and 3s: over QQ each is a multiple of the other, over GF(2) the first is zero, over GF(3) the second."""
+    """2s and 3s: over QQ each is a multiple of the other, over GF(2) the first is zero, over GF(3)
+    the second.
+    """
     multiples = PolynomialMap.from_expressions([s, t], {"x": 2 * s, "y": 3 * s, "z": t**2})
     expected = {
         0: ((0, 2), {1: 1, 0: Fraction(-3, 2)}),
@@ -102,7 +123,9 @@ def test_linear_relations_modulo_a_prime() -> None:
         assert reduction.basis == basis
         (found,) = reduction.linear_forms(multiples, field=field)
         ring = multiples.target(field=field).sympy_ring
-        assert found == sum(ring.gens[i] * ring.domain.from_sympy(Rational(c)) for i, c in form.items())
+        assert found == sum(
+            ring.gens[i] * ring.domain.from_sympy(Rational(c)) for i, c in form.items()
+        )
 
 
 def test_radicals_need_primes_that_macaulay2_factors_over() -> None:
@@ -147,10 +170,15 @@ def test_a_map_without_parameters_is_a_point() -> None:
     found = dimension(point)
     assert (found.dimension, found.status) == (0, "proved")
     values = elimination_values(point, field=QQ)
-    assert (values["parameters"], values["relations"], values["radical"]) == ("noParameter", "{noParameter}", False)
+    assert (values["parameters"], values["relations"], values["radical"]) == (
+        "noParameter",
+        "{noParameter}",
+        False,
+    )
 
 
-# Ranks of differentials at random points: over small fields and their extensions, and what they prove.
+# Ranks of differentials at random points: over small fields and their extensions, and what they
+# prove.
 
 s, t, u = symbols("s t u")
 
@@ -160,15 +188,22 @@ def test_no_point_over_a_small_field_is_random(p: int) -> None:
     """s(t^p − t) vanishes with its derivative by s at all points over GF(p)."""
     field = CoefficientField(p)
     bent = PolynomialMap.from_expressions([s, t], {"x": s * (t**p - t), "y": t})
-    assert {differential_rank(bent, point, field=field) for point in product(range(p), repeat=2)} == {1}
+    assert {
+        differential_rank(bent, point, field=field) for point in product(range(p), repeat=2)
+    } == {1}
     assert generic_rank(bent, 2, field=field) == (2, f"GF({p}^{extension_degree(p)})")
     assert dimension(bent, field=field).status == "proved"
 
 
 def random_map(p: int, seed: int) -> dict[str, Expr]:
     chance = Random(seed)
-    monomials = [s**i * t**j * u**k for i, j, k in product(range(p + 1), repeat=3) if i + j + k <= p + 1]
-    return {x: sum(chance.randint(1, p) * m for m in chance.sample(monomials, 2)) for x in ("x", "y", "z")}
+    monomials = [
+        s**i * t**j * u**k for i, j, k in product(range(p + 1), repeat=3) if i + j + k <= p + 1
+    ]
+    return {
+        x: sum(chance.randint(1, p) * m for m in chance.sample(monomials, 2))
+        for x in ("x", "y", "z")
+    }
 
 
 def rank_by_minors(jacobian: Matrix, p: int) -> int:
@@ -186,12 +221,19 @@ def rank_by_minors(jacobian: Matrix, p: int) -> int:
 def test_the_rank_is_that_over_the_field_of_rational_functions(p: int, seed: int) -> None:
     images = random_map(p, seed)
     expected = rank_by_minors(Matrix(list(images.values())).jacobian([s, t, u]), p)
-    assert generic_rank(PolynomialMap.from_expressions([s, t, u], images), 3, field=CoefficientField(p))[0] == expected
+    assert (
+        generic_rank(
+            PolynomialMap.from_expressions([s, t, u], images), 3, field=CoefficientField(p)
+        )[0]
+        == expected
+    )
 
 
 @pytest.mark.parametrize("p", [2, 3, 5, 101, LARGE_PRIME])
 def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
-    power = PolynomialMap.from_expressions([s, t], {"x": s**p, "y": t} if p < 10 else {"x": p * s, "y": t})
+    power = PolynomialMap.from_expressions(
+        [s, t], {"x": s**p, "y": t} if p < 10 else {"x": p * s, "y": t}
+    )
     found = dimension(power, field=CoefficientField(p))
     assert (found.dimension, found.status) == (1, "lower bound")
     assert "can be less than the dimension" in found.findings[0].remark
@@ -200,7 +242,9 @@ def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
 
 def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
     def found(*findings: tuple[int | None, str]) -> Dimension:
-        named = tuple(MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings))  # type: ignore[arg-type]
+        named = tuple(
+            MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings)
+        )  # type: ignore[arg-type]
         return Dimension(as_model(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
 
     for agreeing in [
@@ -233,7 +277,17 @@ def test_another_prime_is_tried_where_one_is_unlucky() -> None:
     assert (modular.method, modular.value, exact.value) == ("jacobian mod 2147483629", 2, 2)
 
 
-ONE_TOKEN = [(1, 1, 1), (1, 3, 1), (2, 1, 1), (2, 1, 2), (2, 3, 1), (3, 1, 1), (3, 2, 2), (4, 2, 1), (5, 1, 2)]
+ONE_TOKEN = [
+    (1, 1, 1),
+    (1, 3, 1),
+    (2, 1, 1),
+    (2, 1, 2),
+    (2, 3, 1),
+    (3, 1, 1),
+    (3, 2, 2),
+    (4, 2, 1),
+    (5, 1, 2),
+]
 
 
 @pytest.mark.parametrize("p", [0, 2, 3, 5])
@@ -247,7 +301,11 @@ def test_the_dimension_of_one_token_is_proved(case: tuple[int, int, int], p: int
     assert (found.dimension < d * (d + 1) // 2 + d * d_out - 1) == (2 * a < d)
 
 
-BLOCKS = [(d, d_out, a, t) for d, d_out, a, t in product((1, 2, 3, 4), (1, 3), (1, 2, 4), (1, 2)) if a <= d]
+BLOCKS = [
+    (d, d_out, a, t)
+    for d, d_out, a, t in product((1, 2, 3, 4), (1, 3), (1, 2, 4), (1, 2))
+    if a <= d
+]
 
 
 @pytest.mark.parametrize("p", [0, 2, 3, 7])
@@ -257,13 +315,21 @@ def test_one_block_says_what_the_whole_differential_does(p: int) -> None:
     for case in BLOCKS:
         model = SingleLayerAttention(*case)
         (block,) = one_block.lower_bounds(model, p)
-        whole = generic_rank(model.in_coordinates().free_parametrization(), dimension_bound(model), field=field)
+        whole = generic_rank(
+            model.in_coordinates().free_parametrization(), dimension_bound(model), field=field
+        )
         assert block.value == whole[0], case
 
 
 def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """C = m mᵀ and m for one token, where y·m divides the form: another one is tried, and no value is given."""
-    monkeypatch.setattr(one_block, "_points", lambda *given: [(((1, 2), (2, 4)), (1, 2)), (((0, 1), (-1, 0)), (1, 2))])
+    """C = m mᵀ and m for one token, where y·m divides the form: another one is tried, and no value
+    is given.
+    """
+    monkeypatch.setattr(
+        one_block,
+        "_points",
+        lambda *given: [(((1, 2), (2, 4)), (1, 2)), (((0, 1), (-1, 0)), (1, 2))],
+    )
     assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 1), 0)) == []
     assert list(one_block.lower_bounds(SingleLayerAttention(9, 9, 3, 2), 0)) == []
 
@@ -279,11 +345,15 @@ def test_the_dimension_of_a_case_that_nobody_can_expand_is_proved(t: int, value:
 
 def test_the_bound_for_several_tokens_is_the_formula() -> None:
     for case in [(2, 1), (2, 2, 1), (3, 2, 2), (4, 3, 2)]:
-        assert dimension_bound(SingleLayerAttention(*case)) == dimension_formula(SingleLayerAttention(*case))
+        assert dimension_bound(SingleLayerAttention(*case)) == dimension_formula(
+            SingleLayerAttention(*case)
+        )
 
 
 def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> None:
-    """At rk A = 1 < a = 2 < d = 3 every matrix is tangent to {rk A ≤ 2}; so such a rank bounds no dimension."""
+    """At rk A = 1 < a = 2 < d = 3 every matrix is tangent to {rk A ≤ 2}; so such a rank bounds no
+    dimension.
+    """
     model = SingleLayerAttention(3, 2, 2)
     assert tangent.differential_rank(Orbit(1, 2, 0), model) == 14 > dimension_formula(model)
     attention = model.parametrization()
@@ -294,4 +364,8 @@ def test_ranks_at_singular_points_of_the_source_can_exceed_the_dimension() -> No
 def test_a_determinant_that_the_first_primes_divide_is_not_zero() -> None:
     """As many primes are tried as Hadamard's bound asks for."""
     product_of_three = prod(islice(primes_from(LONG_PRIME), 3))
-    assert linear_rank([[product_of_three, 0], [0, 1]]) == linear_rank([[1, 1], [1, 1 + product_of_three]]) == 2
+    assert (
+        linear_rank([[product_of_three, 0], [0, 1]])
+        == linear_rank([[1, 1], [1, 1 + product_of_three]])
+        == 2
+    )

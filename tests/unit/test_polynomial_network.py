@@ -1,4 +1,6 @@
-"""Polynomial networks against their definition in SymPy, closed formulas and known defective cases."""
+"""Polynomial networks against their definition in SymPy, closed formulas and known
+defective cases.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,25 @@ from sympy.polys.matrices import DomainMatrix
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    InvalidCaseError,
+    MethodUnavailableError,
+    TooLargeError,
+)
 from m2bridge.families.polynomial_network import bounds, model
-from m2bridge.families.polynomial_network.model import STATEMENTS, PolynomialNetwork, expected_dimension, layer_chain
+from m2bridge.families.polynomial_network.model import (
+    STATEMENTS,
+    PolynomialNetwork,
+    expected_dimension,
+    layer_chain,
+)
 from m2bridge.implicitization.implicitize import implicitize
-from m2bridge.implicitization.multigraded_map import coordinate_permutation, finest_grading, multigraded
+from m2bridge.implicitization.multigraded_map import (
+    coordinate_permutation,
+    finest_grading,
+    multigraded,
+)
 from m2bridge.maps.chain import coordinate_bound
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.model import DifferentiableModel, Model
@@ -42,7 +58,9 @@ SMALL = [
 
 
 def written_out(widths: tuple[int, ...], degree: int) -> tuple[list[Symbol], list[Expr]]:
-    """The weights, and the coefficients of the outputs that are not zero, by SymPy from the definition alone."""
+    """The weights, and the coefficients of the outputs that are not zero, by SymPy from the
+    definition alone.
+    """
     x = symbols(f"x1:{widths[0] + 1}")
     weights = [
         Matrix(after, before, lambda i, j, k=k: Symbol(f"W_{k}_{i + 1}_{j + 1}"))
@@ -51,26 +69,33 @@ def written_out(widths: tuple[int, ...], degree: int) -> tuple[list[Symbol], lis
     value = weights[0] * Matrix(x)
     for matrix in weights[1:]:
         value = matrix * value.applyfunc(lambda z: z**degree)
-    return [w for matrix in weights for w in matrix], [c for f in value for c in Poly(f.expand(), *x).coeffs()]
+    return [w for matrix in weights for w in matrix], [
+        c for f in value for c in Poly(f.expand(), *x).coeffs()
+    ]
 
 
 @pytest.mark.parametrize(("widths", "degree"), SMALL)
-def test_the_parametrization_is_the_expanded_definition(widths: tuple[int, ...], degree: int) -> None:
+def test_the_parametrization_is_the_expanded_definition(
+    widths: tuple[int, ...], degree: int
+) -> None:
     network = PolynomialNetwork(widths, degree)
     weights, coefficients = written_out(widths, degree)
     found = network.parametrization()
     assert found.source.variables == tuple(map(str, weights))
     assert len(found.coordinates) == network.coordinate_count
-    assert [(image.as_expr() - c).expand() for image, c in zip(found.images, coefficients, strict=True)] == [
-        Integer(0)
-    ] * len(coefficients)
+    assert [
+        (image.as_expr() - c).expand() for image, c in zip(found.images, coefficients, strict=True)
+    ] == [Integer(0)] * len(coefficients)
 
 
 @pytest.mark.parametrize(("widths", "degree"), SMALL)
 def test_the_rank_is_that_of_the_symbolic_jacobian(widths: tuple[int, ...], degree: int) -> None:
     weights, coefficients = written_out(widths, degree)
     jacobian = Matrix(coefficients).jacobian(weights)
-    assert rank_result(PolynomialNetwork(widths, degree)).lower == DomainMatrix.from_Matrix(jacobian).to_field().rank()
+    assert (
+        rank_result(PolynomialNetwork(widths, degree)).lower
+        == DomainMatrix.from_Matrix(jacobian).to_field().rank()
+    )
 
 
 @pytest.mark.parametrize(
@@ -100,21 +125,40 @@ def test_sums_of_powers_are_as_alexander_and_hirschowitz_say(n: int) -> None:
         rank = min(m, n)
         expected = rank * (2 * n - rank + 1) // 2 if r == 2 else min(m * n, ambient)
         found = rank_result(PolynomialNetwork((n, m, 1), r))
-        assert (found.lower, found.status) == (exceptions.get((n, m, r), expected), "proved"), (n, m, r)
+        assert (found.lower, found.status) == (exceptions.get((n, m, r), expected), "proved"), (
+            n,
+            m,
+            r,
+        )
 
 
 def test_linear_networks_are_matrices_of_bounded_rank() -> None:
     for widths in [w for l in (2, 3, 4) for w in product((1, 2, 3), repeat=l)]:
         rank = min(widths)
         found = rank_result(PolynomialNetwork(widths, 1))
-        assert (found.lower, found.status) == (rank * (widths[0] + widths[-1] - rank), "proved"), widths
+        assert (found.lower, found.status) == (rank * (widths[0] + widths[-1] - rank), "proved"), (
+            widths
+        )
 
 
 def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
-    """Tangent space of the orbit of Π GL(d_i): all (X_i W_i − W_i X_{i−1}) with X_0 = X_l = 0, at random W."""
+    """Tangent space of the orbit of Π GL(d_i): all (X_i W_i − W_i X_{i−1}) with X_0 = X_l = 0, at
+    random W.
+    """
     random = Random(7)
-    for widths in [(2, 2), (3, 2, 1), (1, 3, 1), (3, 2, 3), (2, 1, 3, 2), (3, 1, 2, 1, 3), (2, 3, 3, 1), (2, 2, 2, 2)]:
-        weights = [Matrix(b, a, lambda i, j: random.randrange(1, 10**6)) for a, b in pairwise(widths)]
+    for widths in [
+        (2, 2),
+        (3, 2, 1),
+        (1, 3, 1),
+        (3, 2, 3),
+        (2, 1, 3, 2),
+        (3, 1, 2, 1, 3),
+        (2, 3, 3, 1),
+        (2, 2, 2, 2),
+    ]:
+        weights = [
+            Matrix(b, a, lambda i, j: random.randrange(1, 10**6)) for a, b in pairwise(widths)
+        ]
         rows = []
         for k in range(1, len(widths) - 1):
             for i, j in product(range(widths[k]), repeat=2):
@@ -128,7 +172,11 @@ def test_the_gauge_group_of_linear_networks_by_linear_algebra() -> None:
 def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
     """Where the bounds of docs/polynomial_networks.md do not decide, nothing is claimed."""
     undecided = set()
-    shapes = [*product(range(1, 6), repeat=3), *product(range(1, 4), repeat=4), *product((1, 2), repeat=5)]
+    shapes = [
+        *product(range(1, 6), repeat=3),
+        *product(range(1, 4), repeat=4),
+        *product((1, 2), repeat=5),
+    ]
     for widths, degree in product(shapes, (2, 3)):
         if rank_result(PolynomialNetwork(widths, degree)).status != "proved":
             undecided.add((widths, degree))
@@ -136,10 +184,14 @@ def test_no_rank_exceeds_a_bound_and_few_are_below() -> None:
 
 
 def test_flattenings_have_full_rank_for_generic_forms() -> None:
-    """The bounds by catalecticants and skew-symmetric matrices need forms for which the matrices have larger rank."""
+    """The bounds by catalecticants and skew-symmetric matrices need forms for which the matrices
+    have larger rank.
+    """
     random = Random(3)
     for n in (1, 2, 3, 4, 5):
-        forms = [[[random.randrange(LARGE_PRIME) for _ in range(n)] for _ in range(n)] for _ in range(3)]
+        forms = [
+            [[random.randrange(LARGE_PRIME) for _ in range(n)] for _ in range(n)] for _ in range(3)
+        ]
         A, B, C = ([[f[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)] for f in forms)
         blocks = [[0, A, B], [A, 0, C], [B, C, 0]]
         signs = [[0, 1, 1], [-1, 0, 1], [-1, -1, 0]]
@@ -149,7 +201,11 @@ def test_flattenings_have_full_rank_for_generic_forms() -> None:
             for i in range(n)
         ]
         assert rank_mod(rows, LARGE_PRIME) == 3 * n - n % 2
-    assert bounds.best_bound((4, 5, 3), 2).value == 29 == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
+    assert (
+        bounds.best_bound((4, 5, 3), 2).value
+        == 29
+        == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
+    )
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:
@@ -163,8 +219,12 @@ def test_a_wrong_gauge_dimension_is_a_contradiction(monkeypatch: pytest.MonkeyPa
         rank_result(PolynomialNetwork((2, 2, 2)))
 
 
-@pytest.mark.parametrize(("widths", "degree"), [((2, 3, 2, 2), 2), ((3, 2, 2), 3), ((3, 1), 2), ((2, 3, 2), 1)])
-def test_backpropagation_is_the_chain_rule_of_the_layers(widths: tuple[int, ...], degree: int) -> None:
+@pytest.mark.parametrize(
+    ("widths", "degree"), [((2, 3, 2, 2), 2), ((3, 2, 2), 3), ((3, 1), 2), ((2, 3, 2), 1)]
+)
+def test_backpropagation_is_the_chain_rule_of_the_layers(
+    widths: tuple[int, ...], degree: int
+) -> None:
     network = PolynomialNetwork(widths, degree)
     chain = layer_chain(network)
     random = Random(11)
@@ -174,7 +234,9 @@ def test_backpropagation_is_the_chain_rule_of_the_layers(widths: tuple[int, ...]
             for size in [network.parameter_count] + 3 * [widths[0], widths[-1]]
         )
         inputs, covectors = rest[::2], rest[1::2]
-        assert network.pullbacks(point, inputs, covectors, prime) == chain.pullbacks(point, inputs, covectors, prime)
+        assert network.pullbacks(point, inputs, covectors, prime) == chain.pullbacks(
+            point, inputs, covectors, prime
+        )
     assert coordinate_bound(chain.layers) == network.coordinate_count
     assert chain.gauge_dimension() == (0 if len(widths) == 2 else sum(widths[1:-1]))
 
@@ -186,7 +248,8 @@ def test_the_expanded_map_has_the_same_dimension(widths: tuple[int, ...], degree
 
 
 @pytest.mark.parametrize(
-    ("widths", "degree"), [((2, 2, 1), 2), ((3, 2, 2), 2), ((2, 2, 2, 1), 2), ((2, 3, 2), 1), ((3, 2), 1)]
+    ("widths", "degree"),
+    [((2, 2, 1), 2), ((3, 2, 2), 2), ((2, 2, 2, 1), 2), ((2, 3, 2), 1), ((3, 2), 1)],
 )
 def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
     network = PolynomialNetwork(widths, degree)
@@ -194,14 +257,17 @@ def test_grading_and_symmetries(widths: tuple[int, ...], degree: int) -> None:
     assert finest_grading(found, network.grading()).is_standard  # it is the finest one
     symmetries = network.symmetries()
     assert len(symmetries) == widths[0] - 1 + widths[-1] - 1
-    for symmetry in symmetries:  # permutations of the parameters that permute the images, or it raises an error
+    # permutations of the parameters that permute the images, or it raises an error
+    for symmetry in symmetries:
         moved = coordinate_permutation(found, symmetry)
         assert sorted(moved) == list(range(len(found.coordinates))) != list(moved)
     assert len(set(multigraded(found, symmetries).symmetries)) == len(symmetries)
 
 
 def test_the_ideal_of_a_network() -> None:
-    """Three quadratic forms in a pencil: the determinant of their coefficients, and nothing else."""
+    """Three quadratic forms in a pencil: the determinant of their coefficients, and nothing
+    else.
+    """
     network = PolynomialNetwork((2, 2, 3))
     found = network.parametrization()
     assert implicitize(multigraded(found, network.symmetries()), 4).generator_counts == {3: 1}
@@ -277,7 +343,9 @@ def test_enormous_degrees() -> None:
 
 
 def test_over_a_finite_field() -> None:
-    """In characteristic 2 squares are additive, and the coefficient of x_1·x_2 is zero: the dimension is 2."""
+    """In characteristic 2 squares are additive, and the coefficient of x_1·x_2 is zero: the
+    dimension is 2.
+    """
     found = rank_result(PolynomialNetwork((2, 2, 1)), 2)
     assert (found.lower, found.status) == (2, "lower bound")
     assert rank_result(PolynomialNetwork((2, 2, 1)), 32003).lower == 3
@@ -285,9 +353,9 @@ def test_over_a_finite_field() -> None:
 
 def test_the_dimension_needs_no_sympy() -> None:
     code = (
-        "import sys; from m2bridge.families import family; from m2bridge.maps.rank import rank_result;"
-        "assert rank_result(family('polynomial-network').from_key('2-2-1-r2')).lower == 3;"
-        "sys.exit('sympy' in sys.modules)"
+        "import sys; from m2bridge.families import family; from m2bridge.maps.rank import"
+        " rank_result;assert rank_result(family('polynomial-network').from_key('2-2-1-r2')).lower"
+        " == 3;sys.exit('sympy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -30,7 +30,9 @@ X, Y, Z = RING.sympy_ring.gens
 
 COEFFICIENTS = st.fractions(max_denominator=10**6).filter(bool)
 POLYNOMIALS = st.dictionaries(st.tuples(*[st.integers(0, 5)] * 3), COEFFICIENTS, max_size=6).map(
-    lambda terms: RING.sympy_ring.from_dict({m: SYMPY_QQ(c.numerator, c.denominator) for m, c in terms.items()})
+    lambda terms: RING.sympy_ring.from_dict(
+        {m: SYMPY_QQ(c.numerator, c.denominator) for m, c in terms.items()}
+    )
 )
 
 
@@ -129,14 +131,20 @@ def test_garbage_is_refused_with_its_place(text, said):
 
 
 def test_long_sums_are_read_in_linear_time_and_leave_the_ring_alone():
-    text = "+".join(f"{k}*x^{k % 97}*y_1^{k % 89}*Zeta^{k % 7}" for k in range(1, 5000)) + "-1*x*y_1*Zeta"
+    text = (
+        "+".join(f"{k}*x^{k % 97}*y_1^{k % 89}*Zeta^{k % 7}" for k in range(1, 5000))
+        + "-1*x*y_1*Zeta"
+    )
     assert len(read_polynomial(text, RING)) == 4998
     assert read_polynomial("x - x + y_1 - y_1", RING) == 0
     assert RING.sympy_ring.gens == (X, Y, Z)
     assert read_polynomial("x", RING) == X
 
 
-GOOD = '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny = "1/3*t"\nz = "1"\n'
+GOOD = (
+    '[map]\nparameters = ["s", "t"]\nrelations = ["s*t - 1"]\n[coordinates]\nx = "s^2"\ny ='
+    ' "1/3*t"\nz = "1"\n'
+)
 
 
 def test_map_files():
@@ -166,8 +174,14 @@ def test_map_files():
         (GOOD.replace('z = "1"', "z = 1"), "[coordinates] z: must be a polynomial in quotes"),
         (GOOD.replace('z = "1"', "z = 1.5"), "[coordinates] z: must be a polynomial in quotes"),
         (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\nb"'), "[map] title: must be one line"),
-        (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u001b[31m"'), "[map] title: must be one line"),
-        (GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u2028b"'), "[map] title: must be one line"),
+        (
+            GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u001b[31m"'),
+            "[map] title: must be one line",
+        ),
+        (
+            GOOD.replace("[map]", r"[map]" + '\ntitle = "a\\u2028b"'),
+            "[map] title: must be one line",
+        ),
         (GOOD.replace("x =", r'"x\u001b" ='), r"'x\x1b' is not a name"),
         ('[map]\nparameters = ["s"]\n[coordinates]\n', "at least one"),
     ],
@@ -184,7 +198,9 @@ NAMES = ["x", "y", "z", "e'", "x_1", "x_12", "y_(1,2)", "y_(1,12)"]
 
 
 def read(text: str, size: int) -> list[tuple[str, tuple[int, ...]]]:
-    return [(number, exponents) for exponents, number in terms(["Text", NAMES, size, text], len(NAMES))]
+    return [
+        (number, exponents) for exponents, number in terms(["Text", NAMES, size, text], len(NAMES))
+    ]
 
 
 def test_a_text_of_all_kinds_of_terms() -> None:
@@ -202,7 +218,9 @@ NUMBERS = st.fractions().filter(bool)
 
 
 def power(name: str, exponent: int) -> str:
-    return name if exponent == 1 else f"{name}{exponent}" if len(name) == 1 else f"{name}^{exponent}"
+    return (
+        name if exponent == 1 else f"{name}{exponent}" if len(name) == 1 else f"{name}^{exponent}"
+    )
 
 
 @given(st.lists(st.tuples(NUMBERS, MONOMIALS), min_size=1))
@@ -210,12 +228,16 @@ def test_every_text_is_read_in_one_way(listed: list[tuple[object, tuple[int, ...
     text = ""
     for number, exponents in listed:
         powers = [power(name, e) for name, e in zip(NAMES, exponents, strict=True) if e]
-        written = str(number).removesuffix("1") if str(number) in ("1", "-1") and powers else str(number)
+        written = (
+            str(number).removesuffix("1") if str(number) in ("1", "-1") and powers else str(number)
+        )
         text += ("" if written.startswith("-") or not text else "+") + written + "".join(powers)
     assert read(text, len(listed)) == [(str(number), exponents) for number, exponents in listed]
 
 
-@pytest.mark.parametrize("text", ["t", "2*x", "x^", "x y", "x^2^3", "3.5x", "x_(1;2)", "-", "3/x", "/2x"])
+@pytest.mark.parametrize(
+    "text", ["t", "2*x", "x^", "x y", "x^2^3", "3.5x", "x_(1;2)", "-", "3/x", "/2x"]
+)
 def test_what_is_no_polynomial_in_these_variables_is_refused(text: str) -> None:
     with pytest.raises(ParseError, match="not a"):
         read(f"{text}+x", 2)
@@ -274,7 +296,9 @@ def test_everything_else_is_refused(value: object) -> None:
         decode(value)
 
 
-@pytest.mark.parametrize("record", ["", "{}", '{"field":"x"}', "[1]", '{"field":"x","value":["ZZ",1]}'])
+@pytest.mark.parametrize(
+    "record", ["", "{}", '{"field":"x"}', "[1]", '{"field":"x","value":["ZZ",1]}']
+)
 def test_malformed_records_are_refused(record: str) -> None:
     with pytest.raises(ParseError):
         parse([record])
@@ -304,7 +328,12 @@ def test_a_closure_in_a_file(case: tuple[int, ...]) -> None:
 
 @given(
     st.sampled_from([QQ, CoefficientField(7)]),
-    st.dictionaries(st.tuples(*[st.integers(0, 12)] * 3), st.fractions(max_denominator=6), min_size=1, max_size=5),
+    st.dictionaries(
+        st.tuples(*[st.integers(0, 12)] * 3),
+        st.fractions(max_denominator=6),
+        min_size=1,
+        max_size=5,
+    ),
 )
 def test_every_polynomial(field: CoefficientField, terms: dict[tuple[int, ...], object]) -> None:
     ring = PolynomialRing(field, NAMES_IDEAL_TEXT)
@@ -312,7 +341,11 @@ def test_every_polynomial(field: CoefficientField, terms: dict[tuple[int, ...], 
     values = {m: domain(c.numerator) / domain(c.denominator) for m, c in terms.items()}  # type: ignore[attr-defined]
     polynomial = ring.sympy_ring.from_dict({m: c for m, c in values.items() if c})
     if polynomial:
-        data = {"field": str(field), "coordinates": list(NAMES_IDEAL_TEXT), "generators": [polynomial_text(polynomial)]}
+        data = {
+            "field": str(field),
+            "coordinates": list(NAMES_IDEAL_TEXT),
+            "generators": [polynomial_text(polynomial)],
+        }
         assert read_ideal(data).generators == (polynomial,)
 
 
@@ -335,12 +368,22 @@ def test_other_json_is_refused(generators: object) -> None:
 
 @pytest.mark.parametrize("exponent", [0, 1, 2])
 def test_a_monomial_occurs_once_on_the_wire(exponent: int) -> None:
-    """In answers of scripts, whose terms have all exponents, and in values, whose terms have the powers that occur."""
+    """In answers of scripts, whose terms have all exponents, and in values, whose terms have the
+    powers that occur.
+    """
     answer = ["RingElement", ["PolynomialRing", ["QQ"], [["x"]]], [[[1], "1"], [[exponent], "2"]]]
-    order = [["Sequence", "MonomialSize", 32], ["Sequence", "GRevLex", [1]], ["Sequence", "Position", "Up"]]
+    order = [
+        ["Sequence", "MonomialSize", 32],
+        ["Sequence", "GRevLex", [1]],
+        ["Sequence", "Position", "Up"],
+    ]
     algebra = ["Algebra", ["Ring", 0], [["Variable", "x"]], [[1]], order, False, [], [], 1, True]
     rings = [["CoefficientField", 0], algebra]
-    value = ["Value", rings, ["Element", 1, [["1", 0, 1], ["2", 0, exponent] if exponent else ["2"]]]]
+    value = [
+        "Value",
+        rings,
+        ["Element", 1, [["1", 0, 1], ["2", 0, exponent] if exponent else ["2"]]],
+    ]
     for read, data in ((decode, answer), (partial(decode_value, make_ideal=GeneratingSet), value)):
         if exponent == 1:
             with pytest.raises(ParseError, match="a monomial occurs twice"):

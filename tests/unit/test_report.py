@@ -40,7 +40,9 @@ NASTY = '<script>alert("&")</script> 50% of $x_1$ {\\input}, a|b #~^\n"quoted", 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The accepted certificates, one malformed file, and two outcomes: one nasty, one answered since then."""
+    """The accepted certificates, one malformed file, and two outcomes: one nasty, one answered
+    since then.
+    """
     shutil.copytree(ACCEPTED, tmp_path / "results")
     results = tmp_path / "results"
     shutil.copy(MALFORMED / "half-a-file.json", results)
@@ -53,7 +55,9 @@ def folder(tmp_path: Path) -> Path:
 def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Unanswered:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
     name = "d{}-dout{}-a{}-t2".format(*numbers)
-    return Unanswered("attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"})
+    return Unanswered(
+        "attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"}
+    )
 
 
 def unpacked(page: str, name: str) -> Any:
@@ -66,7 +70,9 @@ def unpacked(page: str, name: str) -> Any:
 def test_refuted_statements_come_first_with_their_witness_in_words(folder: Path) -> None:
     rows = report.collect(folder).rows
     assert (rows[0].statement, rows[0].verdict) == ("3.4 (iii)", "REFUTED")
-    assert rows[0].witness.startswith("at orbit (1, 2, 0): stated no, computed yes (A = (1 0 0; 0 0 0; 0 0 0), V = ")
+    assert rows[0].witness.startswith(
+        "at orbit (1, 2, 0): stated no, computed yes (A = (1 0 0; 0 0 0; 0 0 0), V = "
+    )
     assert [row.statement for row in rows if row.verdict == "REFUTED"] == ["3.4 (iii)", "A.4"]
 
 
@@ -152,8 +158,13 @@ def test_files_under_names_of_others_are_listed_and_not_counted(folder: Path) ->
     assert (found.rows, found.details) == (before.rows, before.details)
     said = {problem.file: problem.reason for problem in found.problems}
     assert said["d2-dout2-a2-t2-3.4.json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
-    assert said["d3-dout2-a2-t2-3.4 (copy).json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
-    assert said["d4-dout4-a4-t2-3.4.outcome.json"] == "the content is that of d4-dout4-a3-t2-3.4.outcome.json"
+    assert (
+        said["d3-dout2-a2-t2-3.4 (copy).json"] == "the content is that of d3-dout2-a2-t2-3.4.json"
+    )
+    assert (
+        said["d4-dout4-a4-t2-3.4.outcome.json"]
+        == "the content is that of d4-dout4-a3-t2-3.4.outcome.json"
+    )
 
 
 def test_a_case_and_question_counts_once(folder: Path) -> None:
@@ -163,7 +174,10 @@ def test_a_case_and_question_counts_once(folder: Path) -> None:
     assert (found.rows, len(found.details)) == (before.rows, len(before.details))
     assert found.counts == before.counts
     said = {problem.file: problem.reason for problem in found.problems}
-    assert said["x/copy/d3-dout2-a2-t2-3.4.json"] == "the same case and question as d3-dout2-a2-t2-3.4.json"
+    assert (
+        said["x/copy/d3-dout2-a2-t2-3.4.json"]
+        == "the same case and question as d3-dout2-a2-t2-3.4.json"
+    )
     assert "x/copy/d4-dout4-a3-t2-3.4.outcome.json" in said
 
 
@@ -175,7 +189,10 @@ def test_what_is_not_a_file_is_listed(tmp_path: Path) -> None:
 
 
 def test_what_is_written_commands_neither_terminals_nor_spreadsheets(tmp_path: Path) -> None:
-    nasty = replace(outcome((2, 2, 2), "3.3", "died", "x\x1b[2J\x9b2J\u202e"), versions={"@SUM(A1)": "=cmd|calc"})
+    nasty = replace(
+        outcome((2, 2, 2), "3.3", "died", "x\x1b[2J\x9b2J\u202e"),
+        versions={"@SUM(A1)": "=cmd|calc"},
+    )
     (tmp_path / "d2-dout2-a2-t2-3.3.outcome.json").write_text(nasty.to_text(), encoding="utf-8")
     (tmp_path / "=1+1\x1b.json").write_text("", encoding="utf-8")
     found = report.collect(tmp_path)
@@ -184,7 +201,9 @@ def test_what_is_written_commands_neither_terminals_nor_spreadsheets(tmp_path: P
     header, *lines = csv.reader(io.StringIO(report.FORMATS["csv"](found)))
     assert "reported_@SUM(A1)" in header
     assert "'=cmd|calc" in lines[0]
-    assert not [cell for line in (header, *lines) for cell in line if cell.startswith(("=", "+", "-", "@"))]
+    assert not [
+        cell for line in (header, *lines) for cell in line if cell.startswith(("=", "+", "-", "@"))
+    ]
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "{", "", "7"])
@@ -196,16 +215,26 @@ def test_any_other_json_is_listed(text: str, name: str, tmp_path: Path) -> None:
 
 def test_the_paragraph_says_what_a_paper_needs(folder: Path) -> None:
     text = report.collect(folder).paragraph
-    for part in ("11 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)", "2 refuted", "3 without an answer"):
+    for part in (
+        "11 cases (1 ≤ d ≤ 4, 1 ≤ d' ≤ 4, 1 ≤ a ≤ 3, 1 ≤ t ≤ 3)",
+        "2 refuted",
+        "3 without an answer",
+    ):
         assert part in text
-    for part in ("macaulay2 1.", "Taken on trust: ", "Harris, Algebraic Geometry", "1 file could not be used"):
+    for part in (
+        "macaulay2 1.",
+        "Taken on trust: ",
+        "Harris, Algebraic Geometry",
+        "1 file could not be used",
+    ):
         assert part in text
 
 
 def test_seconds_of_one_observation_count_once() -> None:
     data = json.loads(report.FORMATS["json"](report.collect(ACCEPTED)))
     seconds = {
-        (row["case"]["d"], row["case"]["d_out"], row["question"], row["reported"]["seconds"]) for row in data["rows"]
+        (row["case"]["d"], row["case"]["d_out"], row["question"], row["reported"]["seconds"])
+        for row in data["rows"]
     }
     assert 0 < data["summary"]["reported"]["seconds"] < sum(item[-1] for item in seconds)
 
@@ -235,7 +264,10 @@ def test_every_format_says_that_a_program_was_not_checked(form: str, tmp_path: P
     before = report.collect(tmp_path)
     shutil.copy(FOREIGN, tmp_path)
     found = report.collect(tmp_path)
-    assert found.counts == before.counts | {"CONFIRMED": before.counts["CONFIRMED"] - 1, "PROGRAM_NOT_CHECKED": 1}
+    assert found.counts == before.counts | {
+        "CONFIRMED": before.counts["CONFIRMED"] - 1,
+        "PROGRAM_NOT_CHECKED": 1,
+    }
     text = " ".join(report.FORMATS[form](found).split()).replace("\\_", "_").replace("{-}", "-")
     assert "confirmed: degree: computed 3, stated 3" in (
         " ".join(unpacked(text, "table")["texts"]) if form == "html" else text
@@ -249,10 +281,16 @@ def test_a_refuted_statement_with_a_foreign_program_stays_refuted(tmp_path: Path
     theorem = files.read(ACCEPTED / "d3-dout2-a2-t2-3.4.json")
     files.write(with_foreign_program(theorem), tmp_path)
     rows = report.collect(tmp_path).rows
-    assert [row.verdict for row in rows] == ["REFUTED", "PROGRAM_NOT_CHECKED", "PROGRAM_NOT_CHECKED"]
+    assert [row.verdict for row in rows] == [
+        "REFUTED",
+        "PROGRAM_NOT_CHECKED",
+        "PROGRAM_NOT_CHECKED",
+    ]
     assert rows[0].reason.endswith("program not checked")
     files.write(by_release(theorem, "0.0.9"), tmp_path)
-    assert {row.verdict for row in report.collect(tmp_path).rows} == {"REFUTED", "CONFIRMED"}, "the same program"
+    assert {row.verdict for row in report.collect(tmp_path).rows} == {"REFUTED", "CONFIRMED"}, (
+        "the same program"
+    )
 
 
 def test_csv_reads_back(folder: Path) -> None:
@@ -261,7 +299,10 @@ def test_csv_reads_back(folder: Path) -> None:
     assert len(lines) == len(found.rows) + 1
     assert [line["reason"] for line in lines[:-1]] == [row.reason for row in found.rows]
     assert lines[-1]["verdict"] == "MALFORMED"
-    assert (lines[-1]["reason"], lines[-1]["file"]) == (found.problems[0].reason, found.problems[0].file)
+    assert (lines[-1]["reason"], lines[-1]["file"]) == (
+        found.problems[0].reason,
+        found.problems[0].file,
+    )
 
 
 def test_the_page_is_one_file_with_every_text_escaped(folder: Path) -> None:
@@ -283,10 +324,17 @@ def test_the_page_holds_each_case_with_orbits_and_script(monkeypatch: pytest.Mon
     (questions, script), *others = sheet["scripts"]
     assert (questions, others) == (["3.3", "3.4", "A.4", "degree", "polar"], [])
     assert script.startswith(
-        "-- Fibres of the parametrization at one point of each orbit: (d, d', a) = (3, 2, 2), t = 2."
+        "-- Fibres of the parametrization at one point of each orbit: (d, d', a) = (3, 2, 2), t"
+        " = 2."
     )
-    assert [line[0] for _, _, lines in sheet["orbits"] for line in lines][:2] == ["(1, 1, 0)", "(1, 1, 1)"]
-    assert [name for name, *_ in sheet["verdicts"] if name in ("3.3", "3.4 (iii)")][::-1] == ["3.3", "3.4 (iii)"]
+    assert [line[0] for _, _, lines in sheet["orbits"] for line in lines][:2] == [
+        "(1, 1, 0)",
+        "(1, 1, 1)",
+    ]
+    assert [name for name, *_ in sheet["verdicts"] if name in ("3.3", "3.4 (iii)")][::-1] == [
+        "3.3",
+        "3.4 (iii)",
+    ]
 
 
 @pytest.fixture
@@ -325,16 +373,21 @@ def test_families_may_be_mixed(form: str, mixed: Path) -> None:
 
 
 def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
-    assert escape.latex("50% {a_1} \\x ≥ α") == (
-        r"50\% \{a\_1\} \textbackslash{}x \ensuremath{\geq} \ensuremath{\alpha}"
+    assert (
+        escape.latex("50% {a_1} \\x ≥ α")
+        == r"50\% \{a\_1\} \textbackslash{}x \ensuremath{\geq} \ensuremath{\alpha}"
     )
-    assert escape.latex("--m2 Gröbner 日 \x07") == r"{-}{-}m2 Gröbner \texttt{U+65E5} \texttt{U+0007}"
+    assert (
+        escape.latex("--m2 Gröbner 日 \x07") == r"{-}{-}m2 Gröbner \texttt{U+65E5} \texttt{U+0007}"
+    )
     found = report.collect(folder)
     body = report.FORMATS["latex"](found).partition("\\hline")[2]
     rows = [line for line in body.splitlines() if line.endswith(r"\\")]
     assert len(rows) == len(found.rows) + 1
     assert all(len(re.findall(r"(?<!\\)&", line)) == 6 for line in rows)
-    table = [line for line in report.FORMATS["markdown"](found).splitlines() if line.startswith("|")]
+    table = [
+        line for line in report.FORMATS["markdown"](found).splitlines() if line.startswith("|")
+    ]
     assert all(len(re.findall(r"(?<!\\)\|", line)) == 10 for line in table)
     assert len(table) == len(found.rows) + 2
 
@@ -343,7 +396,9 @@ def test_the_command_writes_every_format(tmp_path: Path) -> None:
     assert tuple(report.FORMATS) == showing.FORMATS
     for form in report.FORMATS:
         out = tmp_path / form
-        result = CliRunner().invoke(report_command, [str(ACCEPTED), "--format", form, "--out", str(out)])
+        result = CliRunner().invoke(
+            report_command, [str(ACCEPTED), "--format", form, "--out", str(out)]
+        )
         assert (result.exit_code, result.output) == (0, f"Written: {out}\n")
         assert out.read_text(encoding="utf-8") == report.FORMATS[form](report.collect(ACCEPTED))
 
@@ -356,7 +411,9 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> N
     line = f'{SMALL_FILES.format(1)}; exec "$@"'
     found = subprocess.run(["sh", "-c", line, "sh", *command], capture_output=True, check=False)
     assert found.returncode == 5
-    assert found.stderr.decode() == f"Error: '{old}' cannot be written: {os.strerror(errno.EFBIG)}\n"
+    assert (
+        found.stderr.decode() == f"Error: '{old}' cannot be written: {os.strerror(errno.EFBIG)}\n"
+    )
     assert os.listdir(tmp_path) == ["report.html"]
     assert old.read_text(encoding="utf-8") == "the old one"
 
@@ -404,9 +461,13 @@ LINKS = {
 
 
 @pytest.mark.parametrize("form", LINKS)
-def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(form: str, folder: Path) -> None:
+def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(
+    form: str, folder: Path
+) -> None:
     assert set(LINKS) == set(report.LINKED) == set(showing.LINKED)
-    assert LINKS[form].format("arXiv:2408.17221v2", PAPER) in report.FORMATS[form](report.collect(folder))
+    assert LINKS[form].format("arXiv:2408.17221v2", PAPER) in report.FORMATS[form](
+        report.collect(folder)
+    )
     hash_sign = r"\#" if form.startswith("latex") else "#"
     link = f"../site/mathematics.html{hash_sign}theorem-smooth"
     out = folder / "report"
@@ -416,7 +477,9 @@ def test_every_form_with_links_links_to_the_paper_and_to_the_documentation(form:
         assert (link in out.read_text(encoding="utf-8")) is (bool(docs) and form != "latex-grid")
 
 
-def test_what_is_trusted_is_the_caption_of_the_appendix_and_not_above_the_grids(folder: Path) -> None:
+def test_what_is_trusted_is_the_caption_of_the_appendix_and_not_above_the_grids(
+    folder: Path,
+) -> None:
     found = report.collect(folder)
     assert "Taken on trust" not in report.FORMATS["latex-grid"](found)
     [caption] = re.findall(r"\\caption\[Verdicts\]\{(.*)\} \\\\\n", report.FORMATS["latex"](found))
@@ -435,13 +498,18 @@ def test_odd_addresses_stay_addresses(folder: Path) -> None:
     """With signs that end a link or a line, or begin an argument."""
     odd = "a b/50%)]}{\\#<x"
     found = report.collect(folder)
-    assert "](a%20b/50%%29%5D%7D%7B%5C#%3Cx/mathematics.html)" in report.LINKED["markdown"](found, odd)
-    assert r"\href{a\%20b/50\%\%29\%5D\%7D\%7B\%5C\#\%3Cx/mathematics.html}" in report.LINKED["latex"](found, odd)
+    assert "](a%20b/50%%29%5D%7D%7B%5C#%3Cx/mathematics.html)" in report.LINKED["markdown"](
+        found, odd
+    )
+    assert r"\href{a\%20b/50\%\%29\%5D\%7D\%7B\%5C\#\%3Cx/mathematics.html}" in report.LINKED[
+        "latex"
+    ](found, odd)
 
 
 def test_a_citation_is_no_markup() -> None:
-    assert cited("<b> arXiv 2408.17221 & docs/x.md", '"><script>') == (
-        '&lt;b&gt; <a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a> &amp; '
+    assert (
+        cited("<b> arXiv 2408.17221 & docs/x.md", '"><script>')
+        == '&lt;b&gt; <a href="https://arxiv.org/abs/2408.17221">arXiv 2408.17221</a> &amp; '
         '<a href="%22%3E%3Cscript%3E/x.html">docs/x.md</a>'
     )
     assert cited("arXiv 1 and ../docs/../x.md") == "arXiv 1 and ../docs/../x.md"
@@ -472,11 +540,16 @@ def grids(text: str) -> dict[str, list[list[str]]]:
     """Rows of signs by statement, the header first."""
     found = re.findall(r"l@\{\}\}\{(.*?)\} \\\\\n(.*?)\\rule", text, re.DOTALL)
     lines = {name: body.replace(r"\hline", "").split(r"\\")[:-1] for name, body in found}
-    return {name: [[cell.strip() for cell in line.split("&")] for line in rows] for name, rows in lines.items()}
+    return {
+        name: [[cell.strip() for cell in line.split("&")] for line in rows]
+        for name, rows in lines.items()
+    }
 
 
 def test_signs_stand_where_their_case_is() -> None:
-    """In increasing order of a, once where all are the same; a dot where a statement was not asked of a case."""
+    """In increasing order of a, once where all are the same; a dot where a statement was not asked
+    of a case.
+    """
     found = grids(report.FORMATS["latex-grid"](Report(ROWS, (), ())))
     assert list(found) == ["3.3", "A.4"]
     assert found["A.4"][0][1:] == ["2", "10"]

@@ -1,4 +1,6 @@
-"""Closures as representations: characters, covariants, multiplicity spaces, closures for all sizes."""
+"""Closures as representations: characters, covariants, multiplicity spaces, closures for
+all sizes.
+"""
 
 import re
 from collections import Counter
@@ -73,7 +75,9 @@ shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 
 
 @cache
 def tableaux(shape: Partition, size: int) -> Counter[Partition]:
-    """The weights of S_λ, by removing the entries ``size``, ``size`` − 1, … of semistandard tableaux."""
+    """The weights of S_λ, by removing the entries ``size``, ``size`` − 1, … of semistandard
+    tableaux.
+    """
     if size == 0:
         return Counter({(): 1} if not shape else {})
     found: Counter[Partition] = Counter()
@@ -116,7 +120,9 @@ def test_representations_from_weights(multiplicities: dict[Partition, int]) -> N
         for weight, count in tableaux(shape, 3).items():
             if tuple(sorted(weight, reverse=True)) == weight:
                 counts[(tuple(part for part in weight if part),)] += number * count
-    assert from_weights(counts, (3,)) == {(shape,): number for shape, number in multiplicities.items()}
+    assert from_weights(counts, (3,)) == {
+        (shape,): number for shape, number in multiplicities.items()
+    }
 
 
 def test_what_is_no_character_is_an_error() -> None:
@@ -128,7 +134,12 @@ def moved(points: Points, random: Random) -> Points:
     """The points moved by unipotent matrices of X, H and Y."""
     x, h, y = points.columns, points.rows, points.variables
     X, H, Y = (
-        numpy.array([[1 if i == j else random.randint(-2, 2) if i < j else 0 for j in range(n)] for i in range(n)])
+        numpy.array(
+            [
+                [1 if i == j else random.randint(-2, 2) if i < j else 0 for j in range(n)]
+                for i in range(n)
+            ]
+        )
         for n in (x, h, y)
     )
     vectors = points.vectors.copy()
@@ -137,8 +148,12 @@ def moved(points: Points, random: Random) -> Points:
     return Points(x, h, y, vectors @ Y, numpy.einsum("ij,kl,wikp->wjlp", X, H, points.scalars))
 
 
-@pytest.mark.parametrize("type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))])
-def test_covariants_are_invariant_under_unipotent_matrices(type_: tuple[Partition, Partition, Partition]) -> None:
+@pytest.mark.parametrize(
+    "type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))]
+)
+def test_covariants_are_invariant_under_unipotent_matrices(
+    type_: tuple[Partition, Partition, Partition],
+) -> None:
     random = Random(1)
     points = Points.random((2, 2, 3), 2, 6, random)
     covariants = [Covariant.random(type_, random) for _ in range(20)]
@@ -174,19 +189,28 @@ SMALL = {
     (2, 2, 1): {(4, (2, 2), (4,), (4, 4))},
     (2, 2, 2): {(2, (1, 1), (1, 1), (4,)), (4, (4,), (2, 2), (4, 4)), (4, (2, 2), (4,), (4, 4))},
     (3, 2, 1): {(3, (3,), (3,), (2, 2, 2)), (4, (2, 2), (4,), (4, 4))},
-    (3, 1, 3): {(3, (3,), (3,), (2, 2, 2)), (3, (3,), (1, 1, 1), (3, 3)), (4, (4,), (2, 2), (4, 4))},
+    (3, 1, 3): {
+        (3, (3,), (3,), (2, 2, 2)),
+        (3, (3,), (1, 1, 1), (3, 3)),
+        (4, (4,), (2, 2), (4, 4)),
+    },
 }
 
 
 @pytest.mark.parametrize("core", SMALL)
 def test_generators_of_small_cores(core: tuple[int, int, int]) -> None:
-    assert {(n, *kind) for n, kind, number in core_types(CoreSize(*core)) if number == 1} == SMALL[core]
+    assert {(n, *kind) for n, kind, number in core_types(CoreSize(*core)) if number == 1} == SMALL[
+        core
+    ]
 
 
 @pytest.mark.parametrize(
-    ("size", "last"), [((2, 2), 4), ((2, 3, 1), 4), ((2, 3), 3), ((3, 1, 2), 4), ((3, 1, 1), 4), ((4, 1, 1), 3)]
+    ("size", "last"),
+    [((2, 2), 4), ((2, 3, 1), 4), ((2, 3), 3), ((3, 1, 2), 4), ((3, 1, 1), 4), ((4, 1, 1), 3)],
 )
-def test_representations_are_those_of_the_ideal_in_each_multidegree(size: tuple[int, ...], last: int) -> None:
+def test_representations_are_those_of_the_ideal_in_each_multidegree(
+    size: tuple[int, ...], last: int
+) -> None:
     model = SingleLayerAttention(*size)
     found = implicitize(graded_source(model), last)
     seen = from_multidegrees(
@@ -216,11 +240,17 @@ def test_hilbert_series_of_cases_by_elimination() -> None:
 def test_a_closure_for_all_sizes_has_the_values_of_single_cases() -> None:
     for d, d_out, a in [(2, 5, 1), (2, 4, 2), (5, 1, 1), (4, 2, 1), (4, 1, 2), (3, 1, 3)]:
         model = SingleLayerAttention(d, d_out, a)
-        found, numbers = closures_of_all_sizes((CoreSize.of(model),)).ranges[0], {D: d, D_OUT: d_out}
+        found, numbers = (
+            closures_of_all_sizes((CoreSize.of(model),)).ranges[0],
+            {D: d, D_OUT: d_out},
+        )
         assert found.dimension.subs(numbers) == dimension_formula(model)
         assert found.degree.subs(numbers) == degree_formula(model)
         counted = {part.shapes: part.dimension for part in representations(model)}
-        formulas = {kind: int(number * found.number(kind).subs(numbers)) for _, kind, number in found.generators}
+        formulas = {
+            kind: int(number * found.number(kind).subs(numbers))
+            for _, kind, number in found.generators
+        }
         assert {kind: number for kind, number in formulas.items() if number} == counted
 
 
@@ -243,7 +273,9 @@ def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.Monkey
 
     def less(size: CoreSize, n: int) -> dict[tuple[Partition, Partition, Partition], int]:
         found = right(size, n)
-        return {kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()}
+        return {
+            kind: number - (n == 2 and kind == ((2,), (2,), (4,))) for kind, number in found.items()
+        }
 
     monkeypatch.setattr(module, "section_multiplicities", less)
     with pytest.raises(ContradictionError):
@@ -270,7 +302,9 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("rule", ["pieri", "times"])
-def test_a_wrong_product_of_representations_is_an_error(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_product_of_representations_is_an_error(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
     right = getattr(module, name)
 
@@ -300,12 +334,16 @@ def test_the_checker_finds_the_same_by_weight_spaces(core: CoreSize) -> None:
 
 
 def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> None:
-    """By weight spaces over QQ, where multiplicity spaces found it: (4; 2, 2) in degree 5, (3; 3, 3) in degree 4."""
+    """By weight spaces over QQ, where multiplicity spaces found it: (4; 2, 2) in degree 5, (3; 3,
+    3) in degree 4.
+    """
     assert Products(2, 2, 4, 2).hilbert_function(5) == number_of_sections(2, 2, 4, 2)(5) == 551_472
     assert Products(3, 3, 3, 3).hilbert_function(4) == number_of_sections(3, 3, 3, 3)(4)
 
 
-def test_a_certificate_with_another_generator_is_not_that_of_the_checker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_certificate_with_another_generator_is_not_that_of_the_checker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A planted generator, in the maker or in the file, is seen by its weight."""
     core = CORES[1]
     right = generators(core)
@@ -318,15 +356,22 @@ def _given(parts: object, model: object) -> object:
     return parts
 
 
-def test_generators_of_a_case_by_weight_spaces_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generators_of_a_case_by_weight_spaces_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = SingleLayerAttention(3, 2, 1)
     monkeypatch.setattr("m2bridge.families.attention.comparisons.degree_for", lambda _: 4)
     found = generator_check(model, engine=RecordedEngine(Path()))
     assert (found.computed, found.more) == ({2: 198, 3: 40, 4: 225}, {"computed_up_to_degree": 4})
     assert [verdict.decision for verdict in found.verdicts] == ["UNDECIDED", "UNDECIDED"]
     right = representations(model)
-    for wrong, decisions in ((right[1:], ["REFUTED", "UNDECIDED"]), (right[:-1], ["REFUTED", "REFUTED"])):
-        monkeypatch.setattr("m2bridge.families.attention.comparisons.representations", partial(_given, wrong))
+    for wrong, decisions in (
+        (right[1:], ["REFUTED", "UNDECIDED"]),
+        (right[:-1], ["REFUTED", "REFUTED"]),
+    ):
+        monkeypatch.setattr(
+            "m2bridge.families.attention.comparisons.representations", partial(_given, wrong)
+        )
         verdicts = generator_check(model, engine=RecordedEngine(Path())).verdicts
         assert [verdict.decision for verdict in verdicts] == decisions
 
@@ -345,15 +390,21 @@ def spanned(polynomials: list[dict[tuple[int, ...], int]], size: int, degree: in
 
 @pytest.mark.parametrize("size", [(2, 2), (2, 1), (2, 2, 1), (3, 1, 1)], ids=str)
 def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]) -> None:
-    """They lie in it, and span as much in each degree: the ideal by weight spaces, which knows no representations."""
+    """They lie in it, and span as much in each degree: the ideal by weight spaces, which knows no
+    representations.
+    """
     model = SingleLayerAttention(*size)
     last = max(part.degree for part in representations(model))
     found = implicitize(graded_source(model), last)
-    lowered = [terms for part, polynomials in highest_weights.generators(model) for terms in polynomials]
+    lowered = [
+        terms for part, polynomials in highest_weights.generators(model) for terms in polynomials
+    ]
     known = [dict(terms) for terms in found.sparse_generators()]
     assert len(lowered) == len(known)
     for n in {len(next(iter(terms))) for terms in lowered}:
-        dimensions = {spanned(kind, model.coordinate_count, n) for kind in (lowered, known, lowered + known)}
+        dimensions = {
+            spanned(kind, model.coordinate_count, n) for kind in (lowered, known, lowered + known)
+        }
         assert dimensions == {comb(model.coordinate_count + n - 1, n) - found.hilbert_function[n]}
 
 
@@ -362,7 +413,9 @@ def test_lowered_highest_weight_vectors_generate_the_ideal(size: tuple[int, ...]
 def test_multiplicity_spaces_and_weight_spaces_agree(
     size: tuple[int, ...], last: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Closures by the core above degree 1, and by weight spaces: numbers, representations, and spans in each degree."""
+    """Closures by the core above degree 1, and by weight spaces: numbers, representations, and
+    spans in each degree.
+    """
     model = SingleLayerAttention(*size)
     with monkeypatch.context() as patch:
         patch.setattr("m2bridge.maps.completeness.default_max_degree", lambda *_: 1)
@@ -400,7 +453,10 @@ def test_a_limit_leaves_the_degrees_that_were_completed(monkeypatch: pytest.Monk
         with limited(number, now=Looks()):
             found = closure_of_model(model, max_degree=3)
         last = len(found.hilbert_function or ()) - 1
-        assert found.hilbert_function is None or found.hilbert_function == (whole.hilbert_function or ())[: last + 1]
+        assert (
+            found.hilbert_function is None
+            or found.hilbert_function == (whole.hilbert_function or ())[: last + 1]
+        )
         assert bool(found.unfinished) == (last < 3)
         reached.add(last)
     assert {1, 2} <= reached
@@ -421,8 +477,13 @@ def test_highest_weight_vectors_are_written_for_all_sizes() -> None:
     found = closures_of_all_sizes(CORES[1:2], vectors=True)
     assert "highest weight vectors" in str(found)
     assert "S_11 X ⊗ S_2 H ⊗ S_31 Y" in str(found)
-    first, second = (kind["highest_weight_vectors"] for kind in found.to_json()["closures"][0]["representations"])
-    assert first in (["c_1_1_1_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_1_2"], ["-c_1_1_1_2*c_1_2_1_1 + c_1_1_1_1*c_1_2_1_2"])
+    first, second = (
+        kind["highest_weight_vectors"] for kind in found.to_json()["closures"][0]["representations"]
+    )
+    assert first in (
+        ["c_1_1_1_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_1_2"],
+        ["-c_1_1_1_2*c_1_2_1_1 + c_1_1_1_1*c_1_2_1_2"],
+    )
     form = [[2 * Symbol("c_1_1_1_1"), *symbols("c_1_1_1_2 c_1_1_1_3")], [0] * 3, [0] * 3]
     form[1] = [form[0][1], 2 * Symbol("c_1_1_2_2"), Symbol("c_1_1_2_3")]
     form[2] = [form[0][2], form[1][2], 2 * Symbol("c_1_1_3_3")]
@@ -430,7 +491,9 @@ def test_highest_weight_vectors_are_written_for_all_sizes() -> None:
 
 
 def expanded(formula: str, degree: int) -> dict[tuple[tuple[int, ...], ...], int]:
-    """A product of determinants of numbered factors as a polynomial, by its text alone; the k, i, p, q from 0."""
+    """A product of determinants of numbered factors as a polynomial, by its text alone; the k, i,
+    p, q from 0.
+    """
     places: dict[str, list[list[int]]] = {space: [] for space in "XHY"}
     for bracket, space in re.findall(r"\[(\d+)\]_([XHY])", formula):
         places[space].append([int(digit) - 1 for digit in bracket])
@@ -443,7 +506,9 @@ def expanded(formula: str, degree: int) -> dict[tuple[tuple[int, ...], ...], int
             sign *= (-1) ** sum(a > b for a, b in combinations(order, 2))
             for factor, index in zip(column, order, strict=True):
                 factors[factor][space] = [*(factors[factor][space] if space == "Y" else []), index]
-        names = [(f["H"][0], f["X"][0], *sorted([*f["Y"], 0, 0][: max(2, len(f["Y"]))])) for f in factors]
+        names = [
+            (f["H"][0], f["X"][0], *sorted([*f["Y"], 0, 0][: max(2, len(f["Y"]))])) for f in factors
+        ]
         found[tuple(sorted(names))] += sign * 2 ** sum(p == q for _, _, p, q in names)
     return {monomial: c for monomial, c in found.items() if c}
 
@@ -462,14 +527,19 @@ def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]
 
 @pytest.mark.parametrize("core", [CoreSize(3, 2, 2), CoreSize(4, 2, 2)], ids=str)
 def test_there_is_one_equation_for_each_value_of_the_hilbert_function(core: CoreSize) -> None:
-    """From n = 0 on; where sections of two types are missing both are subtracted, as in degree 3 at (4, 2, 2)."""
+    """From n = 0 on; where sections of two types are missing both are subtracted, as in degree 3 at
+    (4, 2, 2).
+    """
     part = ClosureOfSizes((), coordinate_ring(core))
     *single, general = part.hilbert_equations()
-    assert [equation.split(" = ")[0] for equation in single] == [f"H({n})" for n in range(part.ring.sections_from)]
+    assert [equation.split(" = ")[0] for equation in single] == [
+        f"H({n})" for n in range(part.ring.sections_from)
+    ]
     assert general == f"H(n) = h(n) for n ≥ {part.ring.sections_from}"
     model = SingleLayerAttention(core.variables, 2, 2)
     assert implicitize(graded_source(model), 3).hilbert_function == tuple(
-        sections_of(model, n) - sum(_at(model, one) for one in part.less_than_sections(n)) for n in range(4)
+        sections_of(model, n) - sum(_at(model, one) for one in part.less_than_sections(n))
+        for n in range(4)
     )
     for n, equation in enumerate(single):
         assert equation.count(" − dim ") == len(part.less_than_sections(n))
@@ -484,7 +554,11 @@ def test_the_third_value_at_4_2_2() -> None:
     part = ClosureOfSizes((), coordinate_ring(CoreSize(4, 2, 2)))
     model = SingleLayerAttention(4, 2, 2)
     missing = [_at(model, one) for one in part.less_than_sections(3)]
-    assert (sections_of(model, 3), sorted(missing), sections_of(model, 3) - sum(missing)) == (72000, [240, 2560], 69200)
+    assert (sections_of(model, 3), sorted(missing), sections_of(model, 3) - sum(missing)) == (
+        72000,
+        [240, 2560],
+        69200,
+    )
 
 
 def test_the_degrees_of_generators_are_compared_one_by_one() -> None:
@@ -500,7 +574,9 @@ def test_the_degrees_of_generators_are_compared_one_by_one() -> None:
     assert (numbers.decision, degrees.decision) == ("REFUTED", "CONFIRMED")
     _, beyond = comparisons._verdicts({2: 5}, {2: 5, 4: 10}, 3)
     assert beyond.decision == "UNDECIDED"
-    assert comparisons._verdicts({}, {2: 5}, 2)[1].reason.startswith("by the core degree 2; computed: no generators")
+    assert comparisons._verdicts({}, {2: 5}, 2)[1].reason.startswith(
+        "by the core degree 2; computed: no generators"
+    )
 
 
 def test_each_statement_about_generators_can_be_asked_for() -> None:
@@ -509,7 +585,9 @@ def test_each_statement_about_generators_can_be_asked_for() -> None:
         found = generator_check(model, engine=RecordedEngine(Path()), names=names)
         assert tuple(verdict.name for verdict in found.verdicts) == names
     assert "these" not in WORDS.comparisons["generated"].text
-    answer = CliRunner().invoke(cli, ["cross-check", "generated", "--d", "2", "--d-out", "2", "--t", "1"])
+    answer = CliRunner().invoke(
+        cli, ["cross-check", "generated", "--d", "2", "--d-out", "2", "--t", "1"]
+    )
     assert answer.exit_code == 0, answer.output
     assert "NOT_APPLICABLE  generated" in answer.output
     assert "generators: " not in answer.output
@@ -521,7 +599,10 @@ def test_what_is_decided_for_all_sizes_is_in_the_words() -> None:
         for cores in (CORES, CORES[1:3]):
             verdict = _verdict(name, cores, (), "")
             said = verdict.to_json()["text"]
-            named = [CoreSize(*map(int, one.split(", "))) for one in re.findall(r"\((\d, \d, \d)\)", said)]
+            named = [
+                CoreSize(*map(int, one.split(", ")))
+                for one in re.findall(r"\((\d, \d, \d)\)", said)
+            ]
             assert named == list(cores)
             assert said == verdict.to_finding().sentence
             assert "not decided for others" not in verdict.reason
@@ -530,7 +611,9 @@ def test_what_is_decided_for_all_sizes_is_in_the_words() -> None:
 
 
 def test_known_representations_are_those_found_in_the_degrees_that_were_computed() -> None:
-    """One too many is noticed there as one too few is; above these degrees they are all that is known."""
+    """One too many is noticed there as one too few is; above these degrees they are all that is
+    known.
+    """
     model = SingleLayerAttention(2, 2)
     right = representations(model)
     found = implicitize(graded_source(model), 4)

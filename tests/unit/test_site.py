@@ -31,11 +31,16 @@ from m2bridge.cli.bridge import cite_command
 from m2bridge.reports import FORMATS, collect
 from tests.examples import ASKING, NAMES, VERBS, WITH_ENGINE, examples, failures
 
-# The pages of the documentation say what the program says; that they are built without warnings is for ``.ci/run``.
+# The pages of the documentation say what the program says; that they are built without warnings is
+# for ``.ci/run``.
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(DOCS.rglob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+]
 FENCED = re.compile(r"^(```|---).*?^\1", re.MULTILINE | re.DOTALL)
 
 
@@ -53,7 +58,15 @@ def test_every_public_name_is_in_the_reference_once() -> None:
 def test_every_exit_code_is_in_the_reference() -> None:
     rows = re.findall(r"^\| ([0-9, ]+) \|", text("reference/exit-codes.md"), re.MULTILINE)
     codes = [int(code) for row in rows for code in row.split(",")]
-    own = (cli.DONE, cli.REFUTED, cli.USAGE, cli.UNDECIDED, cli.NO_ENGINE, cli.FAILED, cli.OTHER_RELEASE)
+    own = (
+        cli.DONE,
+        cli.REFUTED,
+        cli.USAGE,
+        cli.UNDECIDED,
+        cli.NO_ENGINE,
+        cli.FAILED,
+        cli.OTHER_RELEASE,
+    )
     signals = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE)
     assert codes == [*own, *(128 + number for number in signals)]
     assert 128 + signal.SIGINT == cli.INTERRUPTED
@@ -62,7 +75,9 @@ def test_every_exit_code_is_in_the_reference() -> None:
 def test_documentation_and_examples_are_in_the_source_distribution() -> None:
     """What is in fact in it is looked at in ``.ci/run``, which builds it."""
     options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert {"docs", "examples"} <= set(options["tool"]["hatch"]["build"]["targets"]["sdist"]["include"])
+    assert {"docs", "examples"} <= set(
+        options["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    )
 
 
 def test_no_page_takes_anything_from_elsewhere() -> None:
@@ -73,19 +88,25 @@ def test_no_page_takes_anything_from_elsewhere() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as a link names them; a page that is a file of the repository has those of the file."""
+    """The headings of a page, as a link names them; a page that is a file of the repository has
+    those of the file.
+    """
     found = page.read_text(encoding="utf-8")
     if whole := re.fullmatch(r"\(file (.*)\)\s*", found):
         return anchors(ROOT / whole[1])
     headings = re.findall(r"^#+ (.*)$", FENCED.sub("", found), re.MULTILINE)
-    named = re.findall(r"^\(([\w-]+)\)=$|^:label: ([\w-]+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(
+        r"^\(([\w-]+)\)=$|^:label: ([\w-]+)$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
     slugs = {re.sub(r"[^\w\s-]", "", heading.lower()).replace(" ", "-") for heading in headings}
     return slugs | {name for names in named for name in names if name}
 
 
 def broken(page: Path) -> list[str]:
     """The links of a page that lead to no file, or to no heading of it."""
-    links = re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", page.read_text(encoding="utf-8")))
+    links = re.findall(
+        r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", page.read_text(encoding="utf-8"))
+    )
     targets = [(page.parent / path if path else page, anchor) for path, anchor in links]
     return [f"{to}#{at}" for to, at in targets if not to.exists() or (at and at not in anchors(to))]
 
@@ -96,12 +117,14 @@ def test_links_lead_somewhere() -> None:
 
 def test_broken_links_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("# What is `it`?\n[a](page.md#what-is-it) [b](#what) [c](none.md) [d](https://none.md)\n")
+    page.write_text(
+        "# What is `it`?\n[a](page.md#what-is-it) [b](#what) [c](none.md) [d](https://none.md)\n"
+    )
     assert broken(page) == [f"{page}#what", f"{tmp_path / 'none.md'}#"]
 
 
-# Paths in comments lead somewhere, in all languages. Files of users are named by pages, in backquotes and without a
-# folder: of pages only programs and paths with folders are looked at.
+# Paths in comments lead somewhere, in all languages. Files of users are named by pages, in
+# backquotes and without a folder: of pages only programs and paths with folders are looked at.
 
 FOLDERS = ("m2bridge", "m2scripts", "templates", "tests", "examples", "docs", "benchmarks")
 COMMENTS = {".m2": r"--.*", ".j2": r"(?s:\{#.*?#\})|--[^-].*", ".toml": r"#.*", ".md": r"(?s:.+)"}
@@ -122,10 +145,16 @@ def comments(suffix: str, source: str) -> str:
 
 
 def lost_paths(place: Path, source: str, there: set[str]) -> list[str]:
-    """The paths in the comments of a file at which nothing is, neither from there nor from any folder above."""
+    """The paths in the comments of a file at which nothing is, neither from there nor from any
+    folder above.
+    """
     lost = []
     for name in NAMED.findall(comments(place.suffix, source)):
-        of_a_user = place.suffix == ".md" and ("/" not in name.rstrip("/")) and not name.endswith((".py", ".j2"))
+        of_a_user = (
+            place.suffix == ".md"
+            and ("/" not in name.rstrip("/"))
+            and not name.endswith((".py", ".j2"))
+        )
         if name.startswith("../"):
             found = (place.parent / name).exists()
         else:
@@ -160,7 +189,11 @@ def test_paths_in_comments_exist(there: set[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "source", "lost"),
     [
-        ("m2scripts/a.m2", "-- its reader is in m2bridge/engine/gone.py.\nload 1", "m2bridge/engine/gone.py"),
+        (
+            "m2scripts/a.m2",
+            "-- its reader is in m2bridge/engine/gone.py.\nload 1",
+            "m2bridge/engine/gone.py",
+        ),
         ("m2bridge/a.py", "x = 1  # see all_sizes/gone.py", "all_sizes/gone.py"),
         ("m2bridge/a.py", '"""The predictions of ``gone/``."""', "gone/"),
         ("m2bridge/a.py", 'MOST = 3\n"""As in templates/gone.m2.j2."""', "templates/gone.m2.j2"),
@@ -170,7 +203,9 @@ def test_paths_in_comments_exist(there: set[str]) -> None:
         ("docs/a.md", "computed by `gone.py`", "gone.py"),
     ],
 )
-def test_a_path_at_which_nothing_is_is_found(name: str, source: str, lost: str, there: set[str]) -> None:
+def test_a_path_at_which_nothing_is_is_found(
+    name: str, source: str, lost: str, there: set[str]
+) -> None:
     assert lost_paths(ROOT / name, source, there) == [f"{name}: {lost}"]
     assert not lost_paths(ROOT / name, source, there | {f"/{lost}"})
 
@@ -183,9 +218,17 @@ def test_readme_is_read_in_one_sitting() -> None:
 
 
 def test_the_workflow_and_the_metadata_name_the_same_pythons() -> None:
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"]
-    (whole,) = [step["with"]["python-version"] for step in jobs["everything"]["steps"] if "with" in step]
-    assert [step["run"].endswith("bash .ci/run") for step in jobs["everything"]["steps"] if "run" in step][-1]
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))[
+        "jobs"
+    ]
+    (whole,) = [
+        step["with"]["python-version"] for step in jobs["everything"]["steps"] if "with" in step
+    ]
+    assert [
+        step["run"].endswith("bash .ci/run")
+        for step in jobs["everything"]["steps"]
+        if "run" in step
+    ][-1]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     versions = [whole, *jobs["tests"]["strategy"]["matrix"]["python"]]
     assert [f"Programming Language :: Python :: {version}" for version in versions] == [
@@ -202,7 +245,9 @@ def test_the_workflow_runs_the_lines_that_ci_runs() -> None:
 
 
 def test_commits_are_checked_as_ci_checks() -> None:
-    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))[
+        "repos"
+    ]
     hooks = {hook["entry"].removesuffix(" --force-exclude") for hook in local["hooks"]}
     assert hooks == {"ruff check", "ruff format", "mypy"}
     steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
@@ -210,12 +255,16 @@ def test_commits_are_checked_as_ci_checks() -> None:
 
 
 def test_the_changelog_begins_with_this_release() -> None:
-    releases = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    releases = re.findall(
+        r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert releases[0] == m2bridge.__version__
     assert len(releases) == len(set(releases)) > 1
 
 
-@pytest.mark.parametrize("page", [*DOCS.glob("tutorials/*.md"), DOCS / "tutorial-deep.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [*DOCS.glob("tutorials/*.md"), DOCS / "tutorial-deep.md"], ids=lambda page: page.stem
+)
 def test_a_tutorial_begins_with_a_question_and_ends_with_an_answer(page: Path) -> None:
     title, _, body = page.read_text(encoding="utf-8").partition("\n# ")[2].partition("\n\n")
     assert "?" in title + body.partition("\n\n")[0]
@@ -224,7 +273,9 @@ def test_a_tutorial_begins_with_a_question_and_ends_with_an_answer(page: Path) -
 
 def test_the_index_names_no_page_that_is_not_there() -> None:
     blocks = re.findall(r"```\{toctree\}\n(?::[^\n]*\n)*\n(.*?)```", text("index.md"), re.DOTALL)
-    lines = [line for block in blocks for line in block.split("\n") if line and line != "(other pages)"]
+    lines = [
+        line for block in blocks for line in block.split("\n") if line and line != "(other pages)"
+    ]
     named = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
     assert len(named) == len(set(named)) > 15
     assert [name for name in named if not list(DOCS.glob(f"{name}.*"))] == []
@@ -269,7 +320,9 @@ def test_the_published_form_asks_for_something(cff, field: str) -> None:
     assert problems(cff)
 
 
-@pytest.mark.parametrize(("field", "wrong"), [("date-released", "2026-02-30"), ("url", "https://next year")])
+@pytest.mark.parametrize(
+    ("field", "wrong"), [("date-released", "2026-02-30"), ("url", "https://next year")]
+)
 def test_dates_and_addresses_are_read(cff, field: str, wrong: str) -> None:
     assert problems(cff | {field: wrong})
 
@@ -277,10 +330,15 @@ def test_dates_and_addresses_are_read(cff, field: str, wrong: str) -> None:
 def works(cff) -> Iterator[str]:
     """What the file names, as the program writes it."""
     for work in cff["references"]:
-        names = ", ".join(f"{author['given-names']} {author['family-names']}" for author in work["authors"])
+        names = ", ".join(
+            f"{author['given-names']} {author['family-names']}" for author in work["authors"]
+        )
         if work["type"] == "conference-paper":
             published = f"{work['collection-title']} {work['year']}"
-            yield f"{names}, {work['title']}, {published}, {work['identifiers'][0]['value']} {work['url']}"
+            yield (
+                f"{names}, {work['title']}, {published}, {work['identifiers'][0]['value']}"
+                f" {work['url']}"
+            )
         else:
             yield f"{names}, {work['title']}, {work['url']}"
 
@@ -299,9 +357,13 @@ def test_all_say_the_same(cff, metadata) -> None:
     assert metadata["description"] == citation.TITLE
     assert (cff["license"], cff["keywords"]) == (metadata["license"], metadata["keywords"])
     assert metadata["urls"]["Paper"] == citation.LIGHTNING.url
-    assert cff.get("repository-code", "") == metadata["urls"].get("Repository", "") == citation.ADDRESS
+    assert (
+        cff.get("repository-code", "") == metadata["urls"].get("Repository", "") == citation.ADDRESS
+    )
     assert metadata["urls"]["Macaulay2"] == citation.MACAULAY2.url
-    papers = [f"{paper} {paper.url}" for paper in (citation.LIGHTNING, citation.POLYNOMIAL_NETWORKS)]
+    papers = [
+        f"{paper} {paper.url}" for paper in (citation.LIGHTNING, citation.POLYNOMIAL_NETWORKS)
+    ]
     assert list(works(cff)) == [*papers, str(citation.MACAULAY2)]
 
 
@@ -320,7 +382,9 @@ def test_cite_names_program_version_and_paper() -> None:
 
 
 def test_bibtex_has_one_entry_for_each_work() -> None:
-    entries = re.findall(r"^@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},\n)+)\}$", cited("--format", "bibtex"), re.MULTILINE)
+    entries = re.findall(
+        r"^@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},\n)+)\}$", cited("--format", "bibtex"), re.MULTILINE
+    )
     assert [(kind, key) for kind, key, _ in entries] == [
         ("misc", "m2bridge"),
         ("inproceedings", "henry2025geometry"),
@@ -329,13 +393,21 @@ def test_bibtex_has_one_entry_for_each_work() -> None:
     ]
     for _, _, fields in entries:
         assert fields.count("{") == fields.count("}")
-    assert "author = {Henry, Nathan W. and Marchetti, Giovanni Luca and Kohn, Kathlén}" in entries[1][2]
+    assert (
+        "author = {Henry, Nathan W. and Marchetti, Giovanni Luca and Kohn, Kathlén}"
+        in entries[1][2]
+    )
     assert "eprint = {2408.17221}" in entries[1][2]
 
 
 def test_json_is_a_list_for_csl() -> None:
     items = json.loads(cited("--json"))
-    assert [item["type"] for item in items] == ["software", "paper-conference", "paper-conference", "software"]
+    assert [item["type"] for item in items] == [
+        "software",
+        "paper-conference",
+        "paper-conference",
+        "software",
+    ]
     assert items[1]["author"][2] == {"given": "Kathlén", "family": "Kohn"}
     assert items[0]["version"] == __version__
 
@@ -345,13 +417,19 @@ def test_every_report_says_what_to_cite(form: str) -> None:
     """But for a table that programs read."""
     text = re.sub(r"(?<=-)\s+", "", re.sub(r"[{}\\]", "", FORMATS[form](collect(CERTIFICATES))))
     text = re.sub(r"\s+", " ", text)
-    for said in ("Giovanni Luca Marchetti", "Geometry of Lightning Self-Attention", "2408.17221v2", __version__):
+    for said in (
+        "Giovanni Luca Marchetti",
+        "Geometry of Lightning Self-Attention",
+        "2408.17221v2",
+        __version__,
+    ):
         assert said in text
     if form != "json":
         assert "m2bridge cite" in text
 
 
-# Every public name has an example in its docstring, and the examples are right; those with Macaulay2 elsewhere.
+# Every public name has an example in its docstring, and the examples are right; those with
+# Macaulay2 elsewhere.
 
 
 def test_a_public_name_has_an_example() -> None:
@@ -431,7 +509,9 @@ def test_examples_without_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_examples() -> None:
-    """Of names that are not public; these are written as in their module, beside the public names."""
+    """Of names that are not public; these are written as in their module, beside the public
+    names.
+    """
     public = {name: getattr(m2bridge, name) for name in NAMES}
     for module in (found.name for found in walk_packages(m2bridge.__path__, "m2bridge.")):
         room = import_module(module)

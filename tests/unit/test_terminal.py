@@ -22,7 +22,10 @@ from m2bridge.results.terminal import written
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-WORDS = "the rank attains an upper bound that is proved for all sizes at once by the lemma of the tangent space"
+WORDS = (
+    "the rank attains an upper bound that is proved for all sizes at once by the lemma of the"
+    " tangent space"
+)
 SHEET = Sheet(
     f"Title: {WORDS}",
     [
@@ -33,7 +36,11 @@ SHEET = Sheet(
             "Orbits",
         ),
         Table(("empty",), []),
-        Polynomials(2, lambda: ["x**2 - " + " + ".join(f"{n}*y_{n}" for n in range(30)), "[x]"], "generators"),
+        Polynomials(
+            2,
+            lambda: ["x**2 - " + " + ".join(f"{n}*y_{n}" for n in range(30)), "[x]"],
+            "generators",
+        ),
         Findings([Finding("REFUTED", "3.4 (iii)", WORDS, [WORDS], ["witness: A = (1 0; 0 0)"])]),
     ],
 )
@@ -76,7 +83,9 @@ def on_terminal(width: int, *arguments: str, **variables: str) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     environment = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR")}
     command = [sys.executable, "-m", "m2bridge", *arguments]
-    with subprocess.Popen(command, stdout=theirs, stdin=theirs, env={**environment, "TERM": "xterm", **variables}):
+    with subprocess.Popen(
+        command, stdout=theirs, stdin=theirs, env={**environment, "TERM": "xterm", **variables}
+    ):
         os.close(theirs)
         shown = b""
         while True:
@@ -110,13 +119,17 @@ def test_tables_of_commands_fit_a_terminal(width: int, arguments: list[str]) -> 
 
 def test_what_is_no_terminal_gets_plain_tables() -> None:
     command = [sys.executable, "-m", "m2bridge", "dimension", "--d", "2", "--d-out", "1"]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "COLUMNS": "40"})
+    done = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "COLUMNS": "40"}
+    )
     assert "\x1b" not in done.stdout
     assert "rank attains an upper bound" in done.stdout
 
 
 @pytest.mark.parametrize("command", [cli, *COMMANDS], ids=lambda command: command.name)
-def test_help_is_whole_in_80_columns(command: click.Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_is_whole_in_80_columns(
+    command: click.Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = CliRunner().invoke(command, ["--help"], terminal_width=80).output
     assert max(map(cell_len, shown.splitlines())) <= 80
     assert "..." not in shown.replace("[ARGS]...", "")
@@ -138,7 +151,10 @@ def completed(*words: str) -> list[str]:
     ("words", "expected"),
     [
         (["cl"], ["closure"]),
-        (["closure", "--strategy", ""], ["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]),
+        (
+            ["closure", "--strategy", ""],
+            ["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"],
+        ),
         (["closure", "--weights", "f"], ["factored"]),
         (["singular-locus", "--method", "j"], ["jacobian"]),
         (["dimension", "--method", "f"], ["formula"]),
@@ -161,9 +177,16 @@ def test_the_shell_completes(words: list[str], expected: list[str]) -> None:
 
 def test_the_documented_line_completes() -> None:
     """As ``eval`` takes it; and what the shell asks of it then."""
-    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'm2bridge'; from m2bridge.cli.main import main; main()"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'm2bridge'; from m2bridge.cli.main import main; main()",
+    ]
     variables = {**os.environ, "_M2BRIDGE_COMPLETE": "zsh_source"}
-    assert "#compdef m2bridge" in subprocess.run(command, capture_output=True, text=True, env=variables).stdout
+    assert (
+        "#compdef m2bridge"
+        in subprocess.run(command, capture_output=True, text=True, env=variables).stdout
+    )
     asked = {
         **variables,
         "_M2BRIDGE_COMPLETE": "zsh_complete",

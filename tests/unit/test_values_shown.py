@@ -44,7 +44,9 @@ from tests.random_rings import complex_numbers, reals
 
 # What a person sees of values at a prompt: one line; the call that makes the value, or its text.
 
-REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "api.rst").read_text(encoding="utf-8") + "\n"
+REFERENCE = (Path(__file__).parents[2] / "docs" / "reference" / "api.rst").read_text(
+    encoding="utf-8"
+) + "\n"
 PLANE = PolynomialRing(QQ, ("x", "y"))
 X, Y = PLANE.sympy_ring.gens
 ROW = Matrix(Module(PLANE, ((0,),)), Module(PLANE, ((1,), (1,))), ((X, Y),), (0,))
@@ -56,7 +58,10 @@ SHOWN = [
     (RingElement(Algebra(QQ, ("x",), ((2,),)), (((1,), Fraction(1)),)), "x"),
     (ROW, "<Matrix ((x, y))>"),
     (ROW.source, "<Module QQ[x, y]^{-1, -1}>"),
-    (Complex(PLANE, 0, (ROW.target, ROW.source), (ROW,)), "<Complex QQ[x, y]^1 ← QQ[x, y]^{-1, -1}>"),
+    (
+        Complex(PLANE, 0, (ROW.target, ROW.source), (ROW,)),
+        "<Complex QQ[x, y]^1 ← QQ[x, y]^{-1, -1}>",
+    ),
     (BettiTable((((0, (0,), 0), 1), ((1, (1,), 1), 2))), "<BettiTable 0: 1 1: 2>"),
     (HilbertPolynomial(((0, -2), (1, 3))), "<HilbertPolynomial -2*P_0 + 3*P_1>"),
     (Factorization(((2, 2), (3, 1))), "<Factorization 2^2 * 3>"),
@@ -120,7 +125,9 @@ def test_real_numbers_are_numbers() -> None:
 def test_numbers_meet_those_of_sympy() -> None:
     x = symbols("x")
     assert HALF + x == x + HALF == Float(0.5) + x
-    assert FINE * Rational(1, 3) == Rational(1, 3) * FINE == Float(Rational(1, 3), precision=100) / 2
+    assert (
+        FINE * Rational(1, 3) == Rational(1, 3) * FINE == Float(Rational(1, 3), precision=100) / 2
+    )
     assert (FINE * Rational(1, 3))._prec == 100
     assert Float(0.5) == HALF == Float(0.5)
     assert complex(ComplexNumber.of(1 + 2j) * I) == complex(I * ComplexNumber.of(1 + 2j)) == -2 + 1j
@@ -128,9 +135,21 @@ def test_numbers_meet_those_of_sympy() -> None:
 
 def test_complex_numbers_are_numbers() -> None:
     number = ComplexNumber.of(1 + 2j)
-    assert (number * number, number + HALF, 1j * number, number / 2) == (-3 + 4j, 1.5 + 2j, -2 + 1j, 0.5 + 1j)
-    assert (-number, 1 - number, abs(ComplexNumber.of(3 + 4j)), hash(number)) == (-1 - 2j, -2j, 5, hash(1 + 2j))
-    assert (-Real.of(4)) ** 0.5 == ComplexNumber.of(2j) or abs((-Real.of(4)) ** 0.5 - 2j) < Real.of(1e-15)
+    assert (number * number, number + HALF, 1j * number, number / 2) == (
+        -3 + 4j,
+        1.5 + 2j,
+        -2 + 1j,
+        0.5 + 1j,
+    )
+    assert (-number, 1 - number, abs(ComplexNumber.of(3 + 4j)), hash(number)) == (
+        -1 - 2j,
+        -2j,
+        5,
+        hash(1 + 2j),
+    )
+    assert (-Real.of(4)) ** 0.5 == ComplexNumber.of(2j) or abs((-Real.of(4)) ** 0.5 - 2j) < Real.of(
+        1e-15
+    )
 
 
 def test_a_large_value_takes_one_line() -> None:
@@ -155,7 +174,11 @@ TABLE = dict(re.findall(r"^\| (.+?) \| (.+) \|$", TEXT, re.M)[1:])
 
 def classes(cell: str) -> set[str]:
     """The classes that a cell names for values on their way out."""
-    return set(re.findall(r"`([A-Za-z]+)`", cell.split("*in*")[0])) - {"surrogateescape", "m2bridge", "RR"}
+    return set(re.findall(r"`([A-Za-z]+)`", cell.split("*in*")[0])) - {
+        "surrogateescape",
+        "m2bridge",
+        "RR",
+    }
 
 
 def test_the_rows_are_those_with_examples() -> None:
@@ -165,7 +188,8 @@ def test_the_rows_are_those_with_examples() -> None:
 @pytest.mark.parametrize("row", DOCUMENTED)
 def test_every_class_of_a_row_has_an_example(row: str) -> None:
     named = {name for _, name in DOCUMENTED[row]}
-    other = {"PythonFiniteFieldElement", "Reference"}  # where python-flint is missing; tested where it is asked for
+    # where python-flint is missing; tested where it is asked for
+    other = {"PythonFiniteFieldElement", "Reference"}
     assert named == classes(TABLE[row]) - other
 
 

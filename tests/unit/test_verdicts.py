@@ -1,4 +1,6 @@
-"""What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and observations."""
+"""What verdicts rest on, without Macaulay2: mistakes are planted in statements, rules and
+observations.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,11 +75,19 @@ WRONG: dict[str, list[Callable[..., object]]] = {
     "3.2 (rank one)": [
         lambda orbit, model: Preimages(frozenset({representative(orbit, model)})),
         lambda orbit, model: Preimages(frozenset()),
-        lambda orbit, model: Preimages(frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))})),
+        lambda orbit, model: Preimages(
+            frozenset({representative(orbit, model), ((E_1, E_2, E_2), (E_1, E_1))})
+        ),
     ],
     "3.2 (zero)": [lambda model: False],
-    "3.2 (otherwise)": [lambda orbit, model: Preimages(frozenset({representative(Orbit(1, 1, 1), model)}))],
-    "A.4": [lambda orbit, model: False, lambda orbit, model: orbit.s == 2, lambda orbit, model: True],
+    "3.2 (otherwise)": [
+        lambda orbit, model: Preimages(frozenset({representative(Orbit(1, 1, 1), model)}))
+    ],
+    "A.4": [
+        lambda orbit, model: False,
+        lambda orbit, model: orbit.s == 2,
+        lambda orbit, model: True,
+    ],
     "A.5": [lambda model: False],
     "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
     "not-a-manifold": [lambda model: True],
@@ -89,7 +99,9 @@ WRONG: dict[str, list[Callable[..., object]]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "number"), [(name, n) for name, wrong in WRONG.items() for n in range(len(wrong))])
+@pytest.mark.parametrize(
+    ("name", "number"), [(name, n) for name, wrong in WRONG.items() for n in range(len(wrong))]
+)
 def test_a_wrong_statement_is_refuted(name: str, number: int) -> None:
     right, observed = statement(name), seen(3, 2, 1)
     assert compare(right, observed).decision is Decision.CONFIRMED
@@ -102,7 +114,10 @@ def test_a_wrong_statement_is_refuted(name: str, number: int) -> None:
 def test_the_points_of_a_fibre_are_shown() -> None:
     wrong = replace(statement("3.2 (rank one)"), predict=WRONG["3.2 (rank one)"][0])  # type: ignore[arg-type]
     found = compare(wrong, seen(2, 1, 2))
-    assert "computed {((1 0; 0 0), (1 1)), ((1 0; 1 0), (1 0))}, stated {((1 0; 0 0), (1 1))}" in found.reason
+    assert (
+        "computed {((1 0; 0 0), (1 1)), ((1 0; 1 0), (1 0))}, stated {((1 0; 0 0), (1 1))}"
+        in found.reason
+    )
     assert found.witness is not None
     assert found.witness.to_json()["observed"][1] == {"A": [[1, 0], [1, 0]], "V": [[1, 0]]}
 
@@ -118,14 +133,18 @@ def test_points_are_as_many_as_the_scheme_says(case: tuple[int, int, int]) -> No
 
 
 def test_points_that_do_not_fit_the_scheme_stop_the_run(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset())
+    planting.setattr(
+        "m2bridge.families.attention.observation.fibre_points", lambda orbit, model: frozenset()
+    )
     with pytest.raises(ContradictionError, match="0 points solve the equations"):
         seen(2, 2)
 
 
 def test_a_boundary_that_is_not_critical_refutes() -> None:
     observed = seen(2, 2)
-    facts = tuple(replace(f, boundary=False) if f.orbit == Orbit(1, 1, 1) else f for f in observed.orbits)
+    facts = tuple(
+        replace(f, boundary=False) if f.orbit == Orbit(1, 1, 1) else f for f in observed.orbits
+    )
     found = compare(statement("A.6"), replace(observed, orbits=facts))
     assert found.decision is Decision.REFUTED
     assert found.witness is not None
@@ -137,7 +156,11 @@ def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> No
     """At (1, 1, 1) of (3, 2, 1) the codimension is 4: a kernel of dimension 3 is small enough."""
     observed = seen(3, 2, 1)
     facts = [
-        replace(fact, fibre=replace(fact.fibre, length=length)) if fact.orbit == Orbit(1, 1, 1) else fact
+        (
+            replace(fact, fibre=replace(fact.fibre, length=length))
+            if fact.orbit == Orbit(1, 1, 1)
+            else fact
+        )
         for fact in observed.orbits
     ]
     expected = Decision.CONFIRMED if length == 4 else Decision.UNDECIDED
@@ -150,22 +173,33 @@ def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> No
 def test_a_source_said_to_be_singular_where_it_is_smooth(
     planting: pytest.MonkeyPatch, case: tuple[int, int, int]
 ) -> None:
-    """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is claimed."""
+    """``singular`` needs more tangent vectors than the dimension; where there are none, nothing is
+    claimed.
+    """
     right = {s: compare(s, seen(*case)).decision for s in REGISTRY}
     rechecking._observations.cache_clear()
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d)
+    planting.setattr(
+        "m2bridge.families.attention.observation.source_is_smooth", lambda o, m: m.alpha == m.d
+    )
     observed = seen(*case)
     assert {fact.singular for fact in observed.orbits} == {True, None}
     for name in ("3.4 (iii)", "A.4", "singular-locus"):
         found = compare(statement(name), observed)
         assert found.decision is Decision.UNDECIDED
         assert "no more tangent vectors" in found.reason
-    assert all(compare(s, observed).decision in (outcome, Decision.UNDECIDED) for s, outcome in right.items())
+    assert all(
+        compare(s, observed).decision in (outcome, Decision.UNDECIDED)
+        for s, outcome in right.items()
+    )
 
 
 def test_a_source_said_to_be_smooth_where_it_is_singular(planting: pytest.MonkeyPatch) -> None:
-    planting.setattr("m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True)
-    with pytest.raises(ContradictionError, match="smooth by its fibre, singular by tangent vectors"):
+    planting.setattr(
+        "m2bridge.families.attention.observation.source_is_smooth", lambda orbit, model: True
+    )
+    with pytest.raises(
+        ContradictionError, match="smooth by its fibre, singular by tangent vectors"
+    ):
         seen(3, 2, 2)
 
 
@@ -186,7 +220,9 @@ def test_statements_about_nothing_say_so() -> None:
 
 
 @pytest.mark.parametrize("case", [(2, 1, 1), (3, 1, 1), (4, 1, 1)])
-def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(case: tuple[int, int, int]) -> None:
+def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(
+    case: tuple[int, int, int],
+) -> None:
     """For a = d' = 1 < d the generic fibre has two points, and those over (1, 1, 1) have one."""
     found = verdict("A.2 (special fibres)", *case)
     assert {fact.fibre.points for fact in seen(*case).orbits} == {1, 2}
@@ -197,7 +233,9 @@ def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(case: tuple
 
 def test_hypotheses_of_ours_are_called_ours() -> None:
     ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
-    assert ours == {s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)}
+    assert ours == {
+        s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)
+    }
     for s in REGISTRY:
         found = compare(s, seen(1, 2, 1))
         if s.hypotheses is nondegenerate:
@@ -212,15 +250,27 @@ def test_hypotheses_of_ours_are_called_ours() -> None:
 def test_statements_carry_their_hypotheses() -> None:
     assert all("t ≥ 2" in s.text for s in REGISTRY)
     for s in REGISTRY:
-        assert ("α = min(a, d) > 1 or d' > 1" in s.text) == bool(s.hypotheses(SingleLayerAttention(2, 1, 1)))
+        assert ("α = min(a, d) > 1 or d' > 1" in s.text) == bool(
+            s.hypotheses(SingleLayerAttention(2, 1, 1))
+        )
 
 
 def test_trusted_lemmas_are_those_of_the_proof() -> None:
-    used = {name: verdict(name, 3, 2, 1).trusted for name in ("singular-locus", "degree", "A.5", "A.3", "3.4 (ii)")}
+    used = {
+        name: verdict(name, 3, 2, 1).trusted
+        for name in ("singular-locus", "degree", "A.5", "A.3", "3.4 (ii)")
+    }
     names = {text: name for name, text in WORDS.lemmas.items()}
     lemmas = {statement: [names[lemma] for lemma in trusted] for statement, trusted in used.items()}
     assert lemmas == {
-        "singular-locus": ["reduced", "orbits", "closures-of-orbits", "fibre-lemma", "determinantal", "zero"],
+        "singular-locus": [
+            "reduced",
+            "orbits",
+            "closures-of-orbits",
+            "fibre-lemma",
+            "determinantal",
+            "zero",
+        ],
         "degree": ["reduced", "orbits", "projection", "low-rank"],
         "A.5": ["indices"],
         "A.3": ["reduced", "orbits", "determinantal"],
@@ -232,7 +282,9 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
         assert set(found.trusted) <= set(content(s.key, seen(3, 2, 1)).trusted)
 
 
-@pytest.mark.parametrize("model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str)
+@pytest.mark.parametrize(
+    "model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str
+)
 def test_products_determine_functions(model: SingleLayerAttention) -> None:
     """The same from the whole parametrization, with all tokens and outputs."""
     full, reduced = model.parametrization("full"), model.parametrization("reduced")
@@ -263,7 +315,11 @@ def tables() -> dict[str, list[list[str]]]:
     found: dict[str, list[list[str]]] = {}
     for section in PAGE.read_text(encoding="utf-8").split("\n## ")[1:]:
         title, *lines = section.splitlines()
-        rows = [line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines if line.startswith("| ")]
+        rows = [
+            line.removeprefix("| ").removesuffix(" |").split(" | ")
+            for line in lines
+            if line.startswith("| ")
+        ]
         found[title] = rows[1:]
     return found
 
@@ -274,8 +330,12 @@ def tables() -> dict[str, list[list[str]]]:
     + [(title, tuple(stated.for_all_sizes(name))) for name, title in stated.ALL_SIZES.items()],
     ids=[*stated.FAMILIES.values(), *stated.ALL_SIZES.values()],
 )
-def test_a_person_has_read_every_statement_beside_what_is_computed(title: str, rows: tuple[stated.Row, ...]) -> None:
-    """Whoever changes words, or what is computed, reads the last column again, and changes the row."""
+def test_a_person_has_read_every_statement_beside_what_is_computed(
+    title: str, rows: tuple[stated.Row, ...]
+) -> None:
+    """Whoever changes words, or what is computed, reads the last column again, and changes
+    the row.
+    """
     written = tables()[title]
     assert [tuple(row[:3]) for row in written] == list(rows)
     for row in written:
@@ -304,7 +364,8 @@ def test_what_verdicts_rest_on_is_on_the_pages_that_they_name() -> None:
         assert f":label: {label}\n" in text or f"({label})=\n" in text, (page, label)
 
 
-# Every statement of every family: a wrong number, set, or case is planted in the prediction and in what is observed.
+# Every statement of every family: a wrong number, set, or case is planted in the prediction and in
+# what is observed.
 
 
 @dataclass(frozen=True)
@@ -330,7 +391,9 @@ class Given(Observed):
     def at_orbits(self, observable: str) -> Mapping[Any, Value | None]:
         return self.at
 
-    def witness(self, orbits: Sequence[Any]) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
+    def witness(
+        self, orbits: Sequence[Any]
+    ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
         return orbits[0], {}, {}
 
     def numbers(self) -> dict[str, int]:
@@ -390,7 +453,9 @@ def names_of(pairs: Sequence[tuple[str, Statement]]) -> list[str]:
 
 
 @pytest.mark.parametrize(("name", "s"), STATED, ids=names_of(STATED))
-def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed(name: str, s: Statement) -> None:
+def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed(
+    name: str, s: Statement
+) -> None:
     models = applies(name, s)
     assert models, "no case of the list is one to which the statement applies"
     for model in models:
@@ -413,15 +478,23 @@ def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed
                 assert compare(s, seen_wrong).decision is Decision.REFUTED
                 planted = replace(s, predict=partial(_planted_at, orbit, wrong, s.predict))
                 assert compare(planted, Given(model, at=values)).decision is Decision.REFUTED
-            assert compare(s, Given(model, at={**values, orbit: None})).decision is Decision.UNDECIDED
+            assert (
+                compare(s, Given(model, at={**values, orbit: None})).decision is Decision.UNDECIDED
+            )
 
 
-OUTSIDE = [SingleLayerAttention(*size, t) for size in product((1, 2, 3), (1, 2), (1, 2, 3)) for t in (1, 2)]
+OUTSIDE = [
+    SingleLayerAttention(*size, t) for size in product((1, 2, 3), (1, 2), (1, 2, 3)) for t in (1, 2)
+]
 
 
 @pytest.mark.parametrize("s", REGISTRY, ids=lambda s: f"{s.key} {s.part}".strip())
-def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fail(s: Statement) -> None:
-    """A verdict says of a case to which a statement does not apply whether its conclusion holds all the same."""
+def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fail(
+    s: Statement,
+) -> None:
+    """A verdict says of a case to which a statement does not apply whether its conclusion holds all
+    the same.
+    """
     assert any(map(s.hypotheses, OUTSIDE))
     for model in OUTSIDE:
         case = Case(model.d, model.d_out, model.a, model.t)
@@ -440,21 +513,32 @@ def _planted(wrong: Value, model: Any) -> Value:
     return wrong
 
 
-def _planted_at(where: Any, wrong: Value, right: Callable[..., Value], orbit: Any, model: Any) -> Value:
+def _planted_at(
+    where: Any, wrong: Value, right: Callable[..., Value], orbit: Any, model: Any
+) -> Value:
     return wrong if orbit == where else right(orbit, model)
 
 
 @pytest.mark.parametrize("name", ["generators", "generated", "hilbert"])
-def test_numbers_by_degree_that_are_planted_are_never_confirmed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many, too few, in another degree, of another case, with numbers exchanged; on each side."""
+def test_numbers_by_degree_that_are_planted_are_never_confirmed(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many, too few, in another degree, of another case, with numbers exchanged; on
+    each side.
+    """
     model = SingleLayerAttention(2, 2, 2)
     if name == "hilbert":
-        series = {case: predicted_series(SingleLayerAttention(*case), 7) for case in ((2, 2, 2), (2, 2, 3))}
+        series = {
+            case: predicted_series(SingleLayerAttention(*case), 7)
+            for case in ((2, 2, 2), (2, 2, 3))
+        }
         right = series[2, 2, 2]
         wrong = [HilbertSeries((*right.numerator[:-1], right.numerator[-1] + 1), right.dimension)]
         wrong += [HilbertSeries(right.numerator[:-1], right.dimension)]
         wrong += [HilbertSeries((*right.numerator, *(0,) * 9, 1), right.dimension)]
-        for number, (computed, predicted) in enumerate([(right, right), *((w, right) for w in wrong)]):
+        for number, (computed, predicted) in enumerate(
+            [(right, right), *((w, right) for w in wrong)]
+        ):
             found = (computed, predicted), (predicted, computed)
             for one, other in found:
                 decided = _hilbert(model, one, other, monkeypatch)
@@ -463,7 +547,15 @@ def test_numbers_by_degree_that_are_planted_are_never_confirmed(name: str, monke
     right_numbers = comparisons.predicted_numbers(model)
     assert right_numbers == {2: 5, 4: 10}
     swapped = comparisons.predicted_numbers(SingleLayerAttention(3, 2, 2))
-    for wrong_numbers in ({2: 5}, {4: 10}, {2: 5, 3: 1, 4: 10}, {3: 5, 4: 10}, {2: 5, 4: 10, 5: 1}, {}, swapped):
+    for wrong_numbers in (
+        {2: 5},
+        {4: 10},
+        {2: 5, 3: 1, 4: 10},
+        {3: 5, 4: 10},
+        {2: 5, 4: 10, 5: 1},
+        {},
+        swapped,
+    ):
         for pair in ((right_numbers, wrong_numbers), (wrong_numbers, right_numbers)):
             decided_by_name = {v.name: v.decision for v in comparisons._verdicts(*pair, None)}
             assert decided_by_name[name] is Decision.REFUTED
@@ -474,7 +566,10 @@ def test_numbers_by_degree_that_are_planted_are_never_confirmed(name: str, monke
 
 
 def _hilbert(
-    model: SingleLayerAttention, computed: HilbertSeries, predicted: HilbertSeries, patch: pytest.MonkeyPatch
+    model: SingleLayerAttention,
+    computed: HilbertSeries,
+    predicted: HilbertSeries,
+    patch: pytest.MonkeyPatch,
 ) -> Decision:
     values = [series.value for series in (computed, predicted)]
     patch.setattr(comparisons, "predicted_series", lambda *_: predicted)

@@ -64,7 +64,9 @@ def test_the_same_findings_in_the_same_order() -> None:
     assert found == [alone(path) for path in files]
     assert found[::3] == verify_files(files[::3], workers=1)
     order = files[9::-1] + files[:2]
-    assert [finding.name for finding in verify_files(order, workers=3)] == [str(path) for path in order]
+    assert [finding.name for finding in verify_files(order, workers=3)] == [
+        str(path) for path in order
+    ]
     assert children() == there
 
 
@@ -80,7 +82,10 @@ def test_whatever_a_file_is_the_others_get_their_findings(tmp_path: Path) -> Non
     (tmp_path / "deep.json").write_text("[" * 200_000)
     files = FILES[1::3]
     found = verify_files([*sorted(tmp_path.iterdir()), *files], workers=2)
-    said = {Path(finding.name).stem: (finding.outcome, finding.check, finding.found) for finding in found[:7]}
+    said = {
+        Path(finding.name).stem: (finding.outcome, finding.check, finding.found)
+        for finding in found[:7]
+    }
     assert found[7:] == [alone(path) for path in files]
     assert {name: outcome for name, (outcome, *_) in said.items()} == {
         "deep": "malformed", "device": "malformed", "folder": "malformed", "memory": "failed", "nothing": "malformed",
@@ -145,7 +150,9 @@ EXPECTED = {
 def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path: Path) -> None:
     names = [name for bad in EXPECTED for name in (bad, f"good after {bad}")]
     there = children()
-    found = verify_files([tmp_path / name for name in names], Verification(timeout=HOUR, check=hostile), workers)
+    found = verify_files(
+        [tmp_path / name for name in names], Verification(timeout=HOUR, check=hostile), workers
+    )
     assert [Path(finding.name).name for finding in found] == names
     said = {Path(finding.name).name: (finding.outcome, finding.check) for finding in found}
     assert said == {name: EXPECTED.get(name, ("accepted", "")) for name in names}
@@ -155,7 +162,9 @@ def test_limits_hold_and_a_process_that_ended_is_replaced(workers: int, tmp_path
 @pytest.mark.usefixtures("late")
 def test_a_limit_is_named_with_what_to_do(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("late loop in Python", "memory in Python", "kill")]
-    late, large, dead = verify_files(paths, Verification(timeout=HOUR, memory=2**30, check=hostile), 1)
+    late, large, dead = verify_files(
+        paths, Verification(timeout=HOUR, memory=2**30, check=hostile), 1
+    )
     assert late.found == "not decided within 1 h 0 min; timeout= gives it more"
     assert large.found == "not decided within 1 GiB of memory; --memory gives it more"
     assert dead.found == "what checks it was killed by SIGKILL, twice"
@@ -181,7 +190,9 @@ def test_what_is_no_limit_is_refused(limits: dict[str, Any]) -> None:
 
 def test_processes_that_do_not_start_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "serve", broken)
-    with pytest.raises(BatchError, match="end before they begin; the last one ended with exit status 9"):
+    with pytest.raises(
+        BatchError, match="end before they begin; the last one ended with exit status 9"
+    ):
         verify_files(FILES[:3], workers=2)
 
 
@@ -190,7 +201,9 @@ def broken(*arguments: object) -> None:
 
 
 def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each process is killed once it has sent its first finding: at its next file, or idle as files are handed out."""
+    """Each process is killed once it has sent its first finding: at its next file, or idle as files
+    are handed out.
+    """
     real, killed = Worker.receive, set[int | None]()
 
     def killing(self: Worker[Path, VerifyResult]) -> object:
@@ -206,7 +219,9 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
     assert len(killed) > 3
 
 
-def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(tmp_path: Path) -> None:
+def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(
+    tmp_path: Path,
+) -> None:
     code = (
         "from pathlib import Path; from m2bridge.batch.verifying import verify_files; "
         "from tests.unit.test_verifying import HOUR, Verification, hostile; "
@@ -235,14 +250,20 @@ def wait_for_busy(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize(
-    ("number", "processes"), [(signal.SIGINT, 2), (signal.SIGINT, 4), (signal.SIGTERM, 4), (signal.SIGKILL, 2)]
+    ("number", "processes"),
+    [(signal.SIGINT, 2), (signal.SIGINT, 4), (signal.SIGTERM, 4), (signal.SIGKILL, 2)],
 )
 def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_path: Path) -> None:
-    """Sent while workers start, when there are the two servers of multiprocessing, and while they work."""
+    """Sent while workers start, when there are the two servers of multiprocessing, and while they
+    work.
+    """
     for copy in range(30):
         shutil.copytree(FOLDER / "accepted", tmp_path / str(copy))
     process = subprocess.Popen(
-        [*MAIN_WITHOUT_END, str(tmp_path), "--workers", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [*MAIN_WITHOUT_END, str(tmp_path), "--workers", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     started: list[psutil.Process] = []
 
@@ -256,20 +277,26 @@ def test_a_signal_leaves_no_process(number: signal.Signals, processes: int, tmp_
     else:
         process.send_signal(number)
     _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert (
+        process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    )
     if number is not signal.SIGKILL:  # after which the fork server may complain of half a start
         assert "Traceback" not in said
     wait_for_end(p.pid for p in started)
 
 
 def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: Path) -> None:
-    """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19 GB."""
+    """Q and K with α rows have all the functions; with 20 000 rows their Jacobian matrix took 19
+    GB.
+    """
     small = read(FOLDER / "accepted" / "d2-dout1-a2-t2-closure.json")
     case = small.case | {"a": 20_000}
     script = question_of("attention", "closure").script(SingleLayerAttention(**case))
     assert script is not None
     text = {"text": script.body, "digest": digest(script.body)}
-    path = write(replace(small, case=case, name="d2-dout1-a20000-t2", script=text).sealed(), tmp_path)
+    path = write(
+        replace(small, case=case, name="d2-dout1-a20000-t2", script=text).sealed(), tmp_path
+    )
     (found,) = verify_files([path], Verification(memory=2**29))
     assert found.accepted, found
 
@@ -298,7 +325,9 @@ def verify(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("length", [0, 100])
-def test_no_name_of_the_folder_for_temporary_files_is_too_long(command: str, short: Path, length: int) -> None:
+def test_no_name_of_the_folder_for_temporary_files_is_too_long(
+    command: str, short: Path, length: int
+) -> None:
     (folder := short / ("x" * length)).mkdir(exist_ok=True)
     done = verify(command, folder)
     assert (done.returncode, done.stderr) == (0, "")
@@ -310,13 +339,19 @@ def test_no_folder_with_a_short_name_at_all(short: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tempfile, "tempdir", str(long))
     monkeypatch.setattr(scratch, "_SYSTEM", ("/nowhere",))
     pool._choose_folder.cache_clear()
-    with pytest.raises(BatchError, match="a temporary folder with a short name: let TMPDIR name one"):
+    with pytest.raises(
+        BatchError, match="a temporary folder with a short name: let TMPDIR name one"
+    ):
         pool.prepare()
 
 
-def test_the_folder_of_a_command_that_was_killed_is_swept_by_the_next(command: str, short: Path) -> None:
+def test_the_folder_of_a_command_that_was_killed_is_swept_by_the_next(
+    command: str, short: Path
+) -> None:
     process = subprocess.Popen(
-        [*MAIN_WITHOUT_END, SAMPLES, "--workers", "2"], env={**os.environ, "TMPDIR": str(short)}, start_new_session=True
+        [*MAIN_WITHOUT_END, SAMPLES, "--workers", "2"],
+        env={**os.environ, "TMPDIR": str(short)},
+        start_new_session=True,
     )
     wait_for(lambda: list(short.glob("*/listener*")))
     process.kill()
@@ -340,5 +375,8 @@ print(len(before), os.listdir(os.environ["TMPDIR"]) == before)
 
 def test_a_child_made_by_fork_leaves_the_folder_to_its_parent(short: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(short)}
-    assert subprocess.check_output([sys.executable, "-c", FORKING], env=environment, text=True) == "1 True\n"
+    assert (
+        subprocess.check_output([sys.executable, "-c", FORKING], env=environment, text=True)
+        == "1 True\n"
+    )
     assert list(short.iterdir()) == []

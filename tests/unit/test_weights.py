@@ -29,7 +29,13 @@ from m2bridge import DeepAttention, SingleLayerAttention, dimension, weights
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.convert.weight_files import tensors
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import (
+    ConversionError,
+    InvalidCaseError,
+    M2BridgeError,
+    MethodUnavailableError,
+    TooLargeError,
+)
 from m2bridge.families.attention import numerical_weights
 from m2bridge.families.attention.exact_weights import HeadShape, exact_ranks, integers, residues
 from m2bridge.families.attention.membership import TAKEN, exact_weights
@@ -68,7 +74,9 @@ def planted(random: Any, rows: int, columns: int, kind: Any) -> Any:
 
 
 def compare_with_flint(seed: int) -> None:
-    """The ranks of a head against those of products over QQ, with planted ranks and common directions."""
+    """The ranks of a head against those of products over QQ, with planted ranks and common
+    directions.
+    """
     random = numpy.random.default_rng(seed)
     kind = TYPES[seed % 4]
     d, a, v, d_out = (int(n) for n in random.integers(1, 7, 4))
@@ -113,7 +121,9 @@ def test_fractions_are_themselves_modulo_the_prime() -> None:
 def test_a_rounded_product_has_full_rank_and_is_not_used() -> None:
     """The planted mistake: A by floating point."""
     random = numpy.random.default_rng(2)
-    K, Q, V = (random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3)))
+    K, Q, V = (
+        random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3))
+    )
     assert weights(K=K, Q=Q, V=V).heads[0].ranks.r == 1
     head = weights(A=K.T @ Q, V=V, a=1).heads[0]
     assert (head.ranks.r, head.point, head.singular, head.regular) == (3, "outside", None, None)
@@ -122,9 +132,15 @@ def test_a_rounded_product_has_full_rank_and_is_not_used() -> None:
     assert "rounding" not in weights(A=[[1, 2], [3, 4]], V=[[1, 0]], a=1).heads[0].words()
 
 
-@pytest.mark.parametrize("case", [(d, e, a) for d, e, a in product((2, 3, 4), (1, 2, 3), (1, 2, 3, 4)) if a <= d])
-def test_singular_and_boundary_points_are_those_of_the_statements(case: tuple[int, int, int]) -> None:
-    """Of heads without an output matrix, or one that bounds no rank; against the predictions, where they apply."""
+@pytest.mark.parametrize(
+    "case", [(d, e, a) for d, e, a in product((2, 3, 4), (1, 2, 3), (1, 2, 3, 4)) if a <= d]
+)
+def test_singular_and_boundary_points_are_those_of_the_statements(
+    case: tuple[int, int, int],
+) -> None:
+    """Of heads without an output matrix, or one that bounds no rank; against the predictions, where
+    they apply.
+    """
     model = SingleLayerAttention(*case)
     named = {(s.key, s.part): s for s in REGISTRY}
     singular, boundary = named["singular-locus", ""], named["3.4", "ii"]
@@ -149,7 +165,9 @@ def coordinates(A: Any, V: Any) -> list[int]:
 
 
 def differential_rank(given: dict[str, Any]) -> int:
-    """The rank over QQ of the differential with respect to all entries of K, Q, O and V, or A and V."""
+    """The rank over QQ of the differential with respect to all entries of K, Q, O and V, or A and
+    V.
+    """
     rows = []
     for letter, array in given.items():
         for place in product(*map(range, array.shape)):
@@ -172,7 +190,8 @@ def test_regular_weights_have_a_differential_of_full_rank(seed: int) -> None:
     given["V"] = random.integers(-1, 2, (v, d))
     given |= {"O": random.integers(-1, 2, (d_out, v))} if seed % 3 else {}
     head = weights(**given).heads[0]
-    if head.is_zero and head.shape.d == 1:  # the functions are a linear space, and 0 may be a regular point
+    # the functions are a linear space, and 0 may be a regular point
+    if head.is_zero and head.shape.d == 1:
         return
     assert head.regular is (differential_rank(given) == head.shape.dimension), given
 
@@ -275,26 +294,33 @@ def test_the_boundary_distance_of_large_matrices(monkeypatch: pytest.MonkeyPatch
     """In subspaces that grow, against all eigenvalues at once."""
     random = numpy.random.default_rng(9)
     decay = numpy.exp(-numpy.arange(120) / 40)[:, None]
-    given = {"A": random.standard_normal((120, 120)), "V": random.standard_normal((120, 120)) * decay}
+    given = {
+        "A": random.standard_normal((120, 120)),
+        "V": random.standard_normal((120, 120)) * decay,
+    }
     found = []
     for large in (1000, 10):
         monkeypatch.setattr(numerical_weights, "_LARGE", large)
         found.append(weights(**given).heads[0].numerical.distance_to_boundary)
     assert found[0] == found[1]
-    lower, upper = numerical_weights.least_largest_eigenvalue(numpy.diag([1.0] * 11), numpy.diag([1.0] * 11))
+    lower, upper = numerical_weights.least_largest_eigenvalue(
+        numpy.diag([1.0] * 11), numpy.diag([1.0] * 11)
+    )
     assert lower <= 1 <= upper <= 1 + 1e-9
 
 
 def test_what_is_exact_makes_distances_exact() -> None:
-    head = weights(K=[[1, 2, 3]], Q=[[1, 0, 1]], V=[[1, 2, 3], [2, 4, 6]], O=[[1, 0], [0, 1]]).heads[0]
+    head = weights(
+        K=[[1, 2, 3]], Q=[[1, 0, 1]], V=[[1, 2, 3], [2, 4, 6]], O=[[1, 0], [0, 1]]
+    ).heads[0]
     n = head.numerical
     assert (head.ranks.r, head.ranks.s, head.ranks.m) == (1, 1, 1)
-    assert (head.point, n.distance_to_singular_locus, n.distance_to_boundary, n.principal_angles) == (
-        "singular, boundary",
-        0.0,
-        0.0,
-        [0.0],
-    )
+    assert (
+        head.point,
+        n.distance_to_singular_locus,
+        n.distance_to_boundary,
+        n.principal_angles,
+    ) == ("singular, boundary", 0.0, 0.0, [0.0])
     assert rounded(1e-12, 1e-12) is None
     assert rounded(1.23456, 1e-3) == 1.23
 
@@ -313,11 +339,14 @@ def test_scales_do_not_matter() -> None:
 @pytest.mark.filterwarnings("error")
 def test_extreme_scales() -> None:
     """A distance is right or not given; 0 stands only where it is proved."""
-    one = weights(K=[[1, 0], [0, 1e-200]], Q=[[0, 1e-200], [1, 0]], V=numpy.eye(2)).heads[0].numerical
+    one = (
+        weights(K=[[1, 0], [0, 1e-200]], Q=[[0, 1e-200], [1, 0]], V=numpy.eye(2)).heads[0].numerical
+    )
     assert one.singular_values_A == [1e-200, 1e-200]
     assert one.distances_to_lower_rank_A == [1.0, 0.707107, 0.0]
     other = weights(A=numpy.eye(3), V=numpy.diag([1e200, 1e200, 1e-200])[:2], a=3).heads[0]
-    assert other.numerical.distance_to_singular_locus == pytest.approx((2 / 3) ** 0.5, abs=1e-6)  # that of A
+    # that of A
+    assert other.numerical.distance_to_singular_locus == pytest.approx((2 / 3) ** 0.5, abs=1e-6)
     head = weights(A=numpy.eye(3), V=numpy.diag([1e200, 1e-200, 1e-200]), a=3).heads[0]
     assert (head.point, head.numerical.singular_values_V) == ("smooth", [1e200, None, None])
     assert head.numerical.distances_to_lower_rank_V == [1.0, None, None, 0.0]
@@ -331,7 +360,9 @@ def test_extreme_scales() -> None:
 
 
 def test_heads_of_a_layer_are_determined_each_alone() -> None:
-    """(V_1, V_2; A_1, A_2) and (V_1, V_1 + V_2; A_1 − A_2, A_2) are weights of one function of a layer."""
+    """(V_1, V_2; A_1, A_2) and (V_1, V_1 + V_2; A_1 − A_2, A_2) are weights of one function of a
+    layer.
+    """
     random = numpy.random.default_rng(11)
     A, V = (random.integers(-5, 6, (2, 2, 2)) for _ in range(2))
     B, W = numpy.stack([A[0] - A[1], A[1]]), numpy.stack([V[0], V[0] + V[1]])
@@ -348,12 +379,12 @@ def test_softmax() -> None:
     head = weights(K=[[1, 0]], Q=[[1, 1]], V=[[1, 2]], normalization="softmax").heads[0]
     network = DeepAttention([2, 1], 1, normalization="softmax")
     assert head.shape.dimension == dimension(network).dimension == 5
-    assert (head.singular, head.boundary, head.regular, head.numerical.distance_to_singular_locus) == (
-        None,
-        None,
-        True,
-        None,
-    )
+    assert (
+        head.singular,
+        head.boundary,
+        head.regular,
+        head.numerical.distance_to_singular_locus,
+    ) == (None, None, True, None)
     assert head.words().startswith("A and V are determined by the function (t ≥ 2)")
     mean = weights(A=[[0, 0], [0, 0]], V=[[1, 2]], normalization="softmax").heads[0]
     assert (mean.is_zero, mean.regular) == (False, True)
@@ -369,7 +400,9 @@ def test_softmax() -> None:
 def test_exact_weights() -> None:
     model = SingleLayerAttention(3, 2, 1)
     random = numpy.random.default_rng(8)
-    K, Q, V = (random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3)))
+    K, Q, V = (
+        random.standard_normal(shape).astype(numpy.float32) for shape in ((1, 3), (1, 3), (2, 3))
+    )
     (A, values), remark = exact_weights(model, {"K": K, "Q": Q, "V": V}, None)
     assert [Fraction(entry.p, entry.q) for entry in A] == [
         Fraction(float(x)) * Fraction(float(y)) for x in K[0] for y in Q[0]
@@ -381,7 +414,12 @@ def test_exact_weights() -> None:
     assert "within rounding of rank 1" in rounded_too
     decimals = [[Fraction(repr(float(entry))) for entry in row] for row in K.T @ Q]
     assert "within rounding of rank 1" in exact_weights(model, {"A": decimals, "V": V}, None)[1]
-    assert exact_weights(model, {"K": [[1, 0.5, 2]], "Q": [[0, 1, 1]], "V": [[1, 2, 3], [4, 5, 6]]}, None)[1] == TAKEN
+    assert (
+        exact_weights(
+            model, {"K": [[1, 0.5, 2]], "Q": [[0, 1, 1]], "V": [[1, 2, 3], [4, 5, 6]]}, None
+        )[1]
+        == TAKEN
+    )
     for other in (Fraction(1, 3), 2**70 + 1):  # beside a float they stay what they are
         given = {"K": [[other, 0.5, 2]], "Q": [[1, 0, 0]], "V": [[1, 2, 3], [4, 5, 6]]}
         (A, _), remark = exact_weights(model, given, None)
@@ -396,12 +434,21 @@ EXACT_MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"K": [[1], [2], [3]], "Q": [[1, 2, 3]], "V": numpy.eye(3)[:2]},
         "K is 3 × 1, Q is 1 × 3, .*; is one of them transposed",
     ),
-    "another case": ({"A": numpy.eye(2), "V": numpy.eye(2)}, r"those of \(d, d', a\) = \(2, 2, 1\), not of .*3, 2, 1"),
-    "NaN": ({"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]}, r"entry \(1, 1\) of 'A' is nan: no finite number"),
+    "another case": (
+        {"A": numpy.eye(2), "V": numpy.eye(2)},
+        r"those of \(d, d', a\) = \(2, 2, 1\), not of .*3, 2, 1",
+    ),
+    "NaN": (
+        {"A": numpy.eye(3) * numpy.nan, "V": numpy.eye(3)[:2]},
+        r"entry \(1, 1\) of 'A' is nan: no finite number",
+    ),
     "text": ({"A": [["x", 0, 0]] * 3, "V": numpy.eye(3)[:2]}, "'A' is no list of rows of numbers"),
     "A alone": ({"A": numpy.eye(3)}, "give K, Q and V, or A and V; not A"),
     "a number": ({"A": 3, "V": 2}, "A is a number, V is a number: give matrices"),
-    "ragged": ({"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2}, "'A' is no list of rows of numbers, all of one length"),
+    "ragged": (
+        {"A": [[1, 2, 3], [1], [1, 2, 3]], "V": 2},
+        "'A' is no list of rows of numbers, all of one length",
+    ),
 }
 
 
@@ -417,7 +464,9 @@ def test_evaluation_at_fractions() -> None:
     values = parametrization.evaluate([Fraction(1, 2), 1, 2, 3, Fraction(2, 3), 5])
     A, V = [[Fraction(1, 2), 1], [2, 3]], [[Fraction(2, 3), 5]]
     assert list(values) == [
-        V[0][p] * A[q][i] + (V[0][q] * A[p][i] if p < q else 0) for i, p, q in product(range(2), repeat=3) if p <= q
+        V[0][p] * A[q][i] + (V[0][q] * A[p][i] if p < q else 0)
+        for i, p, q in product(range(2), repeat=3)
+        if p <= q
     ]
     assert type(values[-1]) is int
     for wrong, said in (([0.5] * 6, "0.5 is not exact"), ([1, 2], "2 numbers for the 6 variables")):
@@ -434,7 +483,11 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
     found = weights(state).network
     assert found.regular
     assert found.lower == dimension(DeepAttention([3, 3, 3], 3)).dimension == 3 * 3 + 9 + 9 - 2
-    assert found.gauge == ("GL(3) on K and Q (2 times)", "GL(3) between layers", "R* on A and V (2 times)")
+    assert found.gauge == (
+        "GL(3) on K and Q (2 times)",
+        "GL(3) between layers",
+        "R* on A and V (2 times)",
+    )
     skip = weights(state, skip=True).network
     assert skip.regular
     assert skip.upper.value == dimension(DeepAttention([3, 3, 3], 3, skip=True)).dimension
@@ -459,7 +512,9 @@ def test_a_network_with_output_matrices() -> None:
 
 @pytest.mark.parametrize("skip", [False, True])
 def test_a_network_of_softmax(skip: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Theorem H says that small integer weights are regular, power series say so; and not the other way."""
+    """Where Theorem H says that small integer weights are regular, power series say so; and not the
+    other way.
+    """
     decided = 0
     for seed in range(8):
         random = numpy.random.default_rng(seed)
@@ -492,7 +547,9 @@ def named(template: dict[str, str], arrays: dict[str, Any]) -> dict[str, Any]:
 
 NAMES = {
     "LLaMA": {x: f"model.layers.0.self_attn.{x.lower()}_proj.weight" for x in "QKVO"},
-    "OPT": {x: f"layers.0.self_attn.{'out' if x == 'O' else x.lower()}_proj.weight" for x in "QKVO"},
+    "OPT": {
+        x: f"layers.0.self_attn.{'out' if x == 'O' else x.lower()}_proj.weight" for x in "QKVO"
+    },
     "BERT": {
         **{
             x: f"bert.encoder.layer.0.attention.self.{w}.weight"
@@ -501,10 +558,15 @@ NAMES = {
         "O": "bert.encoder.layer.0.attention.output.dense.weight",
     },
     "ViT": {
-        **{x: f"layer.0.attention.attention.{w}.weight" for x, w in zip("QKV", ("query", "key", "value"), strict=True)},
+        **{
+            x: f"layer.0.attention.attention.{w}.weight"
+            for x, w in zip("QKV", ("query", "key", "value"), strict=True)
+        },
         "O": "layer.0.attention.output.dense.weight",
     },
-    "DistilBERT": {x: f"layer.0.attention.{'out' if x == 'O' else x.lower()}_lin.weight" for x in "QKVO"},
+    "DistilBERT": {
+        x: f"layer.0.attention.{'out' if x == 'O' else x.lower()}_lin.weight" for x in "QKVO"
+    },
     "T5": {x: f"encoder.block.0.layer.0.SelfAttention.{x.lower()}.weight" for x in "QKVO"},
     "letters": {x: f"{x}_1" for x in "QKVO"},
     "diffusers": {x: f"attn1.to_{'out.0' if x == 'O' else x.lower()}.weight" for x in "QKVO"},
@@ -525,7 +587,11 @@ def test_stacked_names(attention: dict[str, Any]) -> None:
     for state in (
         {"attn.in_proj_weight": stacked, "attn.out_proj.weight": attention["O"]},
         {"blocks.0.attn.qkv.weight": stacked, "blocks.0.attn.proj.weight": attention["O"]},
-        {"h.0.attn.c_attn.weight": stacked.T, "h.0.attn.c_proj.weight": attention["O"].T, "h.0.attn.bias": stacked},
+        {
+            "h.0.attn.c_attn.weight": stacked.T,
+            "h.0.attn.c_proj.weight": attention["O"].T,
+            "h.0.attn.bias": stacked,
+        },
     ):
         found = weights(state, heads=3)
         assert found.to_json()["heads"] == expected
@@ -540,7 +606,9 @@ def test_stacked_names(attention: dict[str, Any]) -> None:
 )
 def test_an_array_belongs_to_one_layer(names: tuple[str, ...], attention: dict[str, Any]) -> None:
     """Names without an output matrix, which several conventions fit."""
-    state = {name.format(n): attention[x] for n in range(2) for name, x in zip(names, "QKV", strict=True)}
+    state = {
+        name.format(n): attention[x] for n in range(2) for name, x in zip(names, "QKV", strict=True)
+    }
     layers = usual_layers(tensors(state))
     used = [part.name for layer in layers for part in layer.parts.values()]
     assert sorted(used) == sorted(state)
@@ -549,25 +617,37 @@ def test_an_array_belongs_to_one_layer(names: tuple[str, ...], attention: dict[s
     assert found.network is not None
 
 
-def test_the_shape_says_how_q_k_and_v_are_stacked(attention: dict[str, Any], tmp_path: Path) -> None:
+def test_the_shape_says_how_q_k_and_v_are_stacked(
+    attention: dict[str, Any], tmp_path: Path
+) -> None:
     expected = weights(**{x: attention[x] for x in "QKV"}, heads=3).to_json()["heads"]
     stacked = numpy.vstack([attention[x] for x in "QKV"])
     for name in ("h.0.attn.c_attn.weight", "any"):
         for array in (stacked, stacked.T):
             assert weights({name: array}, heads=3).to_json()["heads"] == expected
-            assert weights({name: array, "x": I}, stacked=name, heads=3).to_json()["heads"] == expected
+            assert (
+                weights({name: array, "x": I}, stacked=name, heads=3).to_json()["heads"] == expected
+            )
     small = {"h.0.attn.c_attn.weight": numpy.ones((48, 144))}
-    (head, *_) = weights(small, heads=4).heads
+    head, *_ = weights(small, heads=4).heads
     assert (head.shape.d, head.shape.d_out, head.shape.a) == (48, 12, 12)
-    output = {"h.0.attn.c_attn.weight": stacked, "h.0.attn.c_proj.weight": attention["O"]}  # nanoGPT
-    assert weights(output, heads=3).to_json()["heads"] == weights(**attention, heads=3).to_json()["heads"]
+    # nanoGPT
+    output = {"h.0.attn.c_attn.weight": stacked, "h.0.attn.c_proj.weight": attention["O"]}
+    assert (
+        weights(output, heads=3).to_json()["heads"]
+        == weights(**attention, heads=3).to_json()["heads"]
+    )
     numpy.save(tmp_path / "emb.npy", numpy.ones((300, 16)))
-    with pytest.raises(InvalidCaseError, match=r"say query, key and value, or stacked; it holds 'emb' \(300 × 16\)"):
+    with pytest.raises(
+        InvalidCaseError, match=r"say query, key and value, or stacked; it holds 'emb' \(300 × 16\)"
+    ):
         weights(tmp_path / "emb.npy")
     shown = invoke("weights", tmp_path / "emb.npy")
     assert shown.return_value == 2
     assert "--stacked NAME" in shown.stderr
-    with pytest.raises(InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"):
+    with pytest.raises(
+        InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"
+    ):
         weights({"x": numpy.ones((32, 96))}, heads=3)
     with pytest.raises(InvalidCaseError, match="key: is not given beside stacked"):
         weights({"x": stacked}, stacked="x", key="x")
@@ -578,12 +658,19 @@ def test_keys_that_heads_share(attention: dict[str, Any]) -> None:
     found = weights(
         named(
             NAMES["LLaMA"],
-            few | {"Q": numpy.vstack([attention["Q"], attention["Q"][:2]]), "O": attention["O"][:, :4].repeat(2, 1)},
+            few
+            | {
+                "Q": numpy.vstack([attention["Q"], attention["Q"][:2]]),
+                "O": attention["O"][:, :4].repeat(2, 1),
+            },
         ),
         heads=4,
     )
     head = weights(
-        K=few["K"][2:4], Q=attention["Q"][4:6], V=few["V"][2:4], O=attention["O"][:, :4].repeat(2, 1)[:, 4:6]
+        K=few["K"][2:4],
+        Q=attention["Q"][4:6],
+        V=few["V"][2:4],
+        O=attention["O"][:, :4].repeat(2, 1)[:, 4:6],
     )
     own = [{**part.to_json(), "head": 1} for part in found.heads]
     assert own[2] == head.heads[0].to_json()
@@ -633,7 +720,9 @@ def test_safetensors(kind: Any, attention: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_json_and_npy(tmp_path: Path) -> None:
-    (tmp_path / "w.json").write_text('{"layers": [{"K": [[1, 0.1]], "Q": [["1/3", 1]], "V": [[2, 1]]}]}')
+    (tmp_path / "w.json").write_text(
+        '{"layers": [{"K": [[1, 0.1]], "Q": [["1/3", 1]], "V": [[2, 1]]}]}'
+    )
     (head,) = weights(tmp_path / "w.json").heads
     assert (head.ranks.r, head.numerical.kind) == (1, "exact")
     numpy.save(tmp_path / "all.npy", numpy.arange(12.0).reshape(3, 2, 2))
@@ -656,10 +745,16 @@ class FakeTensor:
         return self.array
 
 
-def test_pytorch(attention: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Loaded with weights_only=True and nothing else; files that torch.save does not write are not opened by it."""
+def test_pytorch(
+    attention: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loaded with weights_only=True and nothing else; files that torch.save does not write are not
+    opened by it.
+    """
     state = {
-        "state_dict": {name: FakeTensor(array) for name, array in named(NAMES["OPT"], attention).items()},
+        "state_dict": {
+            name: FakeTensor(array) for name, array in named(NAMES["OPT"], attention).items()
+        },
         "epoch": 3,
     }
     content: list[Any] = [state]
@@ -696,15 +791,24 @@ I = numpy.eye(3)
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "NaN": ({"K": I * numpy.nan, "Q": I, "V": I}, r"entry \(1, 1\) of 'K' is nan"),
     "infinite": ({"A": I, "V": numpy.where(I > 0, numpy.inf, 0)}, r"entry \(1, 1\) of 'V' is inf"),
-    "K transposed": ({"K": I[:, :2], "Q": I[:2], "V": I}, "K is 3 × 2, Q is 2 × 3.*is one of them transposed"),
+    "K transposed": (
+        {"K": I[:, :2], "Q": I[:2], "V": I},
+        "K is 3 × 2, Q is 2 × 3.*is one of them transposed",
+    ),
     "V transposed": ({"K": I, "Q": I, "V": I[:, :2]}, "V is 3 × 2.*is V transposed"),
     "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*square"),
     "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
-    "heads": ({"K": I, "Q": I, "V": I, "heads": 2}, "heads: Q has 3 rows, which are not those of 2 heads"),
+    "heads": (
+        {"K": I, "Q": I, "V": I, "heads": 2},
+        "heads: Q has 3 rows, which are not those of 2 heads",
+    ),
     "no rows": ({"K": I[:0], "Q": I[:0], "V": I, "heads": 2}, "Q has 0 rows"),
     "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "heads: must be at least 1"),
     "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "a: is for weights A"),
-    "tolerance": ({"A": I, "V": I, "tolerance": -1.0}, "tolerance: must be at least 0 and less than 1"),
+    "tolerance": (
+        {"A": I, "V": I, "tolerance": -1.0},
+        "tolerance: must be at least 0 and less than 1",
+    ),
     "no V": ({"K": I, "Q": I}, "give K, Q and V, or A and V; not K, Q"),
     "nothing": ({}, "give a file or a dictionary, or K, Q and V"),
     "lengths": ({"A": [[1, 2], [3]], "V": I}, "'A' is no list of rows of numbers"),
@@ -712,9 +816,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "complex": ({"A": I * 1j, "V": I}, "'A' holds complex128"),
     "a number": ({"A": 1.0, "V": I}, "give matrices"),
     "empty": ({"A": I, "V": I[:0]}, "a matrix has no entries"),
-    "normalization": ({"A": I, "V": I, "normalization": "max"}, "normalization: must be none or softmax"),
+    "normalization": (
+        {"A": I, "V": I, "normalization": "max"},
+        "normalization: must be none or softmax",
+    ),
     "unknown names": ({"source": {"x": I, "y": I}}, r"no usual names are in it.*'x' \(3 × 3\)"),
-    "missing": ({"source": {"x": I}, "query": "x", "key": "z", "value": "x"}, "key: there is no 'z'; there are 'x'"),
+    "missing": (
+        {"source": {"x": I}, "query": "x", "key": "z", "value": "x"},
+        "key: there is no 'z'; there are 'x'",
+    ),
     "one name": ({"source": {"x": I}, "query": "x"}, "key: is missing"),
     "a source": ({"source": 5}, "a file or a dictionary from names to arrays, not a int"),
 }
@@ -729,7 +839,9 @@ def test_what_is_refused(mistake: str) -> None:
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
-    def refused(name: str, content: bytes | None = None, kind: type[M2BridgeError] = ConversionError) -> str:
+    def refused(
+        name: str, content: bytes | None = None, kind: type[M2BridgeError] = ConversionError
+    ) -> str:
         path = tmp_path / name
         if content is not None:
             path.write_bytes(content)
@@ -771,7 +883,13 @@ def test_a_configuration_that_cannot_be_read_is_not_waited_for(tmp_path: Path) -
     """A test that hangs, or takes all memory, has failed."""
     file = tmp_path / "config.json"
     numpy.savez(tmp_path / "x.npz", K=I, Q=I, V=I)
-    for text in ("[" * 50_000 + "]" * 50_000, "{" * 50_000, '{"n_head": true}', '{"n_head": 3', "\udc80"):
+    for text in (
+        "[" * 50_000 + "]" * 50_000,
+        "{" * 50_000,
+        '{"n_head": true}',
+        '{"n_head": 3',
+        "\udc80",
+    ):
         file.write_bytes(text.encode("utf-8", "surrogateescape"))
         assert heads_in_configuration(tmp_path / "x.npz") is None
     for make in (os.mkfifo, partial(os.symlink, "/dev/zero"), os.mkdir):
@@ -801,17 +919,22 @@ def test_the_command(file: Path) -> None:
     assert "Numerical (float32" in shown.stdout
     content = json.loads(invoke("weights", file, "--heads", 2, "--json").stdout)
     for number, head in enumerate(content["heads"], 1):
-        assert (head["layer"], head["head"], head["rank_A"], head["rank_V"], head["dim_intersection"]) == (
-            1,
-            number,
-            3,
-            3,
-            0,
-        )
+        assert (
+            head["layer"],
+            head["head"],
+            head["rank_A"],
+            head["rank_V"],
+            head["dim_intersection"],
+        ) == (1, number, 3, 3, 0)
         assert (head["singular"], head["boundary"], head["regular"]) == (False, False, True)
         assert head["redundant"] == head["parameters"] - head["dimension"] == 19
         assert head["ranks"]["rank_A"] == "proved"
-        keys = {"singular_values_A", "singular_values_V", "distance_to_singular_locus", "distance_to_boundary"}
+        keys = {
+            "singular_values_A",
+            "singular_values_V",
+            "distance_to_singular_locus",
+            "distance_to_boundary",
+        }
         assert keys <= head["numerical"].keys()
     assert content["network"]["regular"] is True
     latex = invoke("weights", file, "--format", "latex")
@@ -830,7 +953,9 @@ def test_a_file_without_usual_names_lists_what_it_holds(tmp_path: Path) -> None:
 
 
 def unquoted(text: str) -> list[str]:
-    """The strings of a list that Macaulay2 reads, by its rules; nothing may stand between them but commas."""
+    """The strings of a list that Macaulay2 reads, by its rules; nothing may stand between them but
+    commas.
+    """
     assert text.startswith("names = {")
     assert text.endswith("}")
     found = []
@@ -845,7 +970,9 @@ def unquoted(text: str) -> list[str]:
 
 
 def test_names_of_arrays_are_no_commands(tmp_path: Path) -> None:
-    """Neither of Macaulay2, nor of a terminal: in the list of names, among what is left out, and in messages."""
+    """Neither of Macaulay2, nor of a terminal: in the list of names, among what is left out, and in
+    messages.
+    """
     found = contents(dict.fromkeys(NASTY, I))
     assert found is not None
     assert unquoted(found.to_macaulay2()) == list(NASTY)
@@ -869,7 +996,12 @@ def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.Mon
     given = {"K": [[1, 1, 2], [1, 1, 2], [2, 2, 4]], "Q": I, "V": [[1, 0, 0]]}
     found = weights(**given)
     head = found.heads[0]
-    assert (head.ranks.proved, head.singular, head.regular, head.point) == (False, None, None, "undecided")
+    assert (head.ranks.proved, head.singular, head.regular, head.point) == (
+        False,
+        None,
+        None,
+        "undecided",
+    )
     assert found.unfinished == "the ranks of 1 head are not proved"
     assert head.to_json()["ranks"]["rank_A"] == "lower bound"
 
@@ -883,11 +1015,19 @@ def artists(figure: Any) -> Iterator[tuple[str, Any]]:
 def test_the_picture(file: Path, tmp_path: Path) -> None:
     found = weights(file, heads=2)
     drawn = dict(artists(found.figure()))
-    relative = [v / h.numerical.singular_values_A[0] for h in found.heads for v in h.numerical.singular_values_A]
+    relative = [
+        v / h.numerical.singular_values_A[0]
+        for h in found.heads
+        for v in h.numerical.singular_values_A
+    ]
     assert list(drawn["singular values of A"].get_ydata()) == relative
     near = [h.numerical.distance_to_singular_locus for h in found.heads]
     assert list(drawn["distance to the singular locus"].get_ydata()) == near
-    panels = [[list(line.get_ydata()) for line in axes.lines] for axes in found.figure().axes if axes.lines]
+    panels = [
+        [list(line.get_ydata()) for line in axes.lines]
+        for axes in found.figure().axes
+        if axes.lines
+    ]
     assert len(panels) == 2
     assert not any(values in panels[1] for values in panels[0] if len(values) > 1)
     single = weights(A=I + numpy.diag([1, 2, 3]), V=I[:2])

@@ -1,4 +1,6 @@
-"""The values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``; all frozen."""
+"""The values of Macaulay2 that have no class of their own in Python, SymPy or the room ``algebra``;
+all frozen.
+"""
 
 from m2bridge.algebra.modules import (
     BettiTable as BettiTable,
@@ -30,8 +32,15 @@ from m2bridge.convert.values.collections import (
     Tally as Tally,
     VirtualTally as VirtualTally,
 )
-from m2bridge.convert.values.elements import RingElement as RingElement, RingFraction as RingFraction
-from m2bridge.convert.values.inexact import ComplexNumber as ComplexNumber, Real as Real, RealInterval as RealInterval
+from m2bridge.convert.values.elements import (
+    RingElement as RingElement,
+    RingFraction as RingFraction,
+)
+from m2bridge.convert.values.inexact import (
+    ComplexNumber as ComplexNumber,
+    Real as Real,
+    RealInterval as RealInterval,
+)
 from m2bridge.convert.values.rings import (
     Algebra as Algebra,
     ComplexField as ComplexField,

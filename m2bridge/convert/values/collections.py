@@ -1,4 +1,6 @@
-"""Symbols, options, collections of other kinds than Python's, and expressions that are held without computing them."""
+"""Symbols, options, collections of other kinds than Python's, and expressions that are held without
+computing them.
+"""
 
 import operator
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
@@ -128,7 +130,8 @@ class Net(AsCode):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value that only Macaulay2 can hold, kept there; it can be passed back to the workspace that it came from.
+    """A value that only Macaulay2 can hold, kept there; it can be passed back to the workspace that
+    it came from.
 
     Parameters
     ----------
@@ -156,7 +159,9 @@ class Reference:
 
 
 def key(value: Any) -> Hashable:
-    """Return a stand-in of a value for tables: equal for equal values of the same type; 1 and True are different."""
+    """Return a stand-in of a value for tables: equal for equal values of the same type; 1 and True
+    are different.
+    """
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(map(key, value))
     if isinstance(value, set | frozenset):
@@ -169,7 +174,8 @@ def key(value: Any) -> Hashable:
 
 
 class HashTable(Mapping[Any, Any]):
-    """A hash table with keys that a Python ``dict`` cannot have or keep apart: lists, or both 1 and True.
+    """A hash table with keys that a Python ``dict`` cannot have or keep apart: lists, or both 1 and
+    True.
 
     Parameters
     ----------
@@ -297,7 +303,11 @@ def evaluate(expression: Any) -> Any:
     if isinstance(expression, int | Fraction) and not isinstance(expression, bool):
         return Rational(expression)
     try:
-        return expression.as_expr() if isinstance(expression, PolyElement | RingElement) else expression
+        return (
+            expression.as_expr()
+            if isinstance(expression, PolyElement | RingElement)
+            else expression
+        )
     except ConversionError:  # SymPy has no such polynomials
         return expression
 

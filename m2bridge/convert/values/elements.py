@@ -31,7 +31,9 @@ class _Element(AsText, Operators):
     __slots__ = ()
     ring: Any
 
-    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+    def _computed(
+        self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False
+    ) -> Any:
         """Compute with another element of the ring, an integer or a fraction.
 
         Raises
@@ -64,14 +66,16 @@ class _Element(AsText, Operators):
 class RingElement(_Element):
     """An element of a ring whose elements are not SymPy polynomials.
 
-    Elements of one ring add, and multiply if it is commutative; in quotients, if the relations are a Gröbner basis at
-    sight. What needs Macaulay2 is a :class:`~m2bridge.ConversionError` that says so.
+    Elements of one ring add, and multiply if it is commutative; in quotients, if the relations are
+    a Gröbner basis at sight. What needs Macaulay2 is a :class:`~m2bridge.ConversionError` that says
+    so.
 
     Parameters
     ----------
     ring : Algebra, QuotientRing or GaloisField
     terms : tuple of (exponents, coefficient)
-        In Macaulay2's order; exponents of the variables of :func:`ring_variables`, coefficients in the ring below.
+        In Macaulay2's order; exponents of the variables of :func:`ring_variables`, coefficients in
+        the ring below.
 
     Examples
     --------
@@ -97,7 +101,11 @@ class RingElement(_Element):
                 return not self._computed(operator.sub, other)
             except ConversionError:  # 1/2 is in no ring over ZZ
                 return False
-        return isinstance(other, RingElement) and self.ring == other.ring and dict(self.terms) == dict(other.terms)
+        return (
+            isinstance(other, RingElement)
+            and self.ring == other.ring
+            and dict(self.terms) == dict(other.terms)
+        )
 
     def __hash__(self) -> int:
         return hash((self.ring, frozenset(self.terms)))
@@ -113,14 +121,18 @@ class RingElement(_Element):
         if not isinstance(self.ring, rings.Algebra) or self.ring.weyl or self.ring.skew:
             raise ConversionError(f"elements of {ring_text(self.ring)} are no expressions of SymPy")
         names = [Symbol(name) for name in self.ring.variables]
-        return Add(*(to_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms))
+        return Add(
+            *(to_expression(c) * prod(map(pow, names, exponents)) for exponents, c in self.terms)
+        )
 
     def __bool__(self) -> bool:
         return bool(self.terms)
 
     def __str__(self) -> str:
         names = rings.ring_variables(self.ring)
-        text = " + ".join(_term(names, exponents, coefficient) for exponents, coefficient in self.terms)
+        text = " + ".join(
+            _term(names, exponents, coefficient) for exponents, coefficient in self.terms
+        )
         return text.replace("+ -", "- ") or "0"
 
 
@@ -132,7 +144,8 @@ def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class RingFraction(_Element):
-    """An element of a field of fractions; equal ones may be written with other numerators and denominators.
+    """An element of a field of fractions; equal ones may be written with other numerators and
+    denominators.
 
     Examples
     --------
@@ -190,18 +203,26 @@ def number(ring: Any, value: int | Fraction) -> Any:
         case rings.ComplexField():
             return ComplexNumber.of(1, ring.precision) * value
         case rings.FractionField():
-            return RingFraction(ring, number(ring.ring, value.numerator), number(ring.ring, value.denominator))
+            return RingFraction(
+                ring, number(ring.ring, value.numerator), number(ring.ring, value.denominator)
+            )
     own = ring.sympy_ring if isinstance(ring, PolynomialRing | rings.Algebra) else None
     if own is not None:
         below = number(rings.coefficient_ring(ring), value)
-        return own.ground_new(own.domain(below.numerator, below.denominator) if own.domain.is_QQ else below)
+        return own.ground_new(
+            own.domain(below.numerator, below.denominator) if own.domain.is_QQ else below
+        )
     if isinstance(ring, rings.QuotientRing) and isinstance(ring.ambient, rings.IntegerRing):
         return _made(ring, {(): value.numerator * pow(value.denominator, -1, ring.relations[0])})
-    return _made(ring, {(0,) * len(rings.ring_variables(ring)): number(rings.coefficient_ring(ring), value)})
+    return _made(
+        ring, {(0,) * len(rings.ring_variables(ring)): number(rings.coefficient_ring(ring), value)}
+    )
 
 
 def _power(element: Any, exponent: int) -> Any:
-    """A power by squares, so that elements of quotients stay small; negative ones of fractions and monomials."""
+    """A power by squares, so that elements of quotients stay small; negative ones of fractions and
+    monomials.
+    """
     if exponent < 0:
         return _power(_inverse(element), -exponent)
     if exponent < 2:
@@ -215,13 +236,21 @@ def _inverse(element: Any) -> Any:
         if not element.numerator:
             raise ZeroDivisionError("division by the zero of a field of fractions")
         return RingFraction(element.ring, element.denominator, element.numerator)
-    if isinstance(element.ring, rings.Algebra) and element.ring.inverses and len(element.terms) == 1:
+    if (
+        isinstance(element.ring, rings.Algebra)
+        and element.ring.inverses
+        and len(element.terms) == 1
+    ):
         ((monomial, coefficient),) = element.terms
-        return RingElement(element.ring, ((tuple(-e for e in monomial), _unit_inverse(coefficient)),))
+        return RingElement(
+            element.ring, ((tuple(-e for e in monomial), _unit_inverse(coefficient)),)
+        )
     raise _needs_engine(element.ring, "inverses")
 
 
-def _of_fractions(operation: Callable[[Any, Any], Any], left: RingFraction, right: RingFraction) -> RingFraction:
+def _of_fractions(
+    operation: Callable[[Any, Any], Any], left: RingFraction, right: RingFraction
+) -> RingFraction:
     if operation is operator.truediv:
         return _of_fractions(operator.mul, left, _inverse(right))
     (a, b), (c, d) = ((part.numerator, part.denominator) for part in (left, right))
@@ -242,7 +271,8 @@ def _collected(terms: Iterable[Term]) -> Terms:
 def _product(ring: Any, left: Sequence[Term], right: Sequence[Term]) -> Terms:
     over = rings.ambient_ring(ring)
     commutative = not isinstance(over, rings.Algebra) or not (over.weyl or over.skew)
-    if not commutative and all(any(any(m) for m, _ in terms) for terms in (left, right)):  # constants commute
+    # constants commute
+    if not commutative and all(any(any(m) for m, _ in terms) for terms in (left, right)):
         raise _needs_engine(ring, "products")
     return _collected((tuple(map(operator.add, m, n)), a * b) for m, a in left for n, b in right)
 
@@ -252,7 +282,9 @@ def _made(ring: Any, terms: Terms) -> RingElement:
     if isinstance(ring, rings.QuotientRing) and isinstance(ring.ambient, rings.IntegerRing):
         p = ring.relations[0]
         residue = sum(terms.values()) % p
-        return RingElement(ring, (((), residue - p if 2 * residue > p else residue),) if residue else ())
+        return RingElement(
+            ring, (((), residue - p if 2 * residue > p else residue),) if residue else ()
+        )
     key = _order(rings.ambient_ring(ring))
     ordered = sorted(terms.items(), key=lambda term: key(term[0]), reverse=True)
     return RingElement(ring, tuple((m, c) for m, c in ordered if c))
@@ -273,7 +305,10 @@ def _reduced(ring: Any, terms: Terms) -> Terms:
             left[monomial] = coefficient
             continue
         rest = tuple(map(operator.sub, monomial, divisor))
-        multiple = ((tuple(map(operator.add, rest, m)), -(coefficient * c)) for m, c in rules[divisor].items())
+        multiple = (
+            (tuple(map(operator.add, rest, m)), -(coefficient * c))
+            for m, c in rules[divisor].items()
+        )
         terms = _collected(chain(terms.items(), multiple))
     return left
 
@@ -282,8 +317,9 @@ def _reduced(ring: Any, terms: Terms) -> Terms:
 def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
     """The other terms of each relation, made monic, by its leading monomial.
 
-    Relations are a Gröbner basis if they are monomials, or their leading monomials are coprime in pairs (Cox, Little,
-    O'Shea, *Ideals, Varieties, and Algorithms*, section 2.9); others, and those of other rings, need Macaulay2.
+    Relations are a Gröbner basis if they are monomials, or their leading monomials are coprime in
+    pairs (Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.9); others, and those
+    of other rings, need Macaulay2.
     """
     over = rings.ambient_ring(ring)
     if isinstance(over, rings.Algebra) and (over.inverses or over.weyl or over.skew):
@@ -294,7 +330,9 @@ def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
         lead = max(terms, key=key)
         inverse = _unit_inverse(terms.pop(lead))
         rules[lead] = {m: c * inverse for m, c in terms.items()}
-    coprime = all(not any(map(min, m, n)) for m, n in combinations(rules, 2)) and len(rules) == len(relations)
+    coprime = all(not any(map(min, m, n)) for m, n in combinations(rules, 2)) and len(rules) == len(
+        relations
+    )
     if any(rules.values()) and not coprime:
         raise _needs_engine(ring, "normal forms")
     return rules
@@ -303,7 +341,9 @@ def _rules(ring: Any) -> Mapping[tuple[int, ...], Terms]:
 def _relations(ring: Any) -> tuple[Any, ...]:
     if isinstance(ring, rings.GaloisField):
         return _relations(ring.quotient)
-    return (*ring.relations, *_relations(ring.ambient)) if isinstance(ring, rings.QuotientRing) else ()
+    return (
+        (*ring.relations, *_relations(ring.ambient)) if isinstance(ring, rings.QuotientRing) else ()
+    )
 
 
 def _terms(element: Any) -> Terms:
@@ -324,7 +364,11 @@ def _unit_inverse(unit: Any) -> Any:
 
 def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
     """A key that is larger for larger monomials."""
-    order: Any = ring.order if isinstance(ring, rings.Algebra) else rings.ORDERS[grevlex](len(ring.variables))
+    order: Any = (
+        ring.order
+        if isinstance(ring, rings.Algebra)
+        else rings.ORDERS[grevlex](len(ring.variables))
+    )
 
     def key(monomial: tuple[int, ...]) -> list[Any]:
         parts: list[Any] = []
@@ -344,4 +388,6 @@ def _order(ring: Any) -> Callable[[tuple[int, ...]], Any]:
 
 
 def _needs_engine(ring: Any, what: str) -> ConversionError:
-    return ConversionError(f'{what} in {ring_text(ring)} need Macaulay2: m2.value("x * y", x=x, y=y)')
+    return ConversionError(
+        f'{what} in {ring_text(ring)} need Macaulay2: m2.value("x * y", x=x, y=y)'
+    )

@@ -1,4 +1,6 @@
-"""Real and complex numbers of limited precision, with the arithmetic of Macaulay2, by mpmath; real intervals."""
+"""Real and complex numbers of limited precision, with the arithmetic of Macaulay2, by mpmath; real
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
 
 
-def _operator(operation: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[Any, Any], Any]:
+def _operator(
+    operation: Callable[[Any, Any], Any], swapped: bool = False
+) -> Callable[[Any, Any], Any]:
     return lambda self, other: self._computed(operation, other, swapped)
 
 
@@ -28,8 +32,8 @@ def _comparison(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
 def not_exact(what: str) -> ConversionError:
     """Return the error of a value that is not exact."""
     return ConversionError(
-        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that is meant to be "
-        "inexact as m2bridge.workspace.values.Real.of(number)"
+        f"{what}: not exact. Write fractions as fractions.Fraction or sympy.Rational; a number that"
+        " is meant to be inexact as m2bridge.workspace.values.Real.of(number)"
     )
 
 
@@ -44,7 +48,10 @@ class Operators:
     __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
     __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
     __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__, __rtruediv__ = _operator(operator.truediv), _operator(operator.truediv, swapped=True)
+    __truediv__, __rtruediv__ = (
+        _operator(operator.truediv),
+        _operator(operator.truediv, swapped=True),
+    )
     __pow__, __rpow__ = _operator(operator.pow), _operator(operator.pow, swapped=True)
 
     def __neg__(self) -> Any:
@@ -59,10 +66,12 @@ _DOUBLE = 53
 
 
 class Inexact(Operators):
-    """Numbers that are computed with as Macaulay2 does: rounded to nearest, in the lower of both precisions.
+    """Numbers that are computed with as Macaulay2 does: rounded to nearest, in the lower of both
+    precisions.
 
-    Integers and fractions take part with the precision of the other number, floats with 53 bits. With SymPy's
-    expressions these are its ``Float`` of the same precision. Zero has no sign in results, as in mpmath.
+    Integers and fractions take part with the precision of the other number, floats with 53 bits.
+    With SymPy's expressions these are its ``Float`` of the same precision. Zero has no sign in
+    results, as in mpmath.
     """
 
     __slots__ = ()
@@ -102,12 +111,18 @@ class Inexact(Operators):
     def __abs__(self) -> Any:
         return self._computed(lambda number, _: abs(number), 0)
 
-    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+    def _computed(
+        self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False
+    ) -> Any:
         if isinstance(other, Expr):
             return operation(other, sympify(self)) if swapped else operation(sympify(self), other)
         if not isinstance(other, Inexact | int | Fraction | float | complex):
             return NotImplemented
-        others = _DOUBLE if isinstance(other, float | complex) else getattr(other, "precision", self.precision)
+        others = (
+            _DOUBLE
+            if isinstance(other, float | complex)
+            else getattr(other, "precision", self.precision)
+        )
         precision = min(self.precision, others)
         with workprec(precision):
             pair = (self.to_mpmath(), _mpmath(other, precision))
@@ -122,7 +137,9 @@ def _is_binary(number: Fraction) -> bool:
 def _mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath; exactly, but for fractions, which are rounded."""
     if isinstance(number, Fraction):
-        return mp.make_mpf(libmp.from_rational(number.numerator, number.denominator, precision, "n"))
+        return mp.make_mpf(
+            libmp.from_rational(number.numerator, number.denominator, precision, "n")
+        )
     return number if isinstance(number, int) else mp.mpmathify(number)
 
 
@@ -133,10 +150,11 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real(Inexact):
-    """The mantissa times a power of two, known to so many bits; infinities and NaN have a name instead.
+    """The mantissa times a power of two, known to so many bits; infinities and NaN have a name
+    instead.
 
-    It is computed with and compared as other numbers are; results have the lower of both precisions, as in Macaulay2.
-    NaN is equal to NaN.
+    It is computed with and compared as other numbers are; results have the lower of both
+    precisions, as in Macaulay2. NaN is equal to NaN.
 
     Parameters
     ----------
@@ -189,12 +207,16 @@ class Real(Inexact):
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
         if not _is_binary(exact):
-            raise ConversionError(f"{number} is not a binary fraction: it cannot be a real number without rounding")
+            raise ConversionError(
+                f"{number} is not a binary fraction: it cannot be a real number without rounding"
+            )
         return cls(exact.numerator, 1 - exact.denominator.bit_length(), precision)
 
     @property
     def exact(self) -> Fraction:
-        """The number as a fraction; infinities, NaN and −0 have none (ConversionError), except that −0 is 0."""
+        """The number as a fraction; infinities, NaN and −0 have none (ConversionError), except that
+        −0 is 0.
+        """
         if self.special in ("", "-0"):
             return self.mantissa * Fraction(2) ** self.exponent
         raise ConversionError(f"{self.special} is not a fraction")
@@ -208,9 +230,18 @@ class Real(Inexact):
     def _sympy_(self) -> Any:
         return Float(self.to_mpmath(), precision=self.precision)
 
-    def _computed(self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
-        """Fractions are not rounded before, as in Macaulay2, where this does not take large integers."""
-        if not isinstance(other, Fraction) or self.special or operation is operator.pow or abs(self.exponent) > _EXACT:
+    def _computed(
+        self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False
+    ) -> Any:
+        """Fractions are not rounded before, as in Macaulay2, where this does not take large
+        integers.
+        """
+        if (
+            not isinstance(other, Fraction)
+            or self.special
+            or operation is operator.pow
+            or abs(self.exponent) > _EXACT
+        ):
             return Inexact._computed(self, operation, other, swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         rounded = libmp.from_rational(exact.numerator, exact.denominator, self.precision, "n")
@@ -242,7 +273,9 @@ class Real(Inexact):
     def __repr__(self) -> str:
         """The call that makes it."""
         if self.precision == 53 and Real.of(number := float(self)) == self:
-            return f"Real.of({number!r})" if math.isfinite(number) else f"Real.of(float('{number}'))"
+            return (
+                f"Real.of({number!r})" if math.isfinite(number) else f"Real.of(float('{number}'))"
+            )
         special = f", special={self.special!r}" if self.special else ""
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
@@ -280,10 +313,13 @@ class ComplexNumber(Inexact):
 
     def __repr__(self) -> str:
         """The call that makes it."""
-        if self.real.precision == self.imaginary.precision == 53 and not (self.real.special or self.imaginary.special):
+        if self.real.precision == self.imaginary.precision == 53 and not (
+            self.real.special or self.imaginary.special
+        ):
             number = complex(self)
             if ComplexNumber.of(number) == self:
-                negated = number.real == 0 > number.imag  # Python reads -1j as −(0 + 1j), whose real part is −0
+                # Python reads -1j as −(0 + 1j), whose real part is −0
+                negated = number.real == 0 > number.imag
                 return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
 

@@ -73,7 +73,8 @@ ORDERS: dict[Any, Callable[[int], Order]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Algebra(AsText):
-    """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior algebras.
+    """A polynomial ring with all that Macaulay2 can say of it; also Weyl algebras and exterior
+    algebras.
 
     Parameters
     ----------
@@ -92,7 +93,8 @@ class Algebra(AsText):
     rank : int
         Length of a degree.
     joined : bool
-        Whether degrees of the coefficients are part of degrees; what ``toField`` makes has none, and no variables.
+        Whether degrees of the coefficients are part of degrees; what ``toField`` makes has none,
+        and no variables.
 
     Examples
     --------
@@ -119,17 +121,27 @@ class Algebra(AsText):
         if not self.degrees:
             object.__setattr__(self, "degrees", ((1,),) * n)
         if not self.order and n:
-            object.__setattr__(self, "order", (("GRevLex", tuple(degree[0] for degree in self.degrees)),))
+            object.__setattr__(
+                self, "order", (("GRevLex", tuple(degree[0] for degree in self.degrees)),)
+            )
 
     @property
     def sympy_ring(self) -> PolyRing | None:
-        """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three orders."""
+        """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three
+        orders.
+        """
         n = len(self.variables)
         orders = {order(n): own for own, order in ORDERS.items()}
         plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
             self.inverses or self.weyl or self.skew
         )
-        if not plain or self.degrees != ((1,),) * n or self.rank != 1 or not n or self.order not in orders:
+        if (
+            not plain
+            or self.degrees != ((1,),) * n
+            or self.rank != 1
+            or not n
+            or self.order not in orders
+        ):
             return None
         domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
         return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
@@ -139,15 +151,24 @@ class Algebra(AsText):
             return f"toField({ring_text(self.coefficients)})"
         name = self.variables.__getitem__
         usual = (("GRevLex", tuple(d[0] for d in self.degrees if d)),)
-        order = ", ".join(f"{k} => {v}" for k, v in self.order) if self.variables and self.order != usual else ""
+        order = (
+            ", ".join(f"{k} => {v}" for k, v in self.order)
+            if self.variables and self.order != usual
+            else ""
+        )
         options = {
             "Degrees": str(self.degrees) if self.degrees != ((1,),) * len(self.variables) else "",
             "MonomialOrder": order and f"({order})",
             "Inverses": "true" if self.inverses else "",
-            "WeylAlgebra": self.weyl and f"({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})",
+            "WeylAlgebra": (
+                self.weyl and f"({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})"
+            ),
             "SkewCommutative": self.skew and f"({', '.join(map(name, self.skew))})",
         }
-        parts = (*self.variables, *(f"{option} => {value}" for option, value in options.items() if value))
+        parts = (
+            *self.variables,
+            *(f"{option} => {value}" for option, value in options.items() if value),
+        )
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
@@ -185,8 +206,9 @@ class GaloisField(AsText):
     ----------
     quotient : QuotientRing
     primitive : RingElement or other element of it
-        What Macaulay2 calls the primitive element. Its powers are all others but zero, except that Macaulay2 also says
-        so of the generator of a quotient that was given to ``GF``, whether it is true or not.
+        What Macaulay2 calls the primitive element. Its powers are all others but zero, except that
+        Macaulay2 also says so of the generator of a quotient that was given to ``GF``, whether it
+        is true or not.
 
     Examples
     --------
@@ -260,7 +282,9 @@ def coefficient_ring(ring: Any) -> Any:
 
 
 def ring_variables(ring: Any) -> tuple[str, ...]:
-    """Return the names of the variables of a ring of polynomials, a quotient of one, or a finite field."""
+    """Return the names of the variables of a ring of polynomials, a quotient of one, or a finite
+    field.
+    """
     return tuple(getattr(ambient_ring(ring), "variables", ()))
 
 
@@ -274,7 +298,9 @@ def ring_of_sympy(value: PolyRing) -> Algebra:
     """
     names = tuple(str(symbol) for symbol in value.symbols)
     if value.order not in ORDERS:
-        raise ConversionError(f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex")
+        raise ConversionError(
+            f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex"
+        )
     return Algebra(ring_of_domain(value.domain), names, order=ORDERS[value.order](len(names)))
 
 

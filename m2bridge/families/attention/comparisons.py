@@ -1,4 +1,5 @@
-"""Predictions of numbers by degree, held against one closure: its Hilbert function, and its generators.
+"""Predictions of numbers by degree, held against one closure: its Hilbert function, and its
+generators.
 
 The closure is computed without its core, from which the generators for all sizes come.
 """
@@ -12,7 +13,11 @@ from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import degree_summary
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
-from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function, predicted_series
+from m2bridge.families.attention.completeness import (
+    no_prediction,
+    predicted_hilbert_function,
+    predicted_series,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.questions import REACHABLE_COORDINATES, degree_for
 from m2bridge.families.attention.representations import representations
@@ -40,7 +45,8 @@ class ComparisonVerdict:
     name : {"hilbert", "generators", "generated"}
     decision : Decision
     reason : str
-        Up to which degree numbers were compared, or for all; where they differ; which hypothesis fails.
+        Up to which degree numbers were compared, or for all; where they differ; which hypothesis
+        fails.
     for_all_sizes : Words, optional
         The statement about many sizes at once, if it is not about one case.
     """
@@ -59,7 +65,12 @@ class ComparisonVerdict:
         """Return the statement, the verdict and its reason."""
         stated = self.stated
         words = {"part": stated.part, "text": stated.text, "source": stated.source}
-        return {"statement": self.name, **words, "verdict": str(self.decision), "reason": self.reason}
+        return {
+            "statement": self.name,
+            **words,
+            "verdict": str(self.decision),
+            "reason": self.reason,
+        }
 
     def to_finding(self) -> Finding:
         """Return the verdict for people."""
@@ -98,18 +109,38 @@ class Comparison(VerdictsResult):
         """A table of numbers, and the verdicts."""
         blocks: list[Block] = []
         if self.computed or self.predicted:
-            computed, predicted = (dict(_by_degree(numbers)) for numbers in (self.computed, self.predicted))
-            rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in sorted({*computed, *predicted})]
-            blocks.append(Facts([("computed in", duration(self.seconds)), ("not finished", self.unfinished or None)]))
+            computed, predicted = (
+                dict(_by_degree(numbers)) for numbers in (self.computed, self.predicted)
+            )
+            rows = [
+                (n, computed.get(n, 0), predicted.get(n, 0))
+                for n in sorted({*computed, *predicted})
+            ]
+            blocks.append(
+                Facts(
+                    [
+                        ("computed in", duration(self.seconds)),
+                        ("not finished", self.unfinished or None),
+                    ]
+                )
+            )
             blocks.append(Table(("degree", "computed", "predicted"), rows[:SHOWN]))
         findings = [verdict.to_finding() for verdict in self.verdicts]
-        title = f"{self.title} of the Zariski closure, lightning self-attention, {self.model}, over QQ"
-        values = ", ".join(map(str, self.computed[:SHOWN])) if isinstance(self.computed, tuple) else ""
-        return Sheet(title, [*blocks, Findings(findings)], [rf"H = ({values}, \dots)"] if values else [])
+        title = (
+            f"{self.title} of the Zariski closure, lightning self-attention, {self.model}, over QQ"
+        )
+        values = (
+            ", ".join(map(str, self.computed[:SHOWN])) if isinstance(self.computed, tuple) else ""
+        )
+        return Sheet(
+            title, [*blocks, Findings(findings)], [rf"H = ({values}, \dots)"] if values else []
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The verdicts and the numbers."""
-        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
+        return result_json(
+            self.model.to_json(), "QQ", self.engine_version or None, self.seconds
+        ) | {
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "computed": _json(self.computed),
             "predicted": _json(self.predicted),
@@ -130,7 +161,11 @@ def _macaulay2(numbers: Numbers) -> str:
 
 
 def _json(numbers: Numbers) -> Any:
-    return list(numbers) if isinstance(numbers, tuple) else {str(n): value for n, value in numbers.items()}
+    return (
+        list(numbers)
+        if isinstance(numbers, tuple)
+        else {str(n): value for n, value in numbers.items()}
+    )
 
 
 def _by_degree(numbers: Numbers) -> Iterable[tuple[int, int]]:
@@ -154,11 +189,12 @@ def generator_check(
     names: Sequence[str] = GENERATOR_STATEMENTS,
     **options: Unpack[RunOptions],
 ) -> Comparison:
-    """Compare the generators by the core of a model with those of its closure, by elimination or up to a degree.
+    """Compare the generators by the core of a model with those of its closure, by elimination or up
+    to a degree.
 
-    With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are computed in weight
-    spaces, up to a degree. Neither knows the core. ``predict`` gives the numbers by the core, and ``names`` says which
-    of the two statements are asked for.
+    With at most 24 coordinates Macaulay2 eliminates, which gives all generators; else they are
+    computed in weight spaces, up to a degree. Neither knows the core. ``predict`` gives the numbers
+    by the core, and ``names`` says which of the two statements are asked for.
 
     Raises
     ------
@@ -168,7 +204,10 @@ def generator_check(
     if reason := several_tokens(model):
         verdicts = _alike(names, Decision.NOT_APPLICABLE, reason)
         return Comparison("Generators", model, verdicts, {}, {}, {"computed_up_to_degree": 0})
-    chosen, small = model.in_coordinates("reduced"), model.independent_count <= REACHABLE_COORDINATES
+    chosen, small = (
+        model.in_coordinates("reduced"),
+        model.independent_count <= REACHABLE_COORDINATES,
+    )
     last = None if small else degree_for(model)
     variety = closure(chosen, strategy="elimination" if small else "multigraded", max_degree=last)
     computed, late = variety.generator_degrees or {}, variety.unfinished
@@ -185,7 +224,9 @@ def generator_check(
         late = str(limit)
         verdicts = _alike(names, Decision.UNDECIDED, late)
     how = variety.engine_version, clock().seconds, late
-    return Comparison("Generators", model, verdicts, computed, predicted, {"computed_up_to_degree": last}, *how)
+    return Comparison(
+        "Generators", model, verdicts, computed, predicted, {"computed_up_to_degree": last}, *how
+    )
 
 
 def _alike(names: Sequence[str], decision: Decision, reason: str) -> tuple[ComparisonVerdict, ...]:
@@ -193,21 +234,32 @@ def _alike(names: Sequence[str], decision: Decision, reason: str) -> tuple[Compa
     return tuple(ComparisonVerdict(name, decision, reason) for name in names)
 
 
-def _verdicts(computed: dict[int, int], predicted: dict[int, int], last: int | None) -> tuple[ComparisonVerdict, ...]:
+def _verdicts(
+    computed: dict[int, int], predicted: dict[int, int], last: int | None
+) -> tuple[ComparisonVerdict, ...]:
     """The verdicts on numbers up to a degree; for ``None`` on all."""
-    where = "in all degrees" if last is None else f"in degrees ≤ {last}; higher ones are not computed without the core"
+    where = (
+        "in all degrees"
+        if last is None
+        else f"in degrees ≤ {last}; higher ones are not computed without the core"
+    )
     otherwise = Decision.CONFIRMED if last is None else Decision.UNDECIDED
     seen = [n for n in sorted({*computed, *predicted}) if last is None or n <= last]
     wrong = [n for n in seen if computed.get(n, 0) != predicted.get(n, 0)]
     numbers = f"{degree_summary(computed)}, as predicted {where}"
     if wrong:
-        numbers = f"{computed.get(wrong[0], 0)} in degree {wrong[0]}, and {predicted.get(wrong[0], 0)} are predicted"
+        numbers = (
+            f"{computed.get(wrong[0], 0)} in degree {wrong[0]}, and {predicted.get(wrong[0], 0)}"
+            " are predicted"
+        )
     expected = [n for n in seen if predicted.get(n, 0)]
     found = [n for n in seen if computed.get(n, 0)]
     degrees = f"by the core {_degrees(expected)}; computed: {_degrees(found)}, {where}"
     return (
         ComparisonVerdict("generators", Decision.REFUTED if wrong else otherwise, numbers),
-        ComparisonVerdict("generated", Decision.REFUTED if found != expected else otherwise, degrees),
+        ComparisonVerdict(
+            "generated", Decision.REFUTED if found != expected else otherwise, degrees
+        ),
     )
 
 
@@ -219,7 +271,8 @@ def _degrees(degrees: Sequence[int]) -> str:
 
 @computation
 def hilbert_check(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> Comparison:
-    """Compare the predicted Hilbert function with that of the ideal that :func:`m2bridge.maps.closure.closure` finds.
+    """Compare the predicted Hilbert function with that of the ideal that
+    :func:`m2bridge.maps.closure.closure` finds.
 
     Raises
     ------
@@ -249,19 +302,32 @@ def _values(variety: Closure) -> tuple[int, ...]:
 
 
 def _decided(
-    model: SingleLayerAttention, variety: Closure, values: tuple[int, ...], predicted: tuple[int, ...]
+    model: SingleLayerAttention,
+    variety: Closure,
+    values: tuple[int, ...],
+    predicted: tuple[int, ...],
 ) -> tuple[Decision, str]:
     if not values:
         return Decision.UNDECIDED, f"no value was proved; {variety.unfinished}".rstrip("; ")
-    wrong = [n for n, (value, expected) in enumerate(zip(values, predicted, strict=True)) if value != expected]
+    wrong = [
+        n
+        for n, (value, expected) in enumerate(zip(values, predicted, strict=True))
+        if value != expected
+    ]
     if wrong:
         n = wrong[0]
         return Decision.REFUTED, f"H({n}) is {values[n]}, and {predicted[n]} is predicted"
     series = variety.hilbert_series
     if series is None:
         last = len(values) - 1
-        text = f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is not decided"
+        text = (
+            f"H(0), …, H({last}) are as predicted; the statement is about all n, and n > {last} is"
+            " not decided"
+        )
         return Decision.UNDECIDED, "; ".join(filter(None, (text, variety.unfinished)))
     if series == predicted_series(model, series.dimension):
-        return Decision.CONFIRMED, "in this case for all n: the Hilbert series is proved, and is the predicted one"
+        return (
+            Decision.CONFIRMED,
+            "in this case for all n: the Hilbert series is proved, and is the predicted one",
+        )
     return Decision.REFUTED, "the Hilbert series, which is proved, is another one"

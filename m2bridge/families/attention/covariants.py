@@ -1,10 +1,12 @@
-"""Covariants of products of linear forms: products of determinants, with their exact values at points.
+"""Covariants of products of linear forms: products of determinants, with their exact values at
+points.
 
-The boxes of λ are given to n factors of W = X ⊗ H ⊗ S²Y, so are those of μ, and the boxes of ν to the 2n factors of
-Y. The product T of the determinants of the columns, of the first r coordinates for a column of length r, is a highest
-weight functional on W^{⊗n}, and these span all of them. On products of c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is
-a sum over a permutation for each column of λ and μ, and over the orders of the two factors of Y; each term is a product
-of determinants of the columns of ν, which are in tables.
+The boxes of λ are given to n factors of W = X ⊗ H ⊗ S²Y, so are those of μ, and the boxes of ν to
+the 2n factors of Y. The product T of the determinants of the columns, of the first r coordinates
+for a column of length r, is a highest weight functional on W^{⊗n}, and these span all of them. On
+products of c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is a sum over a permutation for each
+column of λ and μ, and over the orders of the two factors of Y; each term is a product of
+determinants of the columns of ν, which are in tables.
 """
 
 from __future__ import annotations
@@ -72,14 +74,18 @@ class Points:
 
     @cached_property
     def tables(self) -> list[Any]:
-        """The determinants, for each r, of the first r coordinates of any r vectors: an index for each, then points."""
+        """The determinants, for each r, of the first r coordinates of any r vectors: an index for
+        each, then points.
+        """
         number, count = self.vectors.shape[:2]
         tables = [numpy.ones((1, count), dtype=numpy.int64)]
         for r in range(1, self.variables + 1):
             total = numpy.zeros((number**r, count), dtype=numpy.int64)
             lower = tables[-1].reshape((number,) * (r - 1) + (count,))
             for place in range(r):  # Laplace's rule for the last coordinate
-                last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * (r - 1 - place) + (count,))
+                last = self.vectors[:, :, r - 1].reshape(
+                    (number,) + (1,) * (r - 1 - place) + (count,)
+                )
                 term = numpy.expand_dims(lower, place) * last
                 total += (-1) ** (r - 1 - place) * term.reshape(total.shape)
             tables.append(total)
@@ -104,7 +110,8 @@ class Covariant:
     ----------
     shapes : Shapes
     places : tuple of sequences of int
-        The factors of the boxes of λ, μ, ν, column by column; the factor s of W has the factors 2s and 2s + 1 of Y.
+        The factors of the boxes of λ, μ, ν, column by column; the factor s of W has the factors 2s
+        and 2s + 1 of Y.
     """
 
     shapes: Shapes
@@ -112,7 +119,8 @@ class Covariant:
 
     @classmethod
     def random(cls, shapes: Shapes, random: Random) -> Covariant | None:
-        """One that is not zero at first sight: the two factors of Y of no factor of W are in the same column.
+        """One that is not zero at first sight: the two factors of Y of no factor of W are in the
+        same column.
 
         ``None`` if none was seen.
         """
@@ -122,15 +130,21 @@ class Covariant:
         for _ in range(TRIES):
             places = tuple(random.sample(range(size), size) for size in (n, n, 2 * n))
             column = dict(zip(places[2], owner, strict=True))
-            if all(column[2 * s] != column[2 * s + 1] or tall[column[2 * s]] == 1 for s in range(n)):
+            if all(
+                column[2 * s] != column[2 * s + 1] or tall[column[2 * s]] == 1 for s in range(n)
+            ):
                 return cls(shapes, (places[0], places[1], places[2]))
         return None
 
     @property
     def brackets(self) -> str:
-        """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors; columns of length 1 are left out."""
+        """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors; columns of length 1
+        are left out.
+        """
         found = []
-        for space, shape, places, sides in zip("XHY", self.shapes, self.places, (1, 1, 2), strict=True):
+        for space, shape, places, sides in zip(
+            "XHY", self.shapes, self.places, (1, 1, 2), strict=True
+        ):
             factors = iter(place // sides + 1 for place in places)
             for column in ([next(factors) for _ in range(length)] for length in columns(shape)):
                 found += [f"[{''.join(map(str, column))}]_{space}"] if len(column) > 1 else []
@@ -143,7 +157,9 @@ class Covariant:
 
     @cached_property
     def symmetric_factors(self) -> int:
-        """The factors of W that have both factors of Y in columns of length 1: their orders are not summed over."""
+        """The factors of W that have both factors of Y in columns of length 1: their orders are not
+        summed over.
+        """
         return self.degree - (len(self._orders).bit_length() - 1)
 
     @cached_property
@@ -155,9 +171,16 @@ class Covariant:
 
     @cached_property
     def _orders(self) -> Any:
-        """The orders of the two factors of Y in each factor of W; one of them where both are in columns of length 1."""
-        lengths = dict(zip(self.places[2], (r for r in columns(self.shapes[2]) for _ in range(r)), strict=True))
-        choices = [(0, 1) if max(lengths[2 * s], lengths[2 * s + 1]) > 1 else (0,) for s in range(self.degree)]
+        """The orders of the two factors of Y in each factor of W; one of them where both are in
+        columns of length 1.
+        """
+        lengths = dict(
+            zip(self.places[2], (r for r in columns(self.shapes[2]) for _ in range(r)), strict=True)
+        )
+        choices = [
+            (0, 1) if max(lengths[2 * s], lengths[2 * s + 1]) > 1 else (0,)
+            for s in range(self.degree)
+        ]
         return numpy.array(list(product(*choices)))
 
     def values(self, points: Points, factors: Sequence[int] = (), *, symmetric: bool = True) -> Any:
@@ -175,12 +198,19 @@ class Covariant:
             If there are too many terms, or the value could leave the range of machine integers.
         """
         orders, terms = self._orders if symmetric else self._orders[:1], len(self._terms[-1])
-        bound = terms * len(orders) * prod(points.bounds[r] for r in columns(self.shapes[2])) * points.largest_scalar**2
+        bound = (
+            terms
+            * len(orders)
+            * prod(points.bounds[r] for r in columns(self.shapes[2]))
+            * points.largest_scalar**2
+        )
         if bound >= SMALL or terms * len(orders) * points.vectors.shape[1] > MOST_TERMS * 64:
             raise TooLargeError(f"a covariant of degree {self.degree} has too many terms")
         check()
         total = 0
-        for part in range(0, terms, step := max(1, MOST_TERMS // (len(orders) * points.vectors.shape[1]))):
+        for part in range(
+            0, terms, step := max(1, MOST_TERMS // (len(orders) * points.vectors.shape[1]))
+        ):
             total = total + self._sum(slice(part, part + step), orders, points, factors)
         return total
 
@@ -204,7 +234,9 @@ class Covariant:
 
 
 def words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
-    """The indices of the factors in the product of the determinants of the columns of a shape, with signs."""
+    """The indices of the factors in the product of the determinants of the columns of a shape, with
+    signs.
+    """
     found, signs = [], []
     for chosen in product(*(signed_permutations(length) for length in columns(shape))):
         word = dict(zip(places, (index for order, _ in chosen for index in order), strict=True))

@@ -1,12 +1,12 @@
 """Weights exactly: floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded.
 
-The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime is a lower bound,
-and is the rank where it attains the number of rows or columns, as it does for almost all weights. Where it does not,
-ranks are computed over QQ.
+The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime
+is a lower bound, and is the rank where it attains the number of rows or columns, as it does for
+almost all weights. Where it does not, ranks are computed over QQ.
 
-With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} × {rk V ≤ β}, where
-α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for which β = min(d, d'). The lemmas hold
-for it with the same proofs, which are in ``docs/weights.md``.
+With an output matrix the values are OV, of rank at most v: functions are then those of {rk A ≤ α} ×
+{rk V ≤ β}, where α = min(a, d) and β = min(v, d, d'), a smaller variety than that of the paper, for
+which β = min(d, d'). The lemmas hold for it with the same proofs, which are in ``docs/weights.md``.
 """
 
 from __future__ import annotations
@@ -44,9 +44,13 @@ def residues(array: Any) -> flint.nmod_mat:
     check(2e-7 * array.size)
     if array.dtype == object:
         try:
-            entries = [x.numerator * pow(x.denominator, -1, LARGE_PRIME) % LARGE_PRIME for x in array.flat]
+            entries = [
+                x.numerator * pow(x.denominator, -1, LARGE_PRIME) % LARGE_PRIME for x in array.flat
+            ]
         except ValueError:
-            raise InvalidCaseError("weights", f"a denominator is divisible by {LARGE_PRIME}") from None
+            raise InvalidCaseError(
+                "weights", f"a denominator is divisible by {LARGE_PRIME}"
+            ) from None
     else:
         whole, exponent = _dyadic(array)
         shifted = whole % LARGE_PRIME << exponent % 31  # 2^31 is 1 modulo the prime 2^31 − 1
@@ -60,7 +64,9 @@ def integers(array: Any) -> flint.fmpz_mat:
         return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
     whole, exponent = (part.ravel().tolist() for part in _dyadic(array))
     least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
-    return flint.fmpz_mat(*array.shape, [w << e - least if w else 0 for w, e in zip(whole, exponent, strict=True)])
+    return flint.fmpz_mat(
+        *array.shape, [w << e - least if w else 0 for w, e in zip(whole, exponent, strict=True)]
+    )
 
 
 def _dyadic(array: Any) -> tuple[Any, Any]:
@@ -70,13 +76,17 @@ def _dyadic(array: Any) -> tuple[Any, Any]:
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Aᵀ = QᵀK and V (or OV) as lists of factors; their rows span the column space of A and the row space of V."""
+    """Aᵀ = QᵀK and V (or OV) as lists of factors; their rows span the column space of A and the row
+    space of V.
+    """
     attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
     return attention, [matrices[letter] for letter in "OV" if letter in matrices]
 
 
 def exact_rank(array: Any) -> int | None:
-    """The rank of an array; modulo the prime where that is full, by few columns where these suffice."""
+    """The rank of an array; modulo the prime where that is full, by few columns where these
+    suffice.
+    """
     wide = array if array.shape[0] <= array.shape[1] else array.T
     for columns in (wide.shape[0] + _SPARE, wide.shape[1]):
         if int(residues(wide[:, :columns]).rank()) == wide.shape[0]:
@@ -118,7 +128,9 @@ class HeadShape:
 
     @classmethod
     def of(cls, matrices: Mapping[str, Any], a: int | None, softmax: bool) -> HeadShape:
-        """The ranks of K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A is given."""
+        """The ranks of K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A
+        is given.
+        """
         V, O = matrices["V"], matrices.get("O")
         d_out, v = (V.shape[0], None) if O is None else (O.shape[0], V.shape[0])
         own = matrices["K"].shape[0] if "K" in matrices else (a or V.shape[1])
@@ -143,7 +155,9 @@ class HeadShape:
     def parameters(self) -> int:
         """The number of entries of K and Q (or A) and of V (and O)."""
         attention = 2 * self.a * self.d if self.factored or self.a < self.d else self.d**2
-        return attention + (self.d_out * self.d if self.v is None else self.v * (self.d + self.d_out))
+        return attention + (
+            self.d_out * self.d if self.v is None else self.v * (self.d + self.d_out)
+        )
 
     @property
     def dimension(self) -> int:
@@ -152,22 +166,33 @@ class HeadShape:
         return matrices_of_rank(self.d, self.alpha) + values - (not self.softmax)
 
     def redundant(self) -> list[tuple[str, int]]:
-        """The directions of generic weights in which the function does not change, by name, with their numbers."""
+        """The directions of generic weights in which the function does not change, by name, with
+        their numbers.
+        """
         found = []
         if self.factored or self.a < self.d:
             square = (f"GL({self.a}) on K and Q", self.a**2)
-            found.append(square if self.a <= self.d else ("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
+            found.append(
+                square
+                if self.a <= self.d
+                else ("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2)
+            )
         if self.v is not None:
-            same = ("O and V with the same OV", self.v * (self.d + self.d_out) - self.d * self.d_out)
+            same = (
+                "O and V with the same OV",
+                self.v * (self.d + self.d_out) - self.d * self.d_out,
+            )
             found.append((f"GL({self.v}) on O and V", self.v**2) if self.v <= self.most_V else same)
         return found + ([] if self.softmax else [("rescaling of A against V", 1)])
 
     def is_singular(self, r: int, s: int, m: int) -> bool:
-        """Whether a function of lightning attention in this orbit is a singular point of the Zariski closure.
+        """Whether a function of lightning attention in this orbit is a singular point of the
+        Zariski closure.
 
-        Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly if its fibre is one
-        reduced point, where the source is smooth. For α = β = 1 the closure is the cone over a Segre product of
-        projective spaces and the quadrics of rank at most 2, which are singular at rank 1 if d ≥ 3.
+        Where α > 1 or β > 1 the parametrization is finite and birational: a point is smooth exactly
+        if its fibre is one reduced point, where the source is smooth. For α = β = 1 the closure is
+        the cone over a Segre product of projective spaces and the quadrics of rank at most 2, which
+        are singular at rank 1 if d ≥ 3.
         """
         d = self.d
         if d == 1:
@@ -186,9 +211,10 @@ class HeadShape:
 class Ranks(NamedTuple):
     """The numbers that name the orbit of a head, and how they are known.
 
-    ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of A with the row
-    space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where they are not proved, and r and s are
-    lower bounds. ``each`` has the ranks of the given matrices; ``None`` for those that are not known.
+    ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of
+    A with the row space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where
+    they are not proved, and r and s are lower bounds. ``each`` has the ranks of the given matrices;
+    ``None`` for those that are not known.
     """
 
     r: int
@@ -210,17 +236,29 @@ class Ranks(NamedTuple):
 
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     """The ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
-    d, each = matrices["V"].shape[1], {letter: exact_rank(array) for letter, array in matrices.items()}
+    d, each = (
+        matrices["V"].shape[1],
+        {letter: exact_rank(array) for letter, array in matrices.items()},
+    )
     # A left factor that is one-to-one changes no span of rows.
-    alone = [len(span) == 2 and each[x] == span[0].shape[1] for x, span in zip("QO", factors(matrices), strict=True)]
+    alone = [
+        len(span) == 2 and each[x] == span[0].shape[1]
+        for x, span in zip("QO", factors(matrices), strict=True)
+    ]
     spans = [span[one:] for one, span in zip(alone, factors(matrices), strict=True)]
     most = [min(n for factor in span for n in factor.shape) for span in spans]
 
-    def three(convert: Callable[[Any], Any], columns: int, rank: Callable[[Any], int | None]) -> tuple[Any, ...]:
+    def three(
+        convert: Callable[[Any], Any], columns: int, rank: Callable[[Any], int | None]
+    ) -> tuple[Any, ...]:
         """The ranks of both matrices, and of one on top of the other."""
         L, U = (reduce(mul, map(convert, (*left, right[:, :columns]))) for *left, right in spans)
         stacked = (L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries())
-        both = flint.fmpz_mat(*stacked) if isinstance(L, flint.fmpz_mat) else flint.nmod_mat(*stacked, LARGE_PRIME)
+        both = (
+            flint.fmpz_mat(*stacked)
+            if isinstance(L, flint.fmpz_mat)
+            else flint.nmod_mat(*stacked, LARGE_PRIME)
+        )
         return rank(L), rank(U), rank(both)
 
     for columns in (min(d, sum(most)) + _SPARE, d):

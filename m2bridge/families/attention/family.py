@@ -1,6 +1,8 @@
-"""Single-layer lightning self-attention as a family, and the computations about it alone that commands call.
+"""Single-layer lightning self-attention as a family, and the computations about it alone that
+commands call.
 
-What needs SymPy is imported inside methods, and held against signals and the clock where a command may end meanwhile.
+What needs SymPy is imported inside methods, and held against signals and the clock where a command
+may end meanwhile.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ class Attention(Family[SingleLayerAttention]):
         number = "([1-9][0-9]{0,8})"
         match = re.fullmatch(f"d{number}-dout{number}-a{number}-t{number}", key, re.ASCII)
         if match is None:
-            raise InvalidCaseError("key", f"'{key}' does not name an attention model: write d3-dout2-a2-t2")
+            raise InvalidCaseError(
+                "key", f"'{key}' does not name an attention model: write d3-dout2-a2-t2"
+            )
         return SingleLayerAttention(*map(int, match.groups()))
 
     def statements(self) -> tuple[Statement, ...]:
@@ -71,7 +75,9 @@ class Attention(Family[SingleLayerAttention]):
         return REGISTRY
 
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
-        """About the Zariski closure: its polar degrees, its equations, and all of it by elimination."""
+        """About the Zariski closure: its polar degrees, its equations, and all of it by
+        elimination.
+        """
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
 
         return POLAR, EQUATIONS, CLOSURE
@@ -111,16 +117,24 @@ class Attention(Family[SingleLayerAttention]):
         return closures_of_all_sizes(vectors=vectors)
 
     def compare(self, model: SingleLayerAttention, statement: str) -> Comparison:
-        """Compare numbers by degree with a closure: ``hilbert``, ``generators``, or ``generated`` (degrees only)."""
+        """Compare numbers by degree with a closure: ``hilbert``, ``generators``, or ``generated``
+        (degrees only).
+        """
         with importing():
-            from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS, generator_check, hilbert_check
+            from m2bridge.families.attention.comparisons import (
+                GENERATOR_STATEMENTS,
+                generator_check,
+                hilbert_check,
+            )
 
         if statement == "hilbert":
             return hilbert_check(model)
         return generator_check(model, names=_and_what_follows(statement, GENERATOR_STATEMENTS))
 
     def compare_for_all_sizes(self, statement: str) -> GeneratorsOfAllSizes:
-        """Compare the generators for all sizes with every small case: ``generators``, or ``generated``."""
+        """Compare the generators for all sizes with every small case: ``generators``, or
+        ``generated``.
+        """
         with importing():
             from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS
@@ -128,7 +142,10 @@ class Attention(Family[SingleLayerAttention]):
         return generators_of_all_sizes(names=_and_what_follows(statement, GENERATOR_STATEMENTS))
 
     def membership(
-        self, model: SingleLayerAttention, function: Mapping[str, Fraction | int] | None, **weights: Any
+        self,
+        model: SingleLayerAttention,
+        function: Mapping[str, Fraction | int] | None,
+        **weights: Any,
     ) -> Membership:
         """Decide where a function lies, which its coordinates or its weights name."""
         with importing():
@@ -137,7 +154,9 @@ class Attention(Family[SingleLayerAttention]):
         return membership(model, function, **weights)
 
     def contents(self, source: Any) -> Contents | None:
-        """The arrays in a file of weights whose names are not usual ones; ``None`` where layers are recognized."""
+        """The arrays in a file of weights whose names are not usual ones; ``None`` where layers are
+        recognized.
+        """
         with importing():
             from m2bridge.families.attention.weights import contents
 
@@ -167,7 +186,9 @@ class Attention(Family[SingleLayerAttention]):
 
 
 def _and_what_follows(statement: str, statements: Sequence[str]) -> Sequence[str]:
-    """The statement and those that it implies: representations of generators determine their degrees."""
+    """The statement and those that it implies: representations of generators determine their
+    degrees.
+    """
     return statements[statements.index(statement) :]
 
 

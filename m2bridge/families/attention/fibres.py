@@ -1,4 +1,5 @@
-"""The fibres of the parametrization: as finite schemes by Macaulay2, and as sets of points by solving equations.
+"""The fibres of the parametrization: as finite schemes by Macaulay2, and as sets of points by
+solving equations.
 
 Further: products determine functions, and a criterion for functions without real weights.
 """
@@ -19,8 +20,22 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer, answer_to, parse
 from m2bridge.engine import RunOptions, computation
 from m2bridge.engine.script import Script, render
-from m2bridge.families.attention.orbits import Orbit, WeightPair, dense_first, generic_orbit, orbits, representative
-from m2bridge.families.attention.parametrization import Function, coordinate_names, function, indices, name_in, sparse
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    WeightPair,
+    dense_first,
+    generic_orbit,
+    orbits,
+    representative,
+)
+from m2bridge.families.attention.parametrization import (
+    Function,
+    coordinate_names,
+    function,
+    indices,
+    name_in,
+    sparse,
+)
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import watched
 from m2bridge.maps.model import WithoutRealWeights
@@ -30,11 +45,12 @@ Bilinear = Counter[tuple[int, int, int]]
 
 
 def products_determine_functions(d: int) -> bool:
-    """Whether coefficients of an output token of V X Xᵀ A X and coefficients of the products l_i·v span the same space.
+    """Whether coefficients of an output token of V X Xᵀ A X and coefficients of the products l_i·v
+    span the same space.
 
-    Computed for one row v of V, since each output has its own; for two tokens, since each summand of
-    Σ_u (x_uᵀ A x)(V x_u) has one other token at most; and for d ≤ 3, since forms with different sets of three indices
-    have no monomial in common, and all sets are alike.
+    Computed for one row v of V, since each output has its own; for two tokens, since each summand
+    of Σ_u (x_uᵀ A x)(V x_u) has one other token at most; and for d ≤ 3, since forms with different
+    sets of three indices have no monomial in common, and all sets are alike.
     """
     size = min(d, 3)
     full, reduced = _output_coefficients(size), _product_coefficients(size)
@@ -58,7 +74,8 @@ def _product_coefficients(d: int) -> list[Bilinear]:
 
 
 def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
-    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative; complex ones included.
+    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative;
+    complex ones included.
 
     Raises
     ------
@@ -70,7 +87,9 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
     candidates = product(*(_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in places))
     pairs = (_weights(c, (1, *z), shape) for z in candidates)
     same = (pair for pair in pairs if function(*map(sparse, pair)) == c)
-    return frozenset(pair for pair in same if shape.alpha == shape.d or rank(pair[0]) <= shape.alpha)
+    return frozenset(
+        pair for pair in same if shape.alpha == shape.d or rank(pair[0]) <= shape.alpha
+    )
 
 
 def _roots(total: int, constant: int) -> set[int]:
@@ -78,7 +97,9 @@ def _roots(total: int, constant: int) -> set[int]:
     discriminant = total**2 - 4 * constant
     root = isqrt(max(discriminant, 0))
     if root**2 != discriminant:
-        raise errors.MethodUnavailableError(f"a point of a fibre has the irrational coordinate √{discriminant}")
+        raise errors.MethodUnavailableError(
+            f"a point of a fibre has the irrational coordinate √{discriminant}"
+        )
     return {(total - root) // 2, (total + root) // 2}
 
 
@@ -91,17 +112,22 @@ def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
         return c[k, i, 0, q] * (1 if q else 2)
 
     A = tuple(tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in d) for q in d)
-    V = tuple(tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in d) for k in range(shape.d_out))
+    V = tuple(
+        tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in d) for k in range(shape.d_out)
+    )
     return A, V
 
 
 MANY_FORMS = 36
-"""More forms l_i v_k than this are not made one by one, which takes longer than the computation with them."""
+"""More forms l_i v_k than this are not made one by one, which takes longer than the computation
+with them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Fibre:
-    """The fibre of the projective parametrization {rk A ≤ α} × {V} over a function, as a finite scheme.
+    """The fibre of the projective parametrization {rk A ≤ α} × {V} over a function, as a finite
+    scheme.
 
     Parameters
     ----------
@@ -132,12 +158,13 @@ class Fibres:
     Parameters
     ----------
     at : dict of Orbit to Fibre
-        Over all orbits, or over some of them if there is a ``limit``; over the dense one in any case.
+        Over all orbits, or over some of them if there is a ``limit``; over the dense one in any
+        case.
     base_locus_empty : bool
         Whether φ(A, V) = 0 only for A = 0 or V = 0.
     boundary_family : bool
-        Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to the
-        representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
+        Whether the functions with k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
+        and tend to the representative of (1, 1, 1) for ε → 0; there is no such family for d = 1.
     limit : EngineError or None
         The limit on time or memory that was reached before all fibres were computed.
     """
@@ -149,7 +176,9 @@ class Fibres:
 
 
 @computation
-def fibres(model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]) -> Fibres:
+def fibres(
+    model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Unpack[RunOptions]
+) -> Fibres:
     """Compute the fibres at representatives of orbits, in one run.
 
     Hypothesis: t ≥ 2.
@@ -157,7 +186,8 @@ def fibres(model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Un
     Parameters
     ----------
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     wanted : sequence of Orbit, optional
         Some of the orbits, beginning with the dense one; all when left out.
 
@@ -169,7 +199,8 @@ def fibres(model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Un
     Raises
     ------
     EngineError
-        If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit was computed.
+        If Macaulay2 failed in another way, or reached a limit before the fibre over the dense orbit
+        was computed.
 
     Examples
     --------
@@ -191,11 +222,15 @@ def fibres(model: Shape, *, wanted: Sequence[Orbit] | None = None, **options: Un
         return _read(answer, model, done, limit)
 
 
-def _read(answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: errors.EngineError | None = None) -> Fibres:
+def _read(
+    answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: errors.EngineError | None = None
+) -> Fibres:
     return Fibres(
         {orbit: _fibre(answer, orbit) for orbit in done},
         answer.boolean("base_locus_empty"),
-        shape.d > 1 and answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+        shape.d > 1
+        and answer.boolean("family_without_real_points")
+        and answer.boolean("family_tends_to_the_orbit"),
         limit,
     )
 
@@ -246,13 +281,15 @@ def matrix_program(rows: Iterable[Iterable[object]]) -> str:
 
 
 REASON = (
-    "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem 3.2 and "
-    "docs/pictures.md); membership confirms it at rational points"
+    "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem"
+    " 3.2 and docs/pictures.md); membership confirms it at rational points"
 )
 
 
 def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealWeights:
-    """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all forms."""
+    """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all
+    forms.
+    """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
     named = dict(zip(names, ring.gens, strict=True))

@@ -1,7 +1,9 @@
-"""The pictures: Figure 1 of the paper, slices of any case, and the orbits of a case, ordered by their closures.
+"""The pictures: Figure 1 of the paper, slices of any case, and the orbits of a case, ordered by
+their closures.
 
-Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
-v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w v².
+Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two
+forms are v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney
+umbrella c² = w v².
 """
 
 from __future__ import annotations
@@ -87,7 +89,8 @@ class OrbitDiagram(picture.PictureResult):
     nodes : tuple of OrbitNode
         By dimension; the zero function first.
     covers : tuple of (OrbitNode, OrbitNode)
-        Pairs of orbits, the first in the closure of the second, with no orbit in between: the edges.
+        Pairs of orbits, the first in the closure of the second, with no orbit in between: the
+        edges.
     engine_version : str
     seconds : float
     unfinished : str
@@ -111,8 +114,13 @@ class OrbitDiagram(picture.PictureResult):
 
     def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
         """Return the orbits, each with the names of those that it covers."""
-        covered = {node: [low.name for low, high in self.covers if high == node] for node in self.nodes}
-        return [(n.name, n.dimension, n.singular, n.boundary, separator.join(covered[n])) for n in self.nodes]
+        covered = {
+            node: [low.name for low, high in self.covers if high == node] for node in self.nodes
+        }
+        return [
+            (n.name, n.dimension, n.singular, n.boundary, separator.join(covered[n]))
+            for n in self.nodes
+        ]
 
     def to_sheet(self) -> Sheet:
         """A table of orbits, with those that each one covers."""
@@ -129,7 +137,9 @@ class OrbitDiagram(picture.PictureResult):
 
     def to_json(self) -> dict[str, Any]:
         """The orbits, and the pairs of which one covers the other."""
-        return result_json(self.model.to_json(), "QQ", self.engine_version or None, self.seconds) | {
+        return result_json(
+            self.model.to_json(), "QQ", self.engine_version or None, self.seconds
+        ) | {
             "orbits": [asdict(node) for node in self.nodes],
             "covers": [[low.name, high.name] for low, high in self.covers],
             "unfinished": self.unfinished or None,
@@ -152,19 +162,34 @@ class OrbitDiagram(picture.PictureResult):
         levels = sorted({node.dimension for node in self.nodes})
         layers = [[node for node in self.nodes if node.dimension == level] for level in levels]
         places, routes = placed(layers, self.covers)
-        wide = max(abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route)))
+        wide = max(
+            abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route))
+        )
         with picture.styled():
             size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
             figure = picture.new_figure(*size, f"Orbits of the {self.model.title}")
-            axes = figure.add_axes((0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1]))
+            axes = figure.add_axes(
+                (0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1])
+            )
             _axes(axes, levels, wide)
             for route in routes:
-                axes.plot(*zip(*route, strict=True), color=picture.SOFT, linewidth=1.1, zorder=1, gid="cover")
+                axes.plot(
+                    *zip(*route, strict=True),
+                    color=picture.SOFT,
+                    linewidth=1.1,
+                    zorder=1,
+                    gid="cover",
+                )
             for node, place in places.items():
                 _node(axes, node, place)
             title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
             figure.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
-            figure.legend(handles=_legend(self), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / size[1]))
+            figure.legend(
+                handles=_legend(self),
+                loc="lower center",
+                ncols=4,
+                bbox_to_anchor=(0.5, 0.2 / size[1]),
+            )
             note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
             figure.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=picture.SOFT)
             return figure
@@ -177,7 +202,8 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     Raises
     ------
     MethodUnavailableError
-        If t = 1, where orbits classify no functions, or there are more than :data:`MOST_ORBITS` orbits.
+        If t = 1, where orbits classify no functions, or there are more than :data:`MOST_ORBITS`
+        orbits.
     EngineError
         If Macaulay2 failed, or a limit was reached before anything was observed.
 
@@ -191,7 +217,8 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         raise MethodUnavailableError(reason)
     if orbit_count(model) > MOST_ORBITS:
         raise TooLargeError(
-            f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take smaller numbers"
+            f"{orbit_count(model)} orbits are too many for a picture, which has {MOST_ORBITS}: take"
+            " smaller numbers"
         )
     observations = observe(model, degree=False)
     # the apex of the cone is a limit of the boundary points unless d = 1
@@ -220,7 +247,12 @@ MARKS = {
     "smooth": {"marker": "o", "color": picture.BLUE, "markersize": 11},
     "singular": {"marker": "D", "color": picture.ORANGE, "markersize": 10},
     "boundary": {"marker": "s", "color": picture.VERMILION, "markersize": 11},
-    "undecided": {"marker": "o", "color": picture.SOFT, "markersize": 11, "markerfacecolor": "white"},
+    "undecided": {
+        "marker": "o",
+        "color": picture.SOFT,
+        "markersize": 11,
+        "markerfacecolor": "white",
+    },
 }
 STEP = 1.25
 """Inches from one orbit to the next."""
@@ -238,15 +270,30 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
 
 
 def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
-    axes.plot(*([x] for x in place), linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
-    style = {"textcoords": "offset points", "xytext": (11, 0), "va": "center", "fontsize": 10.5, "color": picture.INK}
+    axes.plot(
+        *([x] for x in place),
+        linestyle="none",
+        **MARKS[node.state],
+        zorder=3,
+        gid=f"orbit {node.name}",
+    )
+    style = {
+        "textcoords": "offset points",
+        "xytext": (11, 0),
+        "va": "center",
+        "fontsize": 10.5,
+        "color": picture.INK,
+    }
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
     axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
     states = [state for state in MARKS if any(node.state == state for node in diagram.nodes)]
-    return [picture.line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state)) for state in states]
+    return [
+        picture.line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state))
+        for state in states
+    ]
 
 
 def _word(diagram: OrbitDiagram, state: str) -> str:
@@ -260,7 +307,11 @@ ELEVATION, AZIMUTH = 22.0, -62.0
 
 @computation
 def figure_1(
-    *, fineness: int = 32, elevation: float = ELEVATION, azimuth: float = AZIMUTH, **options: Unpack[RunOptions]
+    *,
+    fineness: int = 32,
+    elevation: float = ELEVATION,
+    azimuth: float = AZIMUTH,
+    **options: Unpack[RunOptions],
 ) -> SliceSurface:
     """The slice of Figure 1, with v, c and w as axes.
 
@@ -303,22 +354,37 @@ def _assignments(text: str) -> dict[str, Expr]:
         name, equals, value = part.partition("=")
         names = tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", value)))
         if not equals or name.strip() in assignments:
-            raise ValueError(f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1")
+            raise ValueError(
+                f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
+            )
         try:
-            assignments[name.strip()] = read_polynomial(value, PolynomialRing(QQ, names or ("x",))).as_expr()
+            assignments[name.strip()] = read_polynomial(
+                value, PolynomialRing(QQ, names or ("x",))
+            ).as_expr()
         except ConversionError as reason:
             raise ValueError(f"{name.strip():.60}: {reason}") from None
     return assignments
 
 
 _VIEW = (
-    CaseOption("elevation", _angle, "angle above the horizontal plane, in degrees", default=f"{ELEVATION:g}"),
-    CaseOption("azimuth", _angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"),
-    CaseOption("fineness", integer, "about how many points are computed along a side", default="32"),
+    CaseOption(
+        "elevation",
+        _angle,
+        "angle above the horizontal plane, in degrees",
+        default=f"{ELEVATION:g}",
+    ),
+    CaseOption(
+        "azimuth", _angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
+    ),
+    CaseOption(
+        "fineness", integer, "about how many points are computed along a side", default="32"
+    ),
 )
 
 
-def _slice(model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any) -> SliceSurface:
+def _slice(
+    model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
+) -> SliceSurface:
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
@@ -331,32 +397,81 @@ def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
     return computed
 
 
-_ROLES = {"query": "Q", "key": "K", "value": "V", "output": "the output matrix", "stacked": "Q, K and V"}
+_ROLES = {
+    "query": "Q",
+    "key": "K",
+    "value": "V",
+    "output": "the output matrix",
+    "stacked": "Q, K and V",
+}
 _NAMED = tuple(
-    CaseOption(name, str, f"the array with {role} (* stands for what differs from layer to layer)", required=False)
+    CaseOption(
+        name,
+        str,
+        f"the array with {role} (* stands for what differs from layer to layer)",
+        required=False,
+    )
     for name, role in _ROLES.items()
 )
 _FILE = (
     CaseOption("source", str, "a file of weights", positional=True),
     *_NAMED,
-    CaseOption("heads", integer, "heads of each layer; what config.json beside the file says, or 1", required=False),
+    CaseOption(
+        "heads",
+        integer,
+        "heads of each layer; what config.json beside the file says, or 1",
+        required=False,
+    ),
 )
 
 
 def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     """The pictures of the family; ``case`` are the options that name one."""
-    umbrella = "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its singular curve"
-    fixed = CaseOption("coordinates", _assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default="")
+    umbrella = (
+        "Figure 1: the Whitney umbrella in the closure for (d, d', a) = (2, 1, 2), with its"
+        " singular curve"
+    )
+    fixed = CaseOption(
+        "coordinates", _assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
+    )
     box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
-    of_case: tuple[Callable[..., Any], ...] = (_slice, orbit_diagram, polar_degrees, hilbert_function)
+    of_case: tuple[Callable[..., Any], ...] = (
+        _slice,
+        orbit_diagram,
+        polar_degrees,
+        hilbert_function,
+    )
     slices, orbits, polar, hilbert = map(_of_case, of_case)
     return (
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
         Figure("slice", space, (*case, fixed, box, *_VIEW), slices, needs_engine=True),
-        Figure("orbits", "The orbits of a case, ordered by their closures", case, orbits, needs_engine=True),
-        Figure("polar", "Polar degrees as bars; their sum is the generic ED degree", case, polar, needs_engine=True),
-        Figure("weights", "Singular values of trained weights, and how near singular functions are", _FILE, weights),
-        Figure("hilbert", "The Hilbert function beside its polynomial", (*case, last), hilbert, needs_engine=True),
+        Figure(
+            "orbits",
+            "The orbits of a case, ordered by their closures",
+            case,
+            orbits,
+            needs_engine=True,
+        ),
+        Figure(
+            "polar",
+            "Polar degrees as bars; their sum is the generic ED degree",
+            case,
+            polar,
+            needs_engine=True,
+        ),
+        Figure(
+            "weights",
+            "Singular values of trained weights, and how near singular functions are",
+            _FILE,
+            weights,
+        ),
+        Figure(
+            "hilbert",
+            "The Hilbert function beside its polynomial",
+            (*case, last),
+            hilbert,
+            needs_engine=True,
+        ),
     )

@@ -1,4 +1,6 @@
-"""The findings about trained weights: the orbit of the function of each head, what follows from it, and the network."""
+"""The findings about trained weights: the orbit of the function of each head, what follows from it,
+and the network.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Something about a function in this orbit; ``None`` of softmax, of which nothing is known."""
+        """Something about a function in this orbit; ``None`` of softmax, of which nothing
+        is known.
+        """
         decided = self.ranks.proved and not self.is_outside and not self.shape.softmax
         return predicate(*self.ranks.numbers) if decided else None
 
@@ -86,7 +90,9 @@ class HeadWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the rank of the differential at these weights is the dimension; at 0 for d = 1 not decided."""
+        """Whether the rank of the differential at these weights is the dimension; at 0 for d = 1
+        not decided.
+        """
         if not self.ranks.proved or self.is_outside:
             return None
         if self.is_zero:
@@ -98,7 +104,9 @@ class HeadWeights:
     def point(self) -> str:
         """What kind of point the function is, in words."""
         if self.singular is None:
-            return "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
+            return (
+                "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
+            )
         named = ("zero", self.is_zero), ("singular", self.singular), ("smooth", not self.singular)
         return ", ".join(name for name, holds in (*named, ("boundary", self.boundary)) if holds)
 
@@ -109,15 +117,25 @@ class HeadWeights:
             distance = self.numerical.distances_to_lower_rank_A[most]
             return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
         if self.is_zero:
-            return f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V = 0 have it"
+            return (
+                f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V"
+                " = 0 have it"
+            )
         if not self.ranks.proved:
-            return "not decided: exact ranks take too long here, and a generic function of these ranks is not assumed"
+            return (
+                "not decided: exact ranks take too long here, and a generic function of these ranks"
+                " is not assumed"
+            )
         shape = self.shape
         pair = f"A and {'V' if shape.v is None else 'OV'} are determined by the function"
         factors = [("K and Q", "A", shape.a, self.ranks.r)] if shape.factored else []
         factors += [("O and V", "OV", shape.v, self.ranks.s)] if shape.v is not None else []
         up_to = [
-            f"{names} by {product} up to GL({size})" if rank == size else f"{names} up to more than GL({size})"
+            (
+                f"{names} by {product} up to GL({size})"
+                if rank == size
+                else f"{names} up to more than GL({size})"
+            )
             for names, product, size, rank in factors
         ]
         others = "; " + ", ".join(up_to) if up_to else ""
@@ -125,7 +143,10 @@ class HeadWeights:
             return f"{pair} (t ≥ 2){others}"
         scaling = "(A, V) → (λA, V/λ)"
         if self.ranks.numbers == (1, 1, 0):
-            return f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ{others}"
+            return (
+                f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V ="
+                f" hkᵀ{others}"
+            )
         double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and shape.d > 1 else ""
         return f"{pair} up to the scaling {scaling}{double}{others}"
 
@@ -139,29 +160,41 @@ class HeadWeights:
             "head": self.head,
             **{name: getattr(shape, name) for name in ("d", "d_out", "a", "v")},
             **ranks,
-            "ranks": known | ({} if method else {"dim_intersection": "not decided"}) | {"method": method or None},
+            "ranks": (
+                known
+                | ({} if method else {"dim_intersection": "not decided"})
+                | {"method": method or None}
+            ),
             "orbit": None if self.is_zero else dict(zip("rsm", numbers, strict=True)),
             **{name: getattr(self, name) for name in ("singular", "boundary", "regular")},
             "fibre": self.words(),
             "parameters": shape.parameters,
             "dimension": shape.dimension,
             "redundant": shape.parameters - shape.dimension,
-            "redundant_directions": [{"name": name, "dimension": size} for name, size in shape.redundant()],
+            "redundant_directions": [
+                {"name": name, "dimension": size} for name, size in shape.redundant()
+            ],
             "numerical": asdict(self.numerical),
         }
 
 
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Whether factors near these have all products near A, of rank ≤ α, and near OV (docs/weights.md).
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV
+    (docs/weights.md).
 
     Then the weights are a regular point unless their function is critical.
     """
     if not ranks.proved:
         return None
     decided: list[bool | None] = []
-    for letters, rows, most, rank in (("KQ", shape.d, shape.alpha, ranks.r), ("OV", shape.d_out, shape.beta, ranks.s)):
+    for letters, rows, most, rank in (
+        ("KQ", shape.d, shape.alpha, ranks.r),
+        ("OV", shape.d_out, shape.beta, ranks.s),
+    ):
         missing = [
-            n - k for x, n in zip(letters, (rows, shape.d), strict=True) if (k := ranks.each.get(x, n)) is not None
+            n - k
+            for x, n in zip(letters, (rows, shape.d), strict=True)
+            if (k := ranks.each.get(x, n)) is not None
         ]
         onto = prod(missing) == (rows - most) * (shape.d - most) if len(missing) == 2 else None
         decided.append(rank == most or onto)
@@ -169,14 +202,22 @@ def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
 
 
 def find_heads(
-    layers: Sequence[LayerTensors], count: int | None, a: int | None, softmax: bool, tolerance: float | None
+    layers: Sequence[LayerTensors],
+    count: int | None,
+    a: int | None,
+    softmax: bool,
+    tolerance: float | None,
 ) -> tuple[list[HeadWeights], str]:
     """All heads, or those that the time suffices for."""
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
-        raise InvalidCaseError("a", "is for weights A, a number from 1 on; of K and Q it is the number of rows")
+        raise InvalidCaseError(
+            "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
+        )
     found: list[HeadWeights] = []
     try:
-        every = (head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count))
+        every = (
+            head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count)
+        )
         found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
     except TimeLimitError as limit:
         if not found:
@@ -187,15 +228,23 @@ def find_heads(
 
 
 def find_network(
-    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], count: int | None, skip: bool, normalization: str
+    layers: Sequence[LayerTensors],
+    found: Sequence[HeadWeights],
+    count: int | None,
+    skip: bool,
+    normalization: str,
 ) -> Any:
     """The network of these layers at their weights; ``None`` if they do not follow one another."""
     shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
     widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
-    summed = len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
+    summed = (
+        len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
+    )
     equal = len({len(layer) for layer in shapes}) == 1
-    if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
+    if not (alike(layers) and follow and equal and summed) or any(
+        head.is_outside for head in found
+    ):
         return None
     deep, a = family("deep-attention"), [layer[0].a for layer in shapes]
     sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
@@ -204,7 +253,10 @@ def find_network(
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         for number, layer in enumerate(layers, 1):
             every = layer.heads(number, count)
-            yield [{x: residues(array) for x, array in head.matrices.items() if x in letters} for head in every]
+            yield [
+                {x: residues(array) for x, array in head.matrices.items() if x in letters}
+                for head in every
+            ]
 
     return deep.at_weights(model, shapes, all(head.regular for head in found), matrices)
 
@@ -216,11 +268,15 @@ def find_remarks(
     remarks, first = [], layers[0].parts
     one = heads is None and all(len(part.shape) == 2 for part in first.values())
     if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
-        remarks.append("taken as one head for each layer: the number of heads, if it is another, has to be given")
+        remarks.append(
+            "taken as one head for each layer: the number of heads, if it is another, has to be"
+            " given"
+        )
     if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
         remarks.append("several heads share their keys and values: they are counted for each head")
     if separate:
         remarks.append(
-            "nothing is said of a network as a whole: these layers do not follow one another, or have no output matrix"
+            "nothing is said of a network as a whole: these layers do not follow one another, or"
+            " have no output matrix"
         )
     return tuple(remarks)

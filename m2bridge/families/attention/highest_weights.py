@@ -1,8 +1,9 @@
-"""Generators written out: one highest weight vector for each representation, and all others by lowering operators.
+"""Generators written out: one highest weight vector for each representation, and all others by
+lowering operators.
 
-A highest weight vector of the ideal is a combination of products of determinants. It generates its representation: the
-operators that replace one index j by j + 1 lead from it to all weights, and permutations of the indices from decreasing
-weights to the others.
+A highest weight vector of the ideal is a combination of products of determinants. It generates its
+representation: the operators that replace one index j by j + 1 lead from it to all weights, and
+permutations of the indices from decreasing weights to the others.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
 from m2bridge.families.attention.parametrization import Index, parametrization, reduced_name
-from m2bridge.families.attention.representations import MultiplicitySpaces, Type, independent_rows, of_size
+from m2bridge.families.attention.representations import (
+    MultiplicitySpaces,
+    Type,
+    independent_rows,
+    of_size,
+)
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check
 from m2bridge.maps.model import Core
@@ -43,9 +49,11 @@ Weight = tuple[tuple[int, ...], ...]
 
 
 def polynomial(covariant: Covariant) -> Polynomial:
-    """The product of determinants as a polynomial in the coordinates c_k_i_p_q, with the scale of its values.
+    """The product of determinants as a polynomial in the coordinates c_k_i_p_q, with the scale of
+    its values.
 
-    The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms have are left out.
+    The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms
+    have are left out.
     """
     found: Counter[tuple[Index, ...]] = Counter()
     listed = map(words, covariant.shapes, covariant.places)
@@ -86,8 +94,11 @@ class HighestWeightVector:
         return joined.removeprefix("+ ")
 
 
-def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes) -> list[HighestWeightVector]:
-    """Highest weight vectors of the ideal that generate, with all of lower degree, what it has of one type.
+def highest_weight_vectors(
+    spaces: MultiplicitySpaces, n: int, shapes: Shapes
+) -> list[HighestWeightVector]:
+    """Highest weight vectors of the ideal that generate, with all of lower degree, what it has of
+    one type.
 
     Raises
     ------
@@ -98,17 +109,28 @@ def highest_weight_vectors(spaces: MultiplicitySpaces, n: int, shapes: Shapes) -
     rank, rows = spaces.ring(n).get(shapes, 0), list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(TRIES):
-        chosen = [T for T in (Covariant.random(shapes, random) for _ in range(rank + 1)) if T is not None]
+        chosen = [
+            T for T in (Covariant.random(shapes, random) for _ in range(rank + 1)) if T is not None
+        ]
         relation = _relation([T.values(points) for T in chosen])
         if relation is None:
             continue
-        lift = sum(c * _derivative(T, points) for c, T in zip(relation, chosen, strict=True)) % LARGE_PRIME
+        lift = (
+            sum(c * _derivative(T, points) for c, T in zip(relation, chosen, strict=True))
+            % LARGE_PRIME
+        )
         if len(independent_rows([*rows, lift])) > len(rows):
             rows.append(lift)
-            found.append(HighestWeightVector(tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)))
+            found.append(
+                HighestWeightVector(
+                    tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)
+                )
+            )
         if len(found) == number:
             return found
-    raise MethodUnavailableError(f"{len(found)} of {number} highest weight vectors of type {shapes} were found")
+    raise MethodUnavailableError(
+        f"{len(found)} of {number} highest weight vectors of type {shapes} were found"
+    )
 
 
 TRIES = 1000
@@ -158,28 +180,48 @@ class Module:
     @cached_property
     def highest(self) -> Weight:
         """The weight of the vector."""
-        return tuple((*shape, *(0,) * (size - len(shape))) for shape, size in zip(self.shapes, self.sizes, strict=True))
+        return tuple(
+            (*shape, *(0,) * (size - len(shape)))
+            for shape, size in zip(self.shapes, self.sizes, strict=True)
+        )
 
     def basis(self) -> Iterator[Numbered]:
         """A basis of weight vectors, the highest weight first."""
-        dominant = (partitions(sum(shape), size) for shape, size in zip(self.shapes, self.sizes, strict=True))
+        dominant = (
+            partitions(sum(shape), size)
+            for shape, size in zip(self.shapes, self.sizes, strict=True)
+        )
         for shapes in product(*dominant):
-            padded = [(*part, *(0,) * (size - len(part))) for part, size in zip(shapes, self.sizes, strict=True)]
-            for weight in product(*(sorted(set(permutations(part)), reverse=True) for part in padded)):
+            padded = [
+                (*part, *(0,) * (size - len(part)))
+                for part, size in zip(shapes, self.sizes, strict=True)
+            ]
+            for weight in product(
+                *(sorted(set(permutations(part)), reverse=True) for part in padded)
+            ):
                 check()
                 yield from self.space(weight)
 
     def space(self, weight: Weight) -> list[Numbered]:
         """A basis of the polynomials of a weight."""
         decreasing = tuple(tuple(sorted(part, reverse=True)) for part in weight)
-        number = prod(tableaux(shape, part) for shape, part in zip(self.shapes, decreasing, strict=True))
+        number = prod(
+            tableaux(shape, part) for shape, part in zip(self.shapes, decreasing, strict=True)
+        )
         if number and decreasing not in self.spaces:
-            first = {tuple(sorted(self.numbers[c] for c in monomial)): value for monomial, value in self.vector.items()}
-            self.spaces[decreasing] = [first] if decreasing == self.highest else self._lowered(decreasing, number)
+            first = {
+                tuple(sorted(self.numbers[c] for c in monomial)): value
+                for monomial, value in self.vector.items()
+            }
+            self.spaces[decreasing] = (
+                [first] if decreasing == self.highest else self._lowered(decreasing, number)
+            )
         if not number or decreasing == weight:
             return self.spaces.get(decreasing, [])
         x, h, y = (sorted(range(len(part)), key=lambda j, part=part: -part[j]) for part in weight)  # type: ignore[misc]
-        table = [self.numbers[_coordinate(h[k], x[i], y[p], y[q])] for k, i, p, q in self.coordinates]
+        table = [
+            self.numbers[_coordinate(h[k], x[i], y[p], y[q])] for k, i, p, q in self.coordinates
+        ]
         return [
             {tuple(sorted([table[j] for j in monomial])): c for monomial, c in vector.items()}
             for vector in self.spaces[decreasing]
@@ -192,18 +234,26 @@ class Module:
             for j in range(len(part) - 1):
                 if part[j + 1]:
                     above = (*weight[:place], _raised(part, j), *weight[place + 1 :])
-                    found = _basis([*found, *(self.lowered(vector, place, j) for vector in self.space(above))])
+                    found = _basis(
+                        [*found, *(self.lowered(vector, place, j) for vector in self.space(above))]
+                    )
                 if len(found) == number:
                     return found
-        raise ContradictionError(f"the weight {weight} has {len(found)} polynomials and not {number}")
+        raise ContradictionError(
+            f"the weight {weight} has {len(found)} polynomials and not {number}"
+        )
 
     def lowered(self, vector: Numbered, place: int, j: int) -> Numbered:
-        """The derivation that replaces an index j of X, H or Y by j + 1; in Y c_j_j+1 becomes twice c_j+1_j+1."""
+        """The derivation that replaces an index j of X, H or Y by j + 1; in Y c_j_j+1 becomes twice
+        c_j+1_j+1.
+        """
         found: Counter[tuple[int, ...]] = Counter()
         for monomial, c in vector.items():
             for s, factor in enumerate(monomial):
                 for new, times in _lowered_coordinate(self.coordinates[factor], place, j):
-                    found[tuple(sorted((*monomial[:s], self.numbers[new], *monomial[s + 1 :])))] += c * times
+                    found[
+                        tuple(sorted((*monomial[:s], self.numbers[new], *monomial[s + 1 :])))
+                    ] += c * times
         return {monomial: c for monomial, c in found.items() if c}
 
 
@@ -224,14 +274,20 @@ def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Ind
 
 def _basis(vectors: list[Numbered]) -> list[Numbered]:
     """The polynomials that are no combinations of the ones before, modulo a prime."""
-    place = {monomial: j for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})}
+    place = {
+        monomial: j
+        for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})
+    }
     rows = (((place[monomial], c) for monomial, c in vector.items()) for vector in vectors)
     matrix = filled(flint.nmod_mat(len(vectors), len(place), LARGE_PRIME), rows)
     return [vectors[j] for j in reduced_echelon(matrix.transpose())[1]]
 
 
-def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
-    """Highest weight vectors for types of generators that :func:`.representations.generators` found.
+def vectors(
+    size: CoreSize, types: Sequence[Type]
+) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
+    """Highest weight vectors for types of generators that :func:`.representations.generators`
+    found.
 
     Raises
     ------
@@ -247,11 +303,14 @@ def vectors(size: CoreSize, types: Sequence[Type]) -> Iterator[tuple[Type, list[
 def written(vector: HighestWeightVector, shapes: Shapes) -> str:
     """A highest weight vector in the names c_k_i_p_q of the coordinates."""
     module = Module(vector.polynomial, shapes, (len(shapes[0]), len(shapes[1]), len(shapes[2])))
-    return sparse_text(module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates])
+    return sparse_text(
+        module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates]
+    )
 
 
 def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
-    """All minimal generators of a closure above a degree, t ≥ 2, by representations: highest weight vectors first.
+    """All minimal generators of a closure above a degree, t ≥ 2, by representations: highest weight
+    vectors first.
 
     Raises
     ------
@@ -267,7 +326,10 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
     types = [kind for kind in representations.generators(size) if kind[0] > above]
     for kind, found in vectors(size, types):
         for part in of_size([kind], shape):
-            yield part, [f for vector in found for f in Module(vector.polynomial, kind[1], sizes).basis()]
+            yield (
+                part,
+                [f for vector in found for f in Module(vector.polynomial, kind[1], sizes).basis()],
+            )
 
 
 def core(shape: Shape, coordinates: Coordinates) -> Core | None:
@@ -282,7 +344,10 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
         str(size := CoreSize.of(shape)),
         partial(representations.hilbert_series, shape),
         partial(representations.representations, shape),
-        lambda last: (representations.hilbert_function(shape, last), of_size(representations.up_to(size, last), shape)),
+        lambda last: (
+            representations.hilbert_function(shape, last),
+            of_size(representations.up_to(size, last), shape),
+        ),
         partial(_polynomials, shape) if reduced else None,
     )
 
@@ -293,5 +358,7 @@ def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
 
 
 def _spans_agree(shape: Shape) -> bool:
-    maps = (parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates))
+    maps = (
+        parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates)
+    )
     return same_span(*maps)

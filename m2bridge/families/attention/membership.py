@@ -1,7 +1,8 @@
-"""Whether a function is in the neuromanifold, only in its Zariski closure, or outside; with its orbit and its weights.
+"""Whether a function is in the neuromanifold, only in its Zariski closure, or outside; with its
+orbit and its weights.
 
-A function in reduced coordinates is a matrix of quadratic forms; a chart contains its fibre, whose points are weights.
-Exact over QQ and real or imaginary quadratic extensions, for t ≥ 2.
+A function in reduced coordinates is a matrix of quadratic forms; a chart contains its fibre, whose
+points are weights. Exact over QQ and real or imaginary quadratic extensions, for t ≥ 2.
 """
 
 from __future__ import annotations
@@ -28,7 +29,12 @@ from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.parametrization import check_coordinates, images, indices, reduced_name
+from m2bridge.families.attention.parametrization import (
+    check_coordinates,
+    images,
+    indices,
+    reduced_name,
+)
 from m2bridge.families.attention.shape import Shape, dimension_bound, is_birational
 from m2bridge.families.attention.weight_names import given_layer
 from m2bridge.limits import clock, watched
@@ -68,9 +74,13 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
     places = {reduced_name(index): index for index in watched(indices(shape))}
     for key, value in watched(function.items()):
         if key not in places:
-            raise InvalidCaseError("function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q")
+            raise InvalidCaseError(
+                "function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
+            )
         if isinstance(value, float):
-            raise InvalidCaseError("function", f"{value} is not exact: write Fraction('{value}') for '{key}'")
+            raise InvalidCaseError(
+                "function", f"{value} is not exact: write Fraction('{value}') for '{key}'"
+            )
         k, i, p, q = places[key]
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
@@ -86,7 +96,8 @@ class Chart:
     k, i : int
         Position of a form that is not zero; it is exchanged with the first.
     basis : Matrix
-        Invertible d×d; its first column is a vector where the form is not zero. New y-coordinates are y = basis·y'.
+        Invertible d×d; its first column is a vector where the form is not zero. New y-coordinates
+        are y = basis·y'.
     scale : Rational
         The value of the form there; the function is divided by it.
     forms : Forms
@@ -102,14 +113,20 @@ class Chart:
     @classmethod
     def of(cls, forms: Forms) -> Chart | None:
         """The first chart that contains the fibre; ``None`` for the zero function."""
-        places = ((k, i) for k, row in enumerate(forms) for i, form in enumerate(row) if not form.is_zero_matrix)
+        places = (
+            (k, i)
+            for k, row in enumerate(forms)
+            for i, form in enumerate(row)
+            if not form.is_zero_matrix
+        )
         k, i = next(places, (None, None))
         if k is None or i is None:
             return None
         basis = _basis(forms[k][i])
         scale = (basis[:, 0].T * forms[k][i] * basis[:, 0])[0, 0] / 2
         moved = [
-            [basis.T * form * basis / scale for form in watched(_exchanged(row, i))] for row in _exchanged(forms, k)
+            [basis.T * form * basis / scale for form in watched(_exchanged(row, i))]
+            for row in _exchanged(forms, k)
         ]
         return cls(k, i, basis, scale, moved)
 
@@ -132,7 +149,9 @@ def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg
 
 
 def _basis(form: Matrix) -> Matrix:
-    """An invertible matrix whose first column is e_p or e_p + e_q with nonzero value of the form."""
+    """An invertible matrix whose first column is e_p or e_p + e_q with nonzero value of the
+    form.
+    """
     d = form.rows
     places = [(p, p) for p in range(d)] + [(p, q) for p in range(d) for q in range(p + 1, d)]
     p, q = next(place for place in places if form[place])
@@ -150,8 +169,8 @@ def fibre_points(
     Parameters
     ----------
     first, second
-        Σ z_p and Σ z_p z_q over the points with multiplicity. For two points z = m ± √D u these give m and the matrix
-        D u uᵀ of rank one.
+        Σ z_p and Σ z_p z_q over the points with multiplicity. For two points z = m ± √D u these
+        give m and the matrix D u uᵀ of rank one.
 
     Raises
     ------
@@ -164,21 +183,30 @@ def fibre_points(
     if points == 1:
         return (tuple(mean),), True
     if (points, length) != (2, 2):
-        raise ContradictionError(f"a fibre of length {length} with {points} points, against Theorem 3.2")
+        raise ContradictionError(
+            f"a fibre of length {length} with {points} points, against Theorem 3.2"
+        )
     spread = second / 2 - Matrix(mean) * Matrix(mean).T
     q = next(q for q in range(len(mean)) if spread[q, q])
     offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
-    plus, minus = (tuple(m + sign * o for m, o in zip(mean, offset, strict=True)) for sign in (1, -1))
+    plus, minus = (
+        tuple(m + sign * o for m, o in zip(mean, offset, strict=True)) for sign in (1, -1)
+    )
     return (plus, minus), bool(spread[q, q] > 0)
 
 
 def _square_root(value: Rational) -> Expr:
-    """√value; where it is irrational SymPy looks for factors, which takes minutes for thousands of digits."""
+    """√value; where it is irrational SymPy looks for factors, which takes minutes for thousands of
+    digits.
+    """
     numbers = [abs(int(part)) for part in (value.p, value.q)]
     longest = max((n.bit_length() for n in numbers if isqrt(n) ** 2 != n), default=0)
     if longest > MOST_BITS_OF_A_ROOT:
         digits = longest * 3 // 10
-        message = f"the weights hold the square root of a number of {digits} digits: use a function with shorter ones"
+        message = (
+            f"the weights hold the square root of a number of {digits} digits: use a function with"
+            " shorter ones"
+        )
         raise MethodUnavailableError(message)
     return sqrt(value)
 
@@ -208,16 +236,20 @@ class Membership(Result):
     ----------
     model : Shape
     place : str
-        One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski closure``.
+        One of ``in the neuromanifold``, ``only in the Zariski closure``, ``outside the Zariski
+        closure``.
     orbit : Orbit or None
         ``None`` for the zero function and outside.
     weights : tuple of (A, V)
-        All weights of the function up to rescaling, as SymPy matrices; complex where the function is only in the
-        closure. For the zero function, which all (A, V) with A = 0 or V = 0 have, one pair: that given, if one was.
+        All weights of the function up to rescaling, as SymPy matrices; complex where the function
+        is only in the closure. For the zero function, which all (A, V) with A = 0 or V = 0 have,
+        one pair: that given, if one was.
     length : int or None
-        Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not finite.
+        Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
+        finite.
     singular, boundary : bool or None
-        Of the Zariski closure; ``None`` outside, and for ``singular`` where the parametrization is not birational.
+        Of the Zariski closure; ``None`` outside, and for ``singular`` where the parametrization is
+        not birational.
     engine_version : str
         Empty for the zero function, about which Macaulay2 is not asked.
     seconds : float
@@ -252,7 +284,8 @@ class Membership(Result):
 
     @property
     def fibre_dimension(self) -> int | None:
-        """Affine dimension of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function; else 0, up to rescaling, or ``None``.
+        """Affine dimension of {rk A ≤ α, V = 0} ∪ {A = 0} for the zero function; else 0, up to
+        rescaling, or ``None``.
 
         It is ``None`` where the fibre is empty.
         """
@@ -268,8 +301,15 @@ class Membership(Result):
 
     def to_sheet(self) -> Sheet:
         """Place, orbit, fibre, weights, and what kind of point it is."""
-        named = ["one of them"] if self.is_zero else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
-        weights = [f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}" for A, V in self.weights]
+        named = (
+            ["one of them"]
+            if self.is_zero
+            else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
+        )
+        weights = [
+            f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}"
+            for A, V in self.weights
+        ]
         computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
         lines = [
             ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
@@ -282,7 +322,9 @@ class Membership(Result):
             ("remark", self.remark or None),
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
-        return Sheet(f"A function of lightning self-attention, {self.model}", [Facts(lines)], _formulas(self))
+        return Sheet(
+            f"A function of lightning self-attention, {self.model}", [Facts(lines)], _formulas(self)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Place, orbit, fibre and weights; entries of weights are exact strings."""
@@ -320,21 +362,24 @@ def membership(
     Parameters
     ----------
     function : mapping from coordinate name to rational number, optional
-        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when it is left out.
+        Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when
+        it is left out.
     A, V, K, Q : matrices, optional
-        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A = KᵀQ is multiplied
-        out exactly. Floats are taken exactly, and a remark says so. An A with rk A > a is no weight of the model; a
-        remark says what to give instead where A is a rounded product. They are the witness where the function is zero.
+        Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
+        KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
+        A > a is no weight of the model; a remark says what to give instead where A is a rounded
+        product. They are the witness where the function is zero.
     weights : tuple of matrices, optional
         The same, as (A, V) or (K, Q, V).
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
 
     Raises
     ------
     InvalidCaseError
-        If a name is not a coordinate of the model, the given weights do not have this function or do not have the
-        shapes of the model, or neither a function nor weights are given.
+        If a name is not a coordinate of the model, the given weights do not have this function or
+        do not have the shapes of the model, or neither a function nor weights are given.
     MethodUnavailableError
         If t = 1.
     ContradictionError
@@ -349,7 +394,9 @@ def membership(
     Orbit(r=1, s=1, m=1)
     """
     if model.t == 1:
-        raise MethodUnavailableError("membership is decided in reduced coordinates, which need t ≥ 2")
+        raise MethodUnavailableError(
+            "membership is decided in reduced coordinates, which need t ≥ 2"
+        )
     given = {"K": K, "Q": Q, "A": A, "V": V}
     some = weights is not None or any(value is not None for value in given.values())
     if function is None and not some:
@@ -362,14 +409,18 @@ def membership(
     if pair is not None and not _give(pair, function):
         raise InvalidCaseError("weights", "these weights have another function")
     if chart is None:
-        return _zero(model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark)
+        return _zero(
+            model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark
+        )
     return replace(_nonzero(model, function, chart), remark=remark)
 
 
 TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
 
 
-def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None) -> tuple[Weights, str]:
+def exact_weights(
+    model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
+) -> tuple[Weights, str]:
     """A and V as exact matrices, and a remark about the numbers; empty if there is nothing to say.
 
     Parameters
@@ -385,17 +436,26 @@ def exact_weights(model: Shape, given: Mapping[str, Any], weights: Sequence[Any]
         If they are not K, Q and V, or A and V, or do not have the shapes of the model.
     """
     letters = {letter: value for letter, value in given.items() if value is not None}
-    if weights is not None and not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
+    if (
+        weights is not None
+        and not letters
+        and isinstance(weights, Sequence)
+        and len(weights) in (2, 3)
+    ):
         letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
     (head,) = given_layer(letters).heads(1, 1)
     arrays, shape = head.matrices, HeadShape.of(head.matrices, model.a, False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
         sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
         raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    inexact = any(array.dtype != object for array in arrays.values()) or any(map(_has_floats, letters.values()))
+    inexact = any(array.dtype != object for array in arrays.values()) or any(
+        map(_has_floats, letters.values())
+    )
     remarks = [TAKEN] * inexact
     exact = {
-        letter: Matrix(*array.shape, [Rational(Fraction(entry)) for entry in array.ravel().tolist()])
+        letter: Matrix(
+            *array.shape, [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+        )
         for letter, array in arrays.items()
     }
     if "K" in exact:
@@ -416,32 +476,56 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart)
     answer = answer_to(membership_script(model, chart))
     length = answer.integer("length")
     if length == 0:
-        return Membership(model, OUTSIDE, None, (), 0, None, None, current().version, running.seconds)
+        return Membership(
+            model, OUTSIDE, None, (), 0, None, None, current().version, running.seconds
+        )
     first, second = answer.values["moments"]  # numbers as text
-    moments = list(map(Rational, first)), Matrix(len(first), len(first), lambda i, j: Rational(second[i][j]))
+    moments = (
+        list(map(Rational, first)),
+        Matrix(len(first), len(first), lambda i, j: Rational(second[i][j])),
+    )
     points, real = fibre_points(answer.integer("points"), length, *moments)
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
         if not _give((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit, place = orbit_of(*weights[0]), INSIDE if real else CLOSURE
-    singular = (length > 1 or model.alpha not in (model.d, orbit.r)) if is_birational(model) else None
+    singular = (
+        (length > 1 or model.alpha not in (model.d, orbit.r)) if is_birational(model) else None
+    )
     boundary, version = length > len(points), current().version
-    return Membership(model, place, orbit, weights, length, singular, boundary, version, running.seconds)
+    return Membership(
+        model, place, orbit, weights, length, singular, boundary, version, running.seconds
+    )
 
 
 def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
-    return function_of(*weights) == {name: Rational(value) for name, value in function.items() if value}
+    return function_of(*weights) == {
+        name: Rational(value) for name, value in function.items() if value
+    }
 
 
 def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
-    """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a factor does.
+    """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a
+    factor does.
 
-    It is a limit of the boundary points unless d = 1, and singular where the tangent dimension exceeds the dimension.
+    It is a limit of the boundary points unless d = 1, and singular where the tangent dimension
+    exceeds the dimension.
     """
     weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
     singular = model.independent_count > dimension_bound(model)
-    return Membership(model, INSIDE, None, (weights,), None, singular, model.d > 1, "", clock().seconds, remark=remark)
+    return Membership(
+        model,
+        INSIDE,
+        None,
+        (weights,),
+        None,
+        singular,
+        model.d > 1,
+        "",
+        clock().seconds,
+        remark=remark,
+    )
 
 
 def membership_script(model: Shape, chart: Chart) -> Script:
@@ -460,7 +544,11 @@ NAMES = {True: "yes", False: "no", None: None}
 def _fibre(result: Membership) -> str | None:
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
-    return f"length {result.length}, {plural(len(result.weights), 'point')}" if result.weights else None
+    return (
+        f"length {result.length}, {plural(len(result.weights), 'point')}"
+        if result.weights
+        else None
+    )
 
 
 def _formulas(result: Membership) -> list[str]:

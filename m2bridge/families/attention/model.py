@@ -1,6 +1,8 @@
-"""Single-layer lightning self-attention as a model: a shape with function coordinates, orbits and statements.
+"""Single-layer lightning self-attention as a model: a shape with function coordinates, orbits and
+statements.
 
-Imports inside methods are of modules that need SymPy, which is slow to import: naming a case does without it.
+Imports inside methods are of modules that need SymPy, which is slow to import: naming a case does
+without it.
 """
 
 from __future__ import annotations
@@ -13,7 +15,14 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, check_choice
 from m2bridge.families.attention import shape
 from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
-from m2bridge.maps.model import Expectation, LowerBound, Model, UpperBound, Vector, WithoutRealWeights
+from m2bridge.maps.model import (
+    Expectation,
+    LowerBound,
+    Model,
+    UpperBound,
+    Vector,
+    WithoutRealWeights,
+)
 from m2bridge.system import imported
 
 if TYPE_CHECKING:
@@ -45,18 +54,20 @@ class SingleLayerAttention(Shape, Model):
     t : int
         Number of tokens. The statements of the paper assume t ≥ 2; t = 1 is a different variety.
     coordinates : {"reduced", "full"}, optional
-        ``reduced``: the d'·d·d(d+1)/2 coordinates ``c_k_i_p_q``, the coefficient of x_i y_p y_q (p ≤ q) in
-        output k, where x is the token and y another one; only for t ≥ 2, where they are the default. ``full``: all
-        coefficients of V X Xᵀ A X that are not identically zero; ``f_k_j_p_u_q_v_r_w`` is the coefficient of
-        X_pu X_qv X_rw in output k of token j.
+        ``reduced``: the d'·d·d(d+1)/2 coordinates ``c_k_i_p_q``, the coefficient of x_i y_p y_q (p
+        ≤ q) in output k, where x is the token and y another one; only for t ≥ 2, where they are the
+        default. ``full``: all coefficients of V X Xᵀ A X that are not identically zero;
+        ``f_k_j_p_u_q_v_r_w`` is the coefficient of X_pu X_qv X_rw in output k of token j.
     weights : {"attention", "factored"}
-        ``attention``: parameters are the entries ``A_p_i`` and ``V_k_p``, with the (a+1)-minors of A as relations
-        when a < d. ``factored``: parameters are the entries of Q, K and V, without relations.
+        ``attention``: parameters are the entries ``A_p_i`` and ``V_k_p``, with the (a+1)-minors of
+        A as relations when a < d. ``factored``: parameters are the entries of Q, K and V, without
+        relations.
 
     Raises
     ------
     InvalidCaseError
-        If one of the numbers is not an integer, below 1 or too large, or the coordinates do not exist for this t.
+        If one of the numbers is not an integer, below 1 or too large, or the coordinates do not
+        exist for this t.
 
     Examples
     --------
@@ -87,22 +98,37 @@ class SingleLayerAttention(Shape, Model):
         check_choice("coordinates", coordinates, Coordinates)
         check_choice("weights", weights, Weights)
         if coordinates == "reduced" and self.t == 1:
-            raise InvalidCaseError("coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1")
+            raise InvalidCaseError(
+                "coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1"
+            )
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "weights", weights)
 
     def __repr__(self) -> str:
-        chosen = f", coordinates={self.coordinates!r}" if self.coordinates != self.default_coordinates else ""
+        chosen = (
+            f", coordinates={self.coordinates!r}"
+            if self.coordinates != self.default_coordinates
+            else ""
+        )
         chosen += f", weights={self.weights!r}" if self.weights != "attention" else ""
-        return f"SingleLayerAttention(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}{chosen})"
+        return (
+            f"SingleLayerAttention(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}{chosen})"
+        )
 
-    def in_coordinates(self, coordinates: str | None = None, weights: str | None = None) -> SingleLayerAttention:
+    def in_coordinates(
+        self, coordinates: str | None = None, weights: str | None = None
+    ) -> SingleLayerAttention:
         """The model in other coordinates or from other weights; those that are left out stay."""
         coordinates, weights = coordinates or self.coordinates, weights or self.weights
-        return SingleLayerAttention(self.d, self.d_out, self.a, self.t, coordinates=coordinates, weights=weights)
+        return SingleLayerAttention(
+            self.d, self.d_out, self.a, self.t, coordinates=coordinates, weights=weights
+        )
 
-    def parametrization(self, coordinates: str | None = None, weights: str | None = None) -> PolynomialMap:
-        """The map from weights to function coordinates, in those of the model if no others are chosen.
+    def parametrization(
+        self, coordinates: str | None = None, weights: str | None = None
+    ) -> PolynomialMap:
+        """The map from weights to function coordinates, in those of the model if no others are
+        chosen.
 
         Raises
         ------
@@ -139,13 +165,19 @@ class SingleLayerAttention(Shape, Model):
         return coordinate_names(self, self.coordinates)
 
     def grading(self) -> tuple[Vector, ...] | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full coordinates."""
+        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full
+        coordinates.
+        """
         from m2bridge.families.attention.parametrization import grading
 
         return grading(self, self.free_parametrization()) if self.coordinates == "reduced" else None
 
-    def representations(self, counts: Mapping[tuple[int, tuple[int, ...]], int]) -> tuple[Representation, ...] | None:
-        """The representations of GL(X) × GL(H) × GL(Y); none in full coordinates, whose multidegrees are not chosen."""
+    def representations(
+        self, counts: Mapping[tuple[int, tuple[int, ...]], int]
+    ) -> tuple[Representation, ...] | None:
+        """The representations of GL(X) × GL(H) × GL(Y); none in full coordinates, whose
+        multidegrees are not chosen.
+        """
         from m2bridge.families.attention.representations import from_multidegrees
 
         return from_multidegrees(self, counts) if self.coordinates == "reduced" else None
@@ -157,12 +189,19 @@ class SingleLayerAttention(Shape, Model):
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """The dimension of the group that acts on the free parameters: rescaling A against V, and GL_α on Q and K."""
+        """The dimension of the group that acts on the free parameters: rescaling A against V, and
+        GL_α on Q and K.
+        """
         return 1 if self.alpha == self.d else 1 + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
         """The dimension of the weights less one."""
-        return (UpperBound(shape.dimension_bound(self), "the dimension of the weights less one for their rescaling"),)
+        return (
+            UpperBound(
+                shape.dimension_bound(self),
+                "the dimension of the weights less one for their rescaling",
+            ),
+        )
 
     def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
@@ -178,7 +217,9 @@ class SingleLayerAttention(Shape, Model):
             return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.statements import paper_hypotheses
 
-        remark = "Corollary 3.3" + (", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else "")
+        remark = "Corollary 3.3" + (
+            ", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else ""
+        )
         return (Expectation(shape.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
@@ -187,15 +228,26 @@ class SingleLayerAttention(Shape, Model):
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
-        from m2bridge.families.attention.completeness import no_prediction, predicted_hilbert_function
+        from m2bridge.families.attention.completeness import (
+            no_prediction,
+            predicted_hilbert_function,
+        )
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
 
     def numbers(self, observable: str) -> str:
         """The polar degrees, where they are integrals."""
-        from m2bridge.families.attention.polar import LARGEST_DIMENSION, no_theorem, predicted_polar_degrees
+        from m2bridge.families.attention.polar import (
+            LARGEST_DIMENSION,
+            no_theorem,
+            predicted_polar_degrees,
+        )
 
-        if observable != "polar_integrals" or no_theorem(self) or shape.dimension_formula(self) > LARGEST_DIMENSION:
+        if (
+            observable != "polar_integrals"
+            or no_theorem(self)
+            or shape.dimension_formula(self) > LARGEST_DIMENSION
+        ):
             return ""
         degrees = predicted_polar_degrees(self)
         return f"polar degrees {', '.join(map(str, degrees))}, generic ED degree {sum(degrees)}"
@@ -222,11 +274,14 @@ class SingleLayerAttention(Shape, Model):
         """Return True: fibres and degrees are computed by Macaulay2."""
         return True
 
-    def observe(self, observables: Collection[str], *, certified: bool = False) -> Observations | None:
+    def observe(
+        self, observables: Collection[str], *, certified: bool = False
+    ) -> Observations | None:
         """The observations of all orbits; for one token there are no orbits to observe."""
         if self.t == 1:
             return None
-        observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
+        # with SymPy, while Macaulay2 starts
+        observe = imported("m2bridge.families.attention.observation").observe
         observations: Observations = observe(self, partial=not certified)
         return observations.certified() if certified else observations
 
@@ -235,13 +290,17 @@ class SingleLayerAttention(Shape, Model):
         return "" if self.t >= 2 else "orbits classify functions of attention with t ≥ 2 only"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """The reason why the smoothness lemma does not apply: it needs a birational map in characteristic 0."""
+        """The reason why the smoothness lemma does not apply: it needs a birational map in
+        characteristic 0.
+        """
         if self.t >= 2 and shape.is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself: it has the methods of :class:`~m2bridge.maps.statement.OrbitMethods`."""
+        """The model itself: it has the methods of
+        :class:`~m2bridge.maps.statement.OrbitMethods`.
+        """
         return None if self.no_orbits() else self
 
     def by_fibres(self) -> LocusFindings:
@@ -269,7 +328,9 @@ class SingleLayerAttention(Shape, Model):
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """The orbit whose closure is the variety of the prime: contained in it, and irreducible of this dimension."""
+        """The orbit whose closure is the variety of the prime: contained in it, and irreducible of
+        this dimension.
+        """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits import orbits
         from m2bridge.families.attention.tangents import orbit_dimension
@@ -291,5 +352,8 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.membership import INSIDE, membership
         from m2bridge.families.attention.parametrization import indices, name_in, reduced_name
 
-        reduced = {reduced_name(index): function[name_in(index, self.coordinates)] for index in indices(self)}
+        reduced = {
+            reduced_name(index): function[name_in(index, self.coordinates)]
+            for index in indices(self)
+        }
         return membership(self, reduced).place == INSIDE

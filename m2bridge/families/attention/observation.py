@@ -1,9 +1,11 @@
-"""Observation of a case: orbits by fibres, tangent vectors and equations, methods that must agree; and the degree.
+"""Observation of a case: orbits by fibres, tangent vectors and equations, methods that must agree;
+and the degree.
 
-The degree is by the projection formula, without the closed formula that predicts it. The projective parametrization
-P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no common zero, the degree of the image
-times the number of points of the generic fibre is (h_A + h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α).
-This is not in the paper; it is proved in the documentation of m2bridge, section Degrees.
+The degree is by the projection formula, without the closed formula that predicts it. The projective
+parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no
+common zero, the degree of the image times the number of points of the generic fibre is (h_A +
+h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α). This is not in the paper; it is proved
+in the documentation of m2bridge, section Degrees.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,14 +20,35 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibres, products_determine_functions
+from m2bridge.errors import (
+    ContradictionError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+)
+from m2bridge.families.attention.fibres import (
+    Fibre,
+    Fibres,
+    fibre_points,
+    fibres,
+    products_determine_functions,
+)
 from m2bridge.families.attention.observed import Observations, OrbitFacts
-from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbit_findings, orbits
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    generic_orbit,
+    orbit_count,
+    orbit_findings,
+    orbits,
+)
 from m2bridge.families.attention.parametrization import Index, coordinate, indices, parametrization
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
-from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
+from m2bridge.families.attention.tangents import (
+    OrbitTangents,
+    orbit_tangents,
+    source_tangent_dimension,
+)
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
@@ -33,26 +56,31 @@ from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_boun
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
-    """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the base locus is empty.
+    """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the
+    base locus is empty.
 
     Raises
     ------
     ContradictionError
-        If the generic fibre is not reduced, which it is in characteristic 0, or its points do not divide the degree of
-        the source.
+        If the generic fibre is not reduced, which it is in characteristic 0, or its points do not
+        divide the degree of the source.
     """
     of_V = shape.d * shape.d_out - 1
-    source = comb(dimension - 1, of_V) * degree_of_low_rank(shape.d, shape.alpha)  # fibres are finite
+    # fibres are finite
+    source = comb(dimension - 1, of_V) * degree_of_low_rank(shape.d, shape.alpha)
     if not generic.reduced or source % generic.points:
-        raise ContradictionError(f"the source has degree {source}, and the generic fibre is {generic}")
+        raise ContradictionError(
+            f"the source has degree {source}, and the generic fibre is {generic}"
+        )
     return source // generic.points
 
 
 def degree_of_low_rank(size: int, rank: int) -> int:
     """The degree of the projective variety of square matrices of rank at most ``rank``.
 
-    The standard bitableaux are a basis of the polynomials on it. Their generating function is a determinant (Weyl's
-    dimension formula, and that of Cauchy and Binet); the degree is its leading coefficient at 1.
+    The standard bitableaux are a basis of the polynomials on it. Their generating function is a
+    determinant (Weyl's dimension formula, and that of Cauchy and Binet); the degree is its leading
+    coefficient at 1.
 
     Examples
     --------
@@ -79,7 +107,8 @@ def section_points(shape: Shape) -> int | None:
     Returns
     -------
     int or None
-        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than :data:`MOST_POINTS`.
+        ``None`` where they are not counted: for 1 < α < d, and where they seem to be more than
+        :data:`MOST_POINTS`.
     """
     return section_algebra(shape).length() if is_counted(shape) else None
 
@@ -97,13 +126,18 @@ def is_counted(shape: Shape) -> bool:
 
 
 def section_algebra(shape: Shape) -> WeightedAlgebra:
-    """The functions on the section; the largest factor is eliminated, whose coefficients the first equations give."""
+    """The functions on the section; the largest factor is eliminated, whose coefficients the first
+    equations give.
+    """
     sizes = _sizes(shape)
     solved = sizes.index(max(sizes))
     weights = tuple(e for j, size in enumerate(sizes) if j != solved for e in range(1, size))
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
     unknowns, zero, one = iter(ring.gens()), ring.constant(0), ring.constant(1)
-    factors = [[one, *(zero if j == solved else next(unknowns) for _ in range(1, n))] for j, n in enumerate(sizes)]
+    factors = [
+        [one, *(zero if j == solved else next(unknowns) for _ in range(1, n))]
+        for j, n in enumerate(sizes)
+    ]
     coordinates, relations = _coordinates(shape), []
     for e in range(1, sum(sizes) - len(sizes) + 1):
         equation = sum((_value(index, shape, factors) for index in coordinates[e]), start=zero)
@@ -115,7 +149,9 @@ def section_algebra(shape: Shape) -> WeightedAlgebra:
 
 
 def _sizes(shape: Shape) -> tuple[int, ...]:
-    """The numbers of coefficients of the factors A and V; for α = 1, where A = k qᵀ, of k, q and V."""
+    """The numbers of coefficients of the factors A and V; for α = 1, where A = k qᵀ, of k,
+    q and V.
+    """
     return (*((shape.d, shape.d) if shape.alpha == 1 else (shape.d**2,)), shape.d_out * shape.d)
 
 
@@ -143,14 +179,20 @@ BY_SECTION, BY_ELIMINATION = WORDS.remarks["section"], WORDS.remarks["eliminatio
 
 
 def deduce(
-    model: Shape, fibre_schemes: Fibres, tangents: Mapping[Orbit, OrbitTangents] | None = None, *, degree: bool = True
+    model: Shape,
+    fibre_schemes: Fibres,
+    tangents: Mapping[Orbit, OrbitTangents] | None = None,
+    *,
+    degree: bool = True,
 ) -> Observations:
-    """The observations that follow from these fibres without an engine; the lemma is that of :func:`observe`.
+    """The observations that follow from these fibres without an engine; the lemma is that of
+    :func:`observe`.
 
     Parameters
     ----------
     tangents : mapping, optional
-        The result of :func:`m2bridge.families.attention.tangents.orbit_tangents`, perhaps of some orbits only.
+        The result of :func:`m2bridge.families.attention.tangents.orbit_tangents`, perhaps of some
+        orbits only.
 
     Raises
     ------
@@ -159,8 +201,12 @@ def deduce(
     """
     tangent_spaces = orbit_tangents(model) if tangents is None else tangents
     dimension = tangent_spaces[generic_orbit(model)].dimension
-    done = [orbit for orbit in orbits(model) if orbit in fibre_schemes.at and orbit in tangent_spaces]
-    facts = tuple(_facts(orbit, model, fibre_schemes, dimension, tangent_spaces[orbit]) for orbit in done)
+    done = [
+        orbit for orbit in orbits(model) if orbit in fibre_schemes.at and orbit in tangent_spaces
+    ]
+    facts = tuple(
+        _facts(orbit, model, fibre_schemes, dimension, tangent_spaces[orbit]) for orbit in done
+    )
     check(facts, dimension, model)
     limit = fibre_schemes.limit or (late(done, model) if len(done) < orbit_count(model) else None)
     upper = any(tangent.upper is not None for tangent in tangent_spaces.values())
@@ -173,23 +219,36 @@ def deduce(
     points = section_points(model) if degree and closed else None
     counted = _degree(model, dimension, generic, points) if degree and closed else None
     remarks = agreements + (() if points is None else (BY_SECTION,))
-    return Observations(model, facts, dimension, counted, closed, products, family, generic, remarks, limit=limit)
+    return Observations(
+        model, facts, dimension, counted, closed, products, family, generic, remarks, limit=limit
+    )
 
 
 def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
-    """The degree by the projection formula, held against the points of a linear section, where they were counted."""
+    """The degree by the projection formula, held against the points of a linear section, where they
+    were counted.
+    """
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
-        raise ContradictionError(f"a section of {points} points, with fibres of {generic.length}; but degree {degree}")
+        raise ContradictionError(
+            f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
+        )
     return degree
 
 
-def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, tangent: OrbitTangents) -> OrbitFacts:
-    fibre, preimages, critical = fibre_schemes.at[orbit], fibre_points(orbit, model), tangent.critical
+def _facts(
+    orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, tangent: OrbitTangents
+) -> OrbitFacts:
+    fibre, preimages, critical = (
+        fibre_schemes.at[orbit],
+        fibre_points(orbit, model),
+        tangent.critical,
+    )
     if critical == fibre.reduced or len(preimages) != fibre.points:
         raise ContradictionError(
-            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is "
-            f"{'' if critical else 'not '}too small, and {len(preimages)} points solve the equations"
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is"
+            f" {'' if critical else 'not '}too small, and {len(preimages)} points solve the"
+            " equations"
         )
     smooth = source_is_smooth(orbit, model)
     birational = fibre_schemes.at[generic_orbit(model)].length == 1
@@ -199,11 +258,15 @@ def _facts(orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, ta
         singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
     tangents = tangent.lower, tangent.witness, tangent.upper
     boundary = critical  # the fibre is not reduced
-    return OrbitFacts(orbit, tangent.dimension, fibre, preimages, smooth, singular, critical, boundary, *tangents)
+    return OrbitFacts(
+        orbit, tangent.dimension, fibre, preimages, smooth, singular, critical, boundary, *tangents
+    )
 
 
 def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
-    """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives of minors vanish."""
+    """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives
+    of minors vanish.
+    """
     return model.alpha in (model.d, orbit.r)
 
 
@@ -213,11 +276,14 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:
     Raises
     ------
     ContradictionError
-        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth by equations; if a
-        singular orbit's closure has smooth points; if the generic orbit does not have the dimension of the source.
+        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
+        by equations; if a singular orbit's closure has smooth points; if the generic orbit does not
+        have the dimension of the source.
     """
     if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
-        raise ContradictionError(f"the largest orbit has dimension {dimension}, not that of the source less one")
+        raise ContradictionError(
+            f"the largest orbit has dimension {dimension}, not that of the source less one"
+        )
     singular = [fact.orbit for fact in facts if fact.singular]
     for fact in facts:
         evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
@@ -242,20 +308,24 @@ FEW_COORDINATES = 12
 
 
 @computation
-def observe(model: Shape, *, partial: bool = True, degree: bool = True, **options: Unpack[RunOptions]) -> Observations:
+def observe(
+    model: Shape, *, partial: bool = True, degree: bool = True, **options: Unpack[RunOptions]
+) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
-    The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
-    q is a smooth point of the source. It needs f finite (base locus empty, fibres finite) and birational (the generic
-    fibre is one reduced point).
+    The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one
+    reduced point and q is a smooth point of the source. It needs f finite (base locus empty, fibres
+    finite) and birational (the generic fibre is one reduced point).
 
     Parameters
     ----------
     model : Shape
     engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the process shares.
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
     timeout : float, optional
-        Seconds for the whole computation. Linear algebra comes first, in half of the time; then Macaulay2 has the rest.
+        Seconds for the whole computation. Linear algebra comes first, in half of the time; then
+        Macaulay2 has the rest.
     partial : bool
         Whether some of the orbits are enough when a limit is reached.
     degree : bool
@@ -264,8 +334,8 @@ def observe(model: Shape, *, partial: bool = True, degree: bool = True, **option
     Returns
     -------
     Observations
-        With ``limit`` set, and the orbits that were observed until then, if a limit was reached. The dimension and what
-        else linear algebra tells are there before any orbit.
+        With ``limit`` set, and the orbits that were observed until then, if a limit was reached.
+        The dimension and what else linear algebra tells are there before any orbit.
 
     Raises
     ------
@@ -276,8 +346,8 @@ def observe(model: Shape, *, partial: bool = True, degree: bool = True, **option
     ContradictionError
         If independent methods disagree.
     EngineError
-        If Macaulay2 failed in another way, or a limit was reached before the dimension was known or, unless
-        ``partial``, before all orbits were observed.
+        If Macaulay2 failed in another way, or a limit was reached before the dimension was known
+        or, unless ``partial``, before all orbits were observed.
 
     Examples
     --------
@@ -311,9 +381,15 @@ def observe(model: Shape, *, partial: bool = True, degree: bool = True, **option
     compared = observations.limit is None and observations.degree is not None
     eliminated = _degree_by_elimination(model) if compared else None
     if eliminated not in (None, observations.degree):
-        raise ContradictionError(f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination")
-    remarks = observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
-    return replace(observations, remarks=remarks, engine_version=current().version, seconds=clock().seconds)
+        raise ContradictionError(
+            f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination"
+        )
+    remarks = (
+        observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
+    )
+    return replace(
+        observations, remarks=remarks, engine_version=current().version, seconds=clock().seconds
+    )
 
 
 def _degree_by_elimination(model: Shape) -> int | None:
@@ -339,7 +415,9 @@ def by_fibres(shape: Shape) -> LocusFindings:
     except (TimeLimitError, MemoryLimitError) as limit:
         return LocusFindings("fibres", None, (), None, str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
-    return orbit_findings("fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished)
+    return orbit_findings(
+        "fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished
+    )
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:

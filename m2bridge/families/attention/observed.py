@@ -1,4 +1,6 @@
-"""The observations of one case, at its orbits and of the whole closure, as cross-checks and certificates read them."""
+"""The observations of one case, at its orbits and of the whole closure, as cross-checks and
+certificates read them.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,16 @@ class OrbitFacts:
     source_smooth : bool
         Whether {rk A ≤ α} is smooth at rank r: α = d or r = α.
     singular : bool or None
-        Of the Zariski closure. True if the fibre is not one reduced point; if it is one, false where the source is
-        smooth, and true where it is not and there are more tangent vectors than the dimension. Where the
-        parametrization is not birational, what the bounds for the tangent dimension say. ``None``: undecided.
+        Of the Zariski closure. True if the fibre is not one reduced point; if it is one, false
+        where the source is smooth, and true where it is not and there are more tangent vectors than
+        the dimension. Where the parametrization is not birational, what the bounds for the tangent
+        dimension say. ``None``: undecided.
     critical : bool
-        Of the projective parametrization: the differential is not injective on the Zariski tangent space.
+        Of the projective parametrization: the differential is not injective on the Zariski tangent
+        space.
     boundary : bool
-        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not reduced.
+        Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
+        reduced.
     tangent_lower : int
         Lower bound for the tangent dimension, by explicit tangent vectors.
     tangent_witness : Orbit
@@ -89,15 +94,17 @@ class Observations(Observed):
     ----------
     model : Shape
     orbits : tuple of OrbitFacts
-        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense one among them.
+        All orbits, or some of them if there is a ``limit``; then perhaps none, and else the dense
+        one among them.
     dimension : int
         Affine: the largest orbit dimension.
     degree : int or None
-        Of the closure, by the projection formula, held against a linear section where its points are few; ``None``
-        where the base locus is not empty, no orbit was observed, or it was not asked for.
+        Of the closure, by the projection formula, held against a linear section where its points
+        are few; ``None`` where the base locus is not empty, no orbit was observed, or it was not
+        asked for.
     closed : bool or None
-        The base locus of the projective parametrization is empty, so its image is compact and the cone over it closed.
-        ``None`` where no orbit was observed.
+        The base locus of the projective parametrization is empty, so its image is compact and the
+        cone over it closed. ``None`` where no orbit was observed.
     products : bool
         Functions are determined by the products of their linear forms, linearly.
     boundary_family : bool
@@ -162,39 +169,64 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """The reason why something was not observed."""
-        return f"not known without all orbits; {self.unfinished}" if self.missing else "not decided by this method"
+        return (
+            f"not known without all orbits; {self.unfinished}"
+            if self.missing
+            else "not decided by this method"
+        )
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """All orbits of nonzero functions."""
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """An observable at each orbit (:data:`AT_ORBITS`); boundary points are decided where an argument exists."""
-        open_orbits = {f.orbit for f in self.orbits if observable in BOUNDARY and not self._boundary_decided(f)}
-        return {f.orbit: None if f.orbit in open_orbits else AT_ORBITS[observable](f) for f in self.orbits}
+        """An observable at each orbit (:data:`AT_ORBITS`); boundary points are decided where an
+        argument exists.
+        """
+        open_orbits = {
+            f.orbit for f in self.orbits if observable in BOUNDARY and not self._boundary_decided(f)
+        }
+        return {
+            f.orbit: None if f.orbit in open_orbits else AT_ORBITS[observable](f)
+            for f in self.orbits
+        }
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Boundary points need a family that tends to them; for others the lemma needs at most two in the fibre."""
-        return (self.boundary_family and fact.orbit == FAMILY) if fact.boundary else fact.fibre.points <= 2
+        """Boundary points need a family that tends to them; for others the lemma needs at most two
+        in the fibre.
+        """
+        return (
+            (self.boundary_family and fact.orbit == FAMILY)
+            if fact.boundary
+            else fact.fibre.points <= 2
+        )
 
     def doubt(self, observable: str, doubtful: Sequence[Orbit]) -> str:
         """The reason why orbits that were observed are undecided."""
         if observable != "singular":
             return (
-                "an orbit has a fibre that is not reduced but no verified family of boundary points, or a larger fibre"
+                "an orbit has a fibre that is not reduced but no verified family of boundary"
+                " points, or a larger fibre"
             )
         if self.generic_fibre.length > 1:
             return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
         listed = ", ".join(map(str, doubtful))
-        return f"the source seems to be singular, but no more tangent vectors than the dimension are known on {listed}"
+        return (
+            "the source seems to be singular, but no more tangent vectors than the dimension are"
+            f" known on {listed}"
+        )
 
     def numbers(self) -> dict[str, int]:
         """The dimension."""
         return {"dimension": self.dimension}
 
-    def witness(self, failing: Sequence[Orbit]) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
+    def witness(
+        self, failing: Sequence[Orbit]
+    ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
         """The largest of these orbits, weights of a function in it, and the numbers there."""
-        fact = max((f for f in self.orbits if f.orbit in failing), key=lambda f: (f.dimension, f.orbit))
+        fact = max(
+            (f for f in self.orbits if f.orbit in failing), key=lambda f: (f.dimension, f.orbit)
+        )
         A, V = representative(fact.orbit, self.model)
         numbers = {
             "dimension": self.dimension,
@@ -209,9 +241,11 @@ class Observations(Observed):
         return fact.orbit, {"A": A, "V": V}, numbers
 
     def certified(self) -> Observations:
-        """The observations without upper bounds for tangent dimensions, which no checker can recompute cheaply.
+        """The observations without upper bounds for tangent dimensions, which no checker can
+        recompute cheaply.
 
-        Where the parametrization is not birational they decided which orbits are smooth, which is then open.
+        Where the parametrization is not birational they decided which orbits are smooth, which is
+        then open.
         """
         birational = self.generic_fibre.length == 1
 
@@ -229,7 +263,10 @@ class Observations(Observed):
             "base_locus_empty": self.closed,
             "products_determine_functions": self.products,
             "boundary_family": self.boundary_family,
-            "generic_fibre": {"length": self.generic_fibre.length, "points": self.generic_fibre.points},
+            "generic_fibre": {
+                "length": self.generic_fibre.length,
+                "points": self.generic_fibre.points,
+            },
             "orbits": [_evidence(fact) for fact in self.orbits],
         }
 
@@ -245,13 +282,21 @@ class Observations(Observed):
         """The orbits, beside what Theorem 3.4 (iii) says of them."""
         if not self.orbits:
             return None
-        return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), [_row(fact, self) for fact in self.orbits]
+        return (
+            Orbit.LEGEND,
+            (*HEADER, "Theorem 3.4 (iii) says"),
+            [_row(fact, self) for fact in self.orbits],
+        )
 
     def to_text(self) -> str:
         """Dimension, degree and a table of the orbits, for a terminal."""
         facts = [*self.facts(), *(("agreement", remark) for remark in self.remarks)]
-        tables = [Table(header, rows, caption) for caption, header, rows in filter(None, [self.table()])]
-        return Sheet(f"Observations of the {self.model.title}, over QQ", [Facts(facts), *tables]).text()
+        tables = [
+            Table(header, rows, caption) for caption, header, rows in filter(None, [self.table()])
+        ]
+        return Sheet(
+            f"Observations of the {self.model.title}, over QQ", [Facts(facts), *tables]
+        ).text()
 
     __str__ = to_text
 
@@ -277,9 +322,11 @@ AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 
 
 def _special_fibre_points(case: Observations) -> int | None:
-    """The largest number of points of a fibre, where it is more than that of the generic one; else 0.
+    """The largest number of points of a fibre, where it is more than that of the generic one; else
+    0.
 
-    A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the words.
+    A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the
+    words.
     """
     if case.missing:
         return None
@@ -288,15 +335,25 @@ def _special_fibre_points(case: Observations) -> int | None:
 
 
 def _is_linear(case: Observations) -> bool | None:
-    """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is all of it."""
-    return False if case.dimension < case.model.independent_count else True if case.model.d == 1 else None
+    """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is
+    all of it.
+    """
+    return (
+        False
+        if case.dimension < case.model.independent_count
+        else True
+        if case.model.d == 1
+        else None
+    )
 
 
 def _polar_integrals(case: Observations) -> bool | None:
-    """Whether the differential is injective on the desingularization but where its kernel is below the codimension.
+    """Whether the differential is injective on the desingularization but where its kernel is below
+    the codimension.
 
-    Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of dimension (α − r)(d − α).
-    The kernel on a fibre of p points and length l has at most the dimension l − p, besides those subspaces.
+    Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of
+    dimension (α − r)(d − α). The kernel on a fibre of p points and length l has at most the
+    dimension l − p, besides those subspaces.
     """
     if case.missing or not case.closed or case.generic_fibre.length > 1:
         return None
@@ -318,7 +375,9 @@ WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "smooth_manifold": _is_linear,
     "polar_integrals": _polar_integrals,
 }
-"""The way to read each observable of the closure as a whole; ``None`` where it takes orbits that are missing."""
+"""The way to read each observable of the closure as a whole; ``None`` where it takes orbits that
+are missing.
+"""
 
 
 def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
@@ -327,7 +386,11 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
         fact.dimension,
         fact.fibre.length,
         fact.fibre.points,
-        f"≥ {fact.tangent_lower}" if fact.tangent_dimension is None else f"= {fact.tangent_dimension}",
+        (
+            f"≥ {fact.tangent_lower}"
+            if fact.tangent_dimension is None
+            else f"= {fact.tangent_dimension}"
+        ),
         WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
@@ -336,7 +399,10 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
 
 
 def _json(fact: OrbitFacts) -> dict[str, Any]:
-    bounds = {"tangent_dimension": fact.tangent_dimension, "tangent_upper_bound": fact.tangent_upper}
+    bounds = {
+        "tangent_dimension": fact.tangent_dimension,
+        "tangent_upper_bound": fact.tangent_upper,
+    }
     return fact.orbit.to_json() | _observations(fact) | bounds
 
 
@@ -347,5 +413,12 @@ def _evidence(fact: OrbitFacts) -> dict[str, Any]:
 
 def _observations(fact: OrbitFacts) -> dict[str, Any]:
     fibre = {"fibre_length": fact.fibre.length, "fibre_points": fact.fibre.points}
-    named = {name: getattr(fact, name) for name in ("source_smooth", "singular", "critical", "boundary")}
-    return {"dimension": fact.dimension, **fibre, **named, "tangent_lower_bound": fact.tangent_lower}
+    named = {
+        name: getattr(fact, name) for name in ("source_smooth", "singular", "critical", "boundary")
+    }
+    return {
+        "dimension": fact.dimension,
+        **fibre,
+        **named,
+        "tangent_lower_bound": fact.tangent_lower,
+    }

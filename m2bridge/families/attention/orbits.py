@@ -1,9 +1,10 @@
 """Orbits of GL_d × GL_d × GL_d' on the neuromanifold, t ≥ 2.
 
-Acting on the forms l_i (columns of A) and v_k (rows of V) by y ↦ g y, and mixing the l_i among themselves and the v_k
-among themselves, moves a point of the neuromanifold along its orbit. A point is thus a pair of subspaces
-L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d, and is classified by (dim L, dim U, dim L ∩ U).
-This is not in the paper; it is proved in the documentation of m2bridge.
+Acting on the forms l_i (columns of A) and v_k (rows of V) by y ↦ g y, and mixing the l_i among
+themselves and the v_k among themselves, moves a point of the neuromanifold along its orbit. A point
+is thus a pair of subspaces L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d,
+and is classified by (dim L, dim U, dim L ∩ U). This is not in the paper; it is proved in the
+documentation of m2bridge.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from dataclasses import dataclass
 from math import comb
 from typing import ClassVar
 
-from m2bridge.algebra.determinantal import determinantal_degree, determinantal_dimension, matrices_of_rank
+from m2bridge.algebra.determinantal import (
+    determinantal_degree,
+    determinantal_dimension,
+    matrices_of_rank,
+)
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.shape import Shape
@@ -63,10 +68,10 @@ class Orbit:
     def in_closure_of(self, other: Orbit) -> bool:
         """Whether this orbit lies in the Zariski closure of the other.
 
-        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3, where rank conditions
-        on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra, *Degenerations for the representations
-        of a quiver of type A_m*, J. Algebra 93 (1985). The parametrization is finite, so it carries closures to
-        closures.
+        Orbits of pairs (A, V) are those of representations of the quiver • → • ← • of type A_3,
+        where rank conditions on A, V and (A | Vᵀ) describe the closures. Source: Abeasis, Del Fra,
+        *Degenerations for the representations of a quiver of type A_m*, J. Algebra 93 (1985). The
+        parametrization is finite, so it carries closures to closures.
         """
         return self.r <= other.r and self.s <= other.s and self.span <= other.span
 
@@ -96,13 +101,16 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
 def orbit_count(shape: Shape) -> int:
     """The number of orbits; raises as :func:`orbits`."""
     d, most = shape.d, min(shape.d, shape.d_out)
-    count, entries = shape.alpha * most, d * max(d, shape.d_out)  # at least one orbit for each pair of ranks
+    # at least one orbit for each pair of ranks
+    count, entries = shape.alpha * most, d * max(d, shape.d_out)
     if count <= MOST_ORBITS:
         ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, most + 1))
         count = sum(min(r, s) - max(0, r + s - d) + 1 for r, s in ranks)
     if count > MOST_ORBITS or entries > MOST_ENTRIES:
         numbers = f"at least {count} orbits, of matrices with {entries} entries"
-        raise TooLargeError(f"this case has {numbers}: too many to look at each of them; take smaller numbers")
+        raise TooLargeError(
+            f"this case has {numbers}: too many to look at each of them; take smaller numbers"
+        )
     return count
 
 
@@ -120,14 +128,16 @@ def dense_first(shape: Shape) -> tuple[Orbit, ...]:
 
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     """The orbits whose closures are the irreducible components of the union of all closures."""
-    return tuple(o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some))
+    return tuple(
+        o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some)
+    )
 
 
 def representative(orbit: Orbit, shape: Shape) -> WeightPair:
     """Weights (A, V) of a function in the orbit, with A_11 = V_11 = 1.
 
-    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its first row is
-    e_{r+1} + e_1.
+    A = Σ_{p ≤ r} e_p e_pᵀ. Row k of V is e_k for k ≤ m and e_{r+k−m} for m < k ≤ s; for m = 0 its
+    first row is e_{r+1} + e_1.
 
     Returns
     -------
@@ -148,7 +158,9 @@ def representative(orbit: Orbit, shape: Shape) -> WeightPair:
 
 
 def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
-    """The point of the attention parametrization with these weights (variables A_1_1, …, A_d_d, V_1_1, …, V_d'_d)."""
+    """The point of the attention parametrization with these weights (variables A_1_1, …, A_d_d,
+    V_1_1, …, V_d'_d).
+    """
     return tuple(entry for row in A + V for entry in row)
 
 
@@ -162,16 +174,23 @@ def orbit_findings(
     unfinished: str = "",
     uses_engine: bool = True,
 ) -> LocusFindings:
-    """The findings of a method about orbits; where none is undecided, with the components of the singular locus.
+    """The findings of a method about orbits; where none is undecided, with the components of the
+    singular locus.
 
-    They are the closures of the maximal singular orbits, or the zero function alone, or nothing for a linear space,
-    which the closure is only if it is the space of all reduced coordinates. Degrees, by a closed formula, are over QQ.
+    They are the closures of the maximal singular orbits, or the zero function alone, or nothing for
+    a linear space, which the closure is only if it is the space of all reduced coordinates.
+    Degrees, by a closed formula, are over QQ.
     """
     unfinished = unfinished or _undecided(statuses, shape)
     dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
     maximal = () if unfinished else maximal_orbits(tuple(dimensions))
-    degrees = {orbit: orbit_closure_degree(orbit, shape) if field == QQ else None for orbit in maximal}
-    components = [Component(f"closure of the orbit {o}", o, dimensions[o], degree) for o, degree in degrees.items()]
+    degrees = {
+        orbit: orbit_closure_degree(orbit, shape) if field == QQ else None for orbit in maximal
+    }
+    components = [
+        Component(f"closure of the orbit {o}", o, dimensions[o], degree)
+        for o, degree in degrees.items()
+    ]
     if not dimensions and dimension < shape.independent_count:
         components = [Component(ZERO, None, 0, 1)]
     components.sort(key=lambda component: (-component.dimension, component.description))
@@ -188,12 +207,15 @@ def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
 
 
 def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
-    """The degree of the Zariski closure of the orbit as a projective variety, by a closed formula where we have one.
+    """The degree of the Zariski closure of the orbit as a projective variety, by a closed formula
+    where we have one.
 
-    Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms of bidegree (1, 1);
-    the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem 3.2. ``None`` for other orbits.
+    Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms
+    of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem
+    3.2. ``None`` for other orbits.
 
-    Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*, Example 19.10.
+    Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*,
+    Example 19.10.
     """
     d, d_out, r, s = shape.d, shape.d_out, orbit.r, orbit.s
     if orbit.m != max(0, r + s - d):

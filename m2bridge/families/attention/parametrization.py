@@ -1,7 +1,9 @@
-"""The parametrization of attention, its grading and its symmetries; and its rank at all sizes, from one block.
+"""The parametrization of attention, its grading and its symmetries; and its rank at all sizes, from
+one block.
 
-The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
-It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in names with 1.
+The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥
+2. It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. Indices begin with 0, those in
+names with 1.
 """
 
 from collections import Counter, defaultdict
@@ -21,7 +23,13 @@ from m2bridge.algebra.polynomial_map import PolynomialMap, differential_rank
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits import Orbit
-from m2bridge.families.attention.shape import Coordinates, Shape, Weights, coordinate_count, weights_dimension
+from m2bridge.families.attention.shape import (
+    Coordinates,
+    Shape,
+    Weights,
+    coordinate_count,
+    weights_dimension,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound, Vector
@@ -40,7 +48,11 @@ Function = Counter[Index]
 def indices(shape: Shape) -> Iterator[Index]:
     """The indices of all reduced coordinates, in the order of the parametrization."""
     columns = range(shape.d)
-    return ((k, i, p, q) for k, i, p, q in product(range(shape.d_out), columns, columns, columns) if p <= q)
+    return (
+        (k, i, p, q)
+        for k, i, p, q in product(range(shape.d_out), columns, columns, columns)
+        if p <= q
+    )
 
 
 def reduced_name(index: Index) -> str:
@@ -61,7 +73,9 @@ def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 
 
 def function(A: Sparse, V: Sparse) -> Function:
-    """All coordinates of the function of sparse weights: each product A_pi V_kq belongs to one of them."""
+    """All coordinates of the function of sparse weights: each product A_pi V_kq belongs to one of
+    them.
+    """
     values: Function = Counter()
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
         values[(k, i, p, q) if p <= q else (k, i, q, p)] += a * v
@@ -81,7 +95,9 @@ MAX_MINORS = 5_000
 def parametrization(shape: Shape, coordinates: Coordinates, weights: Weights) -> PolynomialMap:
     """The map from weights to function coordinates, both as the model explains them."""
     _check_size(shape, coordinates, weights)
-    rows = ({"A": shape.d} if weights == "attention" else {"Q": shape.a, "K": shape.a}) | {"V": shape.d_out}
+    rows = ({"A": shape.d} if weights == "attention" else {"Q": shape.a, "K": shape.a}) | {
+        "V": shape.d_out
+    }
     names = (entries(name, count, shape.d) for name, count in rows.items())
     source = PolynomialRing(QQ, tuple(chain.from_iterable(names)))
     *factors, V = _filled(source, *((count, shape.d) for count in rows.values()))
@@ -101,11 +117,13 @@ def images(shape: Shape, A: Matrix, V: Matrix, coordinates: Coordinates) -> dict
     }
 
 
-def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None) -> PolynomialMap:
+def orbit_closure_map(
+    orbit: Orbit, shape: Shape, coordinates: Coordinates | None = None
+) -> PolynomialMap:
     """A parametrization of the Zariski closure of the orbit, which is irreducible.
 
-    Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p q_pᵀ and
-    V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
+    Parameters of the source are vectors ``b`` spanning L + U, ``q`` and ``h``: A = Σ_{p ≤ r} b_p
+    q_pᵀ and V = Σ_{k ≤ s} h_k b_{σ(k)}ᵀ, with the first m of the b shared between L and U.
     """
     d, span = shape.d, orbit.span
     names = entries("b", span, d) + entries("q", orbit.r, d) + entries("h", orbit.s, shape.d_out)
@@ -118,15 +136,21 @@ def orbit_closure_map(orbit: Orbit, shape: Shape, coordinates: Coordinates | Non
 
 
 def _filled(source: PolynomialRing, *sizes: tuple[int, int]) -> list[Matrix]:
-    """Matrices of these numbers of rows and columns, whose entries are the variables, one after the other."""
+    """Matrices of these numbers of rows and columns, whose entries are the variables, one after the
+    other.
+    """
     generators = iter(source.sympy_ring.gens)
-    return [[[next(generators) for _ in range(columns)] for _ in range(rows)] for rows, columns in sizes]
+    return [
+        [[next(generators) for _ in range(columns)] for _ in range(rows)] for rows, columns in sizes
+    ]
 
 
 def _transposed_product(left: Matrix, right: Matrix) -> Matrix:
     """The transpose of the one matrix times the other, which have a row at least."""
     columns = [list(zip(*matrix, strict=True)) for matrix in (left, right)]
-    return [[sum(map(mul, x[1:], y[1:]), x[0] * y[0]) for y in columns[1]] for x in watched(columns[0])]
+    return [
+        [sum(map(mul, x[1:], y[1:]), x[0] * y[0]) for y in columns[1]] for x in watched(columns[0])
+    ]
 
 
 def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
@@ -138,7 +162,9 @@ def coordinate_names(shape: Shape, coordinates: Coordinates) -> tuple[str, ...]:
     return tuple(
         _full_name(k, j, monomial)
         for k, j in product(range(shape.d_out), tokens)
-        for monomial in sorted({_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, columns, columns, columns)})
+        for monomial in sorted(
+            {_monomial(u, p, q, i, j) for u, p, q, i in product(tokens, columns, columns, columns)}
+        )
     )
 
 
@@ -154,9 +180,15 @@ def _full_name(k: int, j: int, monomial: Monomial) -> str:
 
 
 def name_in(index: Index, coordinates: Coordinates) -> str:
-    """A reduced coordinate, or the full one that is the same for t ≥ 2: x from the first token, y from the second."""
+    """A reduced coordinate, or the full one that is the same for t ≥ 2: x from the first token, y
+    from the second.
+    """
     k, i, p, q = index
-    return reduced_name(index) if coordinates == "reduced" else _full_name(k, 0, _monomial(1, p, q, i, 0))
+    return (
+        reduced_name(index)
+        if coordinates == "reduced"
+        else _full_name(k, 0, _monomial(1, p, q, i, 0))
+    )
 
 
 def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
@@ -167,7 +199,12 @@ def entries(name: str, rows: int, columns: int) -> tuple[str, ...]:
 def check_coordinates(shape: Shape, coordinates: Coordinates) -> None:
     """Raise TooLargeError if there are more coordinates than can be stored."""
     count = coordinate_count(shape, coordinates)
-    _check_count(f"has {count} coordinates", count, MAX_COORDINATES, "take smaller numbers, or ask for its dimension")
+    _check_count(
+        f"has {count} coordinates",
+        count,
+        MAX_COORDINATES,
+        "take smaller numbers, or ask for its dimension",
+    )
 
 
 def _check_size(shape: Shape, coordinates: Coordinates, weights: Weights) -> None:
@@ -203,7 +240,11 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
     """
     if a >= len(A):
         return ()
-    choices, size, domain = list(combinations(range(len(A)), a + 1)), (a + 1, a + 1), A[0][0].ring.to_domain()
+    choices, size, domain = (
+        list(combinations(range(len(A)), a + 1)),
+        (a + 1, a + 1),
+        A[0][0].ring.to_domain(),
+    )
     return tuple(
         DomainMatrix([[A[p][i] for i in columns] for p in rows], size, domain).det()
         for rows, columns in watched(product(choices, repeat=2))
@@ -211,7 +252,9 @@ def _rank_relations(A: Matrix, a: int) -> tuple[PolyElement, ...]:
 
 
 def free_parametrization(shape: Shape, coordinates: Coordinates) -> PolynomialMap:
-    """The map from weights without relations, as few as there can be: A = KᵀQ is any matrix of rank ≤ α for a = α."""
+    """The map from weights without relations, as few as there can be: A = KᵀQ is any matrix of rank
+    ≤ α for a = α.
+    """
     return _free_parametrization(Shape(shape.d, shape.d_out, shape.alpha, shape.t), coordinates)
 
 
@@ -224,7 +267,9 @@ def multigraded_attention(shape: Shape, coordinates: Coordinates | None = None) 
     """The free parametrization with its grading and symmetries."""
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
-    return multigraded(free, symmetries(shape, free), grading(shape, free) if system == "reduced" else None)
+    return multigraded(
+        free, symmetries(shape, free), grading(shape, free) if system == "reduced" else None
+    )
 
 
 ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
@@ -234,7 +279,8 @@ ROLES = {"V": "kp", "A": "pi", "Q": "ei", "K": "ep", "c": "kipp"}
 def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
     """The grading by Z^d' × Z^d × Z^d; the coordinate c_k_i_p_q has degree (e_k, e_i, e_p + e_q).
 
-    It is that of V_k_p of degree (e_k, 0, e_p), A_p_i of (0, e_i, e_p), Q_e_i of (0, e_i, 0), and K_e_p of (0, 0, e_p).
+    It is that of V_k_p of degree (e_k, 0, e_p), A_p_i of (0, e_i, e_p), Q_e_i of (0, e_i, 0), and
+    K_e_p of (0, 0, e_p).
     """
     first = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
 
@@ -250,20 +296,31 @@ def grading(shape: Shape, free: PolynomialMap) -> tuple[Vector, ...]:
 
 
 def symmetries(shape: Shape, free: PolynomialMap) -> tuple[dict[str, str], ...]:
-    """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of p, q together.
+    """Generators of S_d' × S_d × S_d: permutations of the outputs k, of the columns i of A, and of
+    p, q together.
 
-    Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is left out.
+    Permuting columns alone is a symmetry of reduced coordinates only; for full coordinates it is
+    left out.
     """
     roles = ("i", "p") if free.coordinates[0].startswith("c_") else ("ip",)
-    moves = [("k", s) for s in range(1, shape.d_out)] + [(role, s) for s in range(1, shape.d) for role in roles]
-    return tuple({name: renamed(name, *move) for name in watched(free.source.variables)} for move in moves)
+    moves = [("k", s) for s in range(1, shape.d_out)] + [
+        (role, s) for s in range(1, shape.d) for role in roles
+    ]
+    return tuple(
+        {name: renamed(name, *move) for name in watched(free.source.variables)} for move in moves
+    )
 
 
 def renamed(name: str, roles: str, s: int) -> str:
-    """The name of a weight or reduced coordinate after s and s + 1 were exchanged among its indices of these kinds."""
+    """The name of a weight or reduced coordinate after s and s + 1 were exchanged among its indices
+    of these kinds.
+    """
     letter, *numbers = name.split("_")
     exchange = {str(s): str(s + 1), str(s + 1): str(s)}
-    moved = [exchange.get(n, n) if role in roles else n for role, n in zip(ROLES[letter], numbers, strict=True)]
+    moved = [
+        exchange.get(n, n) if role in roles else n
+        for role, n in zip(ROLES[letter], numbers, strict=True)
+    ]
     return "_".join([letter, *moved[:2], *sorted(moved[2:], key=int)])
 
 
@@ -274,11 +331,13 @@ ATTEMPTS = 100
 
 
 def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
-    """The dimension from the case with two indices and one output, if the kernel there is as small as it can be.
+    """The dimension from the case with two indices and one output, if the kernel there is as small
+    as it can be.
 
-    At A = UᵀCU and V with all rows mᵀU, for a matrix U of two rows with pairwise independent columns, the function
-    looks the same on every two indices: as that of C and m. If the kernel of the differential there is only what it
-    always is, so it is at generic weights of every size. The proof is in ``docs/mathematics.md#theorem-one-block``.
+    At A = UᵀCU and V with all rows mᵀU, for a matrix U of two rows with pairwise independent
+    columns, the function looks the same on every two indices: as that of C and m. If the kernel of
+    the differential there is only what it always is, so it is at generic weights of every size. The
+    proof is in ``docs/mathematics.md#theorem-one-block``.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = Shape(min(shape.d, 2), 1, t=min(shape.t, 2))
@@ -286,13 +345,23 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
     enough = block.d**2 + block.d - always
     source = parametrization(block, block.default_coordinates, "attention")
     for C, m in _points(block.d, min(shape.alpha, block.d), characteristic or _SIZE):
-        if _has_form(C, characteristic) and differential_rank(source, (*sum(C, ()), *m), field=field) == enough:
-            reason = f"rank {enough} of the case (d, d', a) = ({block.d}, 1, {min(shape.alpha, block.d)})"
-            yield LowerBound(weights_dimension(shape) - 1, f"block over {field}", f"{reason}: one block decides")
+        if (
+            _has_form(C, characteristic)
+            and differential_rank(source, (*sum(C, ()), *m), field=field) == enough
+        ):
+            reason = (
+                f"rank {enough} of the case (d, d', a) = ({block.d}, 1,"
+                f" {min(shape.alpha, block.d)})"
+            )
+            yield LowerBound(
+                weights_dimension(shape) - 1, f"block over {field}", f"{reason}: one block decides"
+            )
             return
 
 
-def _points(size: int, rank: int, bound: int) -> Iterator[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]]:
+def _points(
+    size: int, rank: int, bound: int
+) -> Iterator[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]]:
     """Random matrices C of at most this rank, and rows m, of integers below ``bound``."""
     random = Random(_SEED)
 
@@ -301,7 +370,13 @@ def _points(size: int, rank: int, bound: int) -> Iterator[tuple[tuple[tuple[int,
 
     for _ in range(ATTEMPTS):
         K, Q = ([row() for _ in range(rank)] for _ in range(2))
-        yield tuple(tuple(sum(map(mul, k, q)) for q in zip(*Q, strict=True)) for k in zip(*K, strict=True)), row()
+        yield (
+            tuple(
+                tuple(sum(map(mul, k, q)) for q in zip(*Q, strict=True))
+                for k in zip(*K, strict=True)
+            ),
+            row(),
+        )
 
 
 def _has_form(C: tuple[tuple[int, ...], ...], characteristic: int) -> bool:

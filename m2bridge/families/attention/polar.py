@@ -1,8 +1,9 @@
-"""The polar degrees of the closure, for all sizes at once: the theorem, its integrals, and what it rests on.
+"""The polar degrees of the closure, for all sizes at once: the theorem, its integrals, and what it
+rests on.
 
-Let Y be the desingularization of the source: the [V] in P(K^{d'×d}), and the pairs of a subspace W of dimension α and
-a point [A] of P(W ⊗ K^d). Polar degrees are sums of integrals
-of c_j(T_Y) H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md).
+Let Y be the desingularization of the source: the [V] in P(K^{d'×d}), and the pairs of a subspace W
+of dimension α and a point [A] of P(W ⊗ K^d). Polar degrees are sums of integrals of c_j(T_Y)
+H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md).
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,11 @@ from m2bridge.families.attention.fibres import fibre_points
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.shape import Shape, dimension_formula
 from m2bridge.families.attention.statements import WORDS, several_tokens
-from m2bridge.families.attention.tangents import differential_rank, orbit_dimension, source_tangent_dimension
+from m2bridge.families.attention.tangents import (
+    differential_rank,
+    orbit_dimension,
+    source_tangent_dimension,
+)
 from m2bridge.limits import watched
 from m2bridge.maps.model import Locus, PolarTheorem
 
@@ -26,15 +31,22 @@ LARGEST_DIMENSION = 600
 """Larger varieties are refused: their polar degrees have thousands of digits."""
 
 MOST_STEPS = 2 * 10**6
-"""Fixed points times the square of the dimension, up to which integrals are computed by localization, too."""
+"""Fixed points times the square of the dimension, up to which integrals are computed by
+localization, too.
+"""
 
 MOST_ORBIT_STEPS = 10**7
-"""The number of orbits times coordinates times parameters, up to which the loci of a case are observed."""
+"""The number of orbits times coordinates times parameters, up to which the loci of a case are
+observed.
+"""
 
 MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
 
-TWO_TO_ONE = "the parametrization is two-to-one for α = d' = 1 < d, and the theorem assumes that it is birational"
+TWO_TO_ONE = (
+    "the parametrization is two-to-one for α = d' = 1 < d, and the theorem assumes that it is"
+    " birational"
+)
 
 
 LINEAR_SPACE = "the closure is a linear space, for d = 1"
@@ -69,16 +81,19 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
     if reason := no_theorem(shape):
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
     if dimension_formula(shape) > LARGEST_DIMENSION:
-        raise TooLargeError(f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}")
+        raise TooLargeError(
+            f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}"
+        )
     return polar_sums(shape, chern_integrals(shape.d, shape.alpha))
 
 
 def polar_sums(shape: Shape, of_A: Sequence[int]) -> tuple[int, ...]:
-    """The polar degrees from the integrals of c_j(T) h_1^{n_1−j} over the space of the pairs (W, [A]).
+    """The polar degrees from the integrals of c_j(T) h_1^{n_1−j} over the space of the pairs (W,
+    [A]).
 
-    With b_j those over the projective space of V, the integrals of c_j(T_Y) H^{n−j} are
-    Σ C(n − j, n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in
-    Σ (−1)^j (1 + T)^{n+1−j} of them.
+    With b_j those over the projective space of V, the integrals of c_j(T_Y) H^{n−j} are Σ C(n − j,
+    n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in Σ
+    (−1)^j (1 + T)^{n+1−j} of them.
     """
     size = shape.d * shape.d_out
     of_V = [comb(size, j) for j in range(size)]
@@ -91,35 +106,43 @@ def polar_sums(shape: Shape, of_A: Sequence[int]) -> tuple[int, ...]:
 
 def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
     last = len(integrals) - 1
-    return flint.fmpq_poly([flint.fmpq(value, factorial(last - j)) for j, value in enumerate(integrals)])
+    return flint.fmpq_poly(
+        [flint.fmpq(value, factorial(last - j)) for j, value in enumerate(integrals)]
+    )
 
 
 def chern_integrals(d: int, alpha: int) -> list[int]:
-    """The integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), S the tautological bundle over Gr(α, d), for j = 0, …, n_1.
+    """The integrals of c_j(T) h^{n_1−j} over P(S ⊗ K^d), S the tautological bundle over Gr(α, d),
+    for j = 0, …, n_1.
 
-    For α = d it is a projective space. Else their generating function is the coefficient e_α of the characteristic
-    polynomial of a matrix of size d, divided by u^{α(α−1)} and cut off after u^{n_1}; it is interpolated modulo a
-    prime above twice its coefficients.
+    For α = d it is a projective space. Else their generating function is the coefficient e_α of the
+    characteristic polynomial of a matrix of size d, divided by u^{α(α−1)} and cut off after
+    u^{n_1}; it is interpolated modulo a prime above twice its coefficients.
 
-    Source: ours, proved in docs/polar-degrees.md: Segre classes push forward to the Grassmannian, where residues and
-    Cauchy's determinant leave a sum over permutations.
+    Source: ours, proved in docs/polar-degrees.md: Segre classes push forward to the Grassmannian,
+    where residues and Cauchy's determinant leave a sum over permutations.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]
     prime, last = _prime(2 * _bound(d, alpha)), matrices_of_rank(d, alpha) - 1
     points = watched(range(1, last + 3))  # the quotient has at most the degree last + 1
-    found = _interpolated({u: _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime) for u in points}, prime)
+    found = _interpolated(
+        {u: _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime) for u in points}, prime
+    )
     coefficients = (int(found[j]) for j in range(last + 1))
     return [c if 2 * c < prime else c - prime for c in coefficients]
 
 
 def _factors(d: int) -> tuple[list[list[int]], list[int]]:
     """The binomial coefficients C(a + b, a), and those of 1/(1 − y)^d."""
-    return [[comb(a + b, a) for b in range(d)] for a in range(d)], [comb(d - 1 + k, k) for k in range(d)]
+    return [[comb(a + b, a) for b in range(d)] for a in range(d)], [
+        comb(d - 1 + k, k) for k in range(d)
+    ]
 
 
 def _trace(d: int, alpha: int, u: int, prime: int) -> int:
-    """e_α(C M) at u, modulo the prime: C_ab = (−u)^{a+b} (−1)^b C(a + b, a), M_bc = [y^{d−1−b−c}] φ(y).
+    """e_α(C M) at u, modulo the prime: C_ab = (−u)^{a+b} (−1)^b C(a + b, a), M_bc = [y^{d−1−b−c}]
+    φ(y).
 
     φ = ((1 + uy)(1 + u − uy)/(1 − y))^d; α goes from 0 to d.
     """
@@ -136,9 +159,14 @@ def _trace(d: int, alpha: int, u: int, prime: int) -> int:
 
 
 def _bound(d: int, alpha: int) -> int:
-    """A bound for the coefficients of e_α(C M) in u: sums of absolute values are submultiplicative."""
+    """A bound for the coefficients of e_α(C M) in u: sums of absolute values are
+    submultiplicative.
+    """
     phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_factors(d)[1])
-    row = max(sum(comb(a + b, a) * int(phi[d - 1 - b - c]) for b in range(d) for c in range(d - b)) for a in range(d))
+    row = max(
+        sum(comb(a + b, a) * int(phi[d - 1 - b - c]) for b in range(d) for c in range(d - b))
+        for a in range(d)
+    )
     return int(comb(d, alpha) * row**alpha)
 
 
@@ -151,25 +179,35 @@ def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     ring = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
     whole = prod((ring([-u, 1]) for u in values), start=ring([1]))
     slope = whole.derivative()
-    return sum((whole // ring([-u, 1]) * (value / slope(u)) for u, value in values.items()), ring([0]))
+    return sum(
+        (whole // ring([-u, 1]) * (value / slope(u)) for u, value in values.items()), ring([0])
+    )
 
 
 def integrals_at_fixed_points(d: int, alpha: int) -> list[int] | None:
-    """The integrals of :func:`chern_integrals` by localization at the fixed points of a torus; ``None`` if it is long.
+    """The integrals of :func:`chern_integrals` by localization at the fixed points of a torus;
+    ``None`` if it is long.
 
-    The torus acts on both factors K^d. A fixed point is a coordinate subspace W with two numbers (i, k), the line
-    spanned by e_i ⊗ e_k with e_i in W. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
+    The torus acts on both factors K^d. A fixed point is a coordinate subspace W with two numbers
+    (i, k), the line spanned by e_i ⊗ e_k with e_i in W. Source: Atiyah, Bott, *The moment map and
+    equivariant cohomology*, 1984.
     """
     last = matrices_of_rank(d, alpha) - 1
     if comb(d, alpha) * alpha * d * last**2 > MOST_STEPS:
         return None
     totals = [flint.fmpq(0)] * (last + 1)
     for weight, tangents in watched(_fixed_points(d, alpha)):
-        chern = prod((flint.fmpz_poly([1, tangent]) for tangent in tangents), start=flint.fmpz_poly([1]))
+        chern = prod(
+            (flint.fmpz_poly([1, tangent]) for tangent in tangents), start=flint.fmpz_poly([1])
+        )
         euler = prod(tangents)
-        totals = [t + flint.fmpq(chern[j] * (-weight) ** (last - j), euler) for j, t in enumerate(totals)]
+        totals = [
+            t + flint.fmpq(chern[j] * (-weight) ** (last - j), euler) for j, t in enumerate(totals)
+        ]
     if any(total.q != 1 for total in totals):
-        raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions: {totals}")
+        raise ContradictionError(
+            f"localization over rank {alpha} of size {d} gives fractions: {totals}"
+        )
     return [int(total.p) for total in totals]
 
 
@@ -189,13 +227,19 @@ def is_observed(shape: Shape) -> bool:
 
 
 def observed_loci(shape: Shape) -> tuple[Locus, ...]:
-    """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential; none if too many.
+    """The loci of Y over the orbits, codimensions, and bounds for the kernel of the differential;
+    none if too many.
 
-    The points over an orbit are those of its finite fibres, with the subspaces W that contain the columns of A. The
-    kernel is at most that on the tangent space of the Grassmannian at W, and that of the parametrization on the
-    Zariski tangent space of the source; both are ranks of matrices (FLINT).
+    The points over an orbit are those of its finite fibres, with the subspaces W that contain the
+    columns of A. The kernel is at most that on the tangent space of the Grassmannian at W, and that
+    of the parametrization on the Zariski tangent space of the source; both are ranks of matrices
+    (FLINT).
     """
-    return tuple(_locus(orbit, shape) for orbit in watched(orbits(shape))) if is_observed(shape) else ()
+    return (
+        tuple(_locus(orbit, shape) for orbit in watched(orbits(shape)))
+        if is_observed(shape)
+        else ()
+    )
 
 
 def _locus(orbit: Orbit, shape: Shape) -> Locus:
@@ -206,12 +250,14 @@ def _locus(orbit: Orbit, shape: Shape) -> Locus:
 
 
 def polar_theorem(shape: Shape) -> PolarTheorem | None:
-    """The polar degrees, and what was observed of the case; ``None`` where the theorem does not apply.
+    """The polar degrees, and what was observed of the case; ``None`` where the theorem does not
+    apply.
 
     Raises
     ------
     ContradictionError
-        If the two ways to integrate disagree, or the case is observed not to be as the theorem needs it.
+        If the two ways to integrate disagree, or the case is observed not to be as the theorem
+        needs it.
     TooLargeError
         As :func:`predicted_polar_degrees`.
     """
@@ -220,13 +266,22 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     degrees = predicted_polar_degrees(shape)
     again = integrals_at_fixed_points(shape.d, shape.alpha)
     if again is not None and again != chern_integrals(shape.d, shape.alpha):
-        raise ContradictionError(f"{shape}: the integrals are {again} by localization, and other ones by Segre classes")
+        raise ContradictionError(
+            f"{shape}: the integrals are {again} by localization, and other ones by Segre classes"
+        )
     loci = observed_loci(shape)
     points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
-    if points not in (None, 1) or any(locus.kernel and locus.kernel >= locus.codimension for locus in loci):
-        raise ContradictionError(f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}")
-    if shape.d == 1:  # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
+    if points not in (None, 1) or any(
+        locus.kernel and locus.kernel >= locus.codimension for locus in loci
+    ):
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
+        )
+    # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
+    if shape.d == 1:
         return PolarTheorem(degrees, LINEAR_SPACE, (WORDS.lemmas["reduced"],), loci, points)
-    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"])
+    lemmas = tuple(
+        WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"]
+    )
     ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
     return PolarTheorem(degrees, f"by the theorem, integrals by {ways}", lemmas, loci, points)

@@ -1,4 +1,6 @@
-"""Questions about a closure: what certificates answer, the predicted Hilbert function, and programs to run by hand."""
+"""Questions about a closure: what certificates answer, the predicted Hilbert function, and programs
+to run by hand.
+"""
 
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -13,7 +15,13 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.convert.notation import degree_summary, polynomial_text
 from m2bridge.engine import current
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, NotApplicableError, ParseError, TooLargeError
+from m2bridge.errors import (
+    InvalidCaseError,
+    MethodUnavailableError,
+    NotApplicableError,
+    ParseError,
+    TooLargeError,
+)
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.fibres import fibres_script
@@ -48,8 +56,8 @@ def standalone(
     Parameters
     ----------
     computation : {"closure", "dimension", "singular-locus", "fibres"}
-        The dimension by elimination is part of the program for the closure; the method of fibres and cross-checks
-        run the program for the fibres.
+        The dimension by elimination is part of the program for the closure; the method of fibres
+        and cross-checks run the program for the fibres.
     method : {"orbits", "jacobian"}
         For ``singular-locus``.
     """
@@ -63,9 +71,13 @@ def standalone(
     if method == "jacobian":
         return jacobian_script(chosen, field=field).standalone()
     if method != "orbits":
-        raise InvalidCaseError("method", f"no script for the method '{method}': use orbits or jacobian")
+        raise InvalidCaseError(
+            "method", f"no script for the method '{method}': use orbits or jacobian"
+        )
     if model.t == 1:
-        raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only; use --method jacobian")
+        raise MethodUnavailableError(
+            "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
+        )
     return orbit_script(chosen, field=field).standalone()
 
 
@@ -84,8 +96,13 @@ REACHABLE_COORDINATES = 24
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
-    last = max(map(total_degree, ideal.generators), default=0)  # a checker computes the ideal again up to this degree
-    return (WORDS.closure["one-token"].format(degree=max(last, default_max_degree(len(ideal.ring.variables)))),)
+    # a checker computes the ideal again up to this degree
+    last = max(map(total_degree, ideal.generators), default=0)
+    return (
+        WORDS.closure["one-token"].format(
+            degree=max(last, default_max_degree(len(ideal.ring.variables)))
+        ),
+    )
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
@@ -93,7 +110,9 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     if model.t == 1:
         return []
     attention = model.parametrization()
-    points = {orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)}
+    points = {
+        orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)
+    }
     return [
         {"orbit": list(orbit.cells), "dimension": tangent_dimension(ideal.generators, point)}
         for orbit, point in points.items()
@@ -176,7 +195,9 @@ CLOSURE = ClosureQuestion()
 LARGEST_DEGREE = 5
 MOST_MONOMIALS = 1_500_000
 MOST_CORE_MONOMIALS = 2_000_000
-"""Monomials in the degree of the bound of a core: with more it takes minutes to prove or verify all degrees."""
+"""Monomials in the degree of the bound of a core: with more it takes minutes to prove or verify all
+degrees.
+"""
 MOST_COORDINATES = 400
 """Larger cases are refused: the number of coordinates grows as d³ d'."""
 
@@ -200,7 +221,9 @@ class Equations(NamedTuple):
 
 
 def degree_for(model: SingleLayerAttention) -> int:
-    """The last degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least 1."""
+    """The last degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least
+    1.
+    """
     return default_max_degree(model.independent_count, MOST_MONOMIALS, LARGEST_DEGREE)
 
 
@@ -209,12 +232,19 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
     return model.t >= 2 and model.independent_count <= MOST_COORDINATES
 
 
-def _beyond(model: SingleLayerAttention, equations: Implicitization) -> tuple[HilbertSeries | None, bool]:
-    """The Hilbert series, and whether the generators are all, by the core (docs/completeness.md)."""
+def _beyond(
+    model: SingleLayerAttention, equations: Implicitization
+) -> tuple[HilbertSeries | None, bool]:
+    """The Hilbert series, and whether the generators are all, by the core
+    (docs/completeness.md).
+    """
     size, last = CoreSize.of(model), equations.max_degree
     coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
     ring = representations.coordinate_ring(size)
-    if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS or ring.sections_from > last + 1:
+    if (
+        monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS
+        or ring.sections_from > last + 1
+    ):
         return None, False
     series, parts = representations.hilbert_series(model), representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], parts)
@@ -228,12 +258,13 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
 
     key = "equations"
     text = (
-        "Hilbert function and minimal generators of the ideal of the Zariski closure up to a degree, "
-        "Hilbert polynomial."
+        "Hilbert function and minimal generators of the ideal of the Zariski closure up to a"
+        " degree, Hilbert polynomial."
     )
 
     def observe(self, model: SingleLayerAttention) -> Equations:
-        """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees in a few minutes.
+        """Compute the ideal up to :func:`degree_for`, and prove what can be proved of all degrees
+        in a few minutes.
 
         What is proved depends on the case alone, not on the time that there is.
 
@@ -250,7 +281,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
             raise NotApplicableError(f"the question {reason}")
         if not is_within_reach(model):
             limit = f"at most {MOST_COORDINATES} coordinates"
-            raise TooLargeError(f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit")
+            raise TooLargeError(
+                f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit"
+            )
         equations = implicitize(multigraded_attention(model), degree_for(model))
         if equations.stopped_early:
             raise clock().late(f"degree {equations.max_degree + 1}")
@@ -263,14 +296,18 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
         """What is known up to the degree, and of all degrees where that is proved."""
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
-        counts = {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in equations.orbits}
+        counts = {
+            (orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in equations.orbits
+        }
         generators = representations.from_multidegrees(model, counts)
         answer = {
             "dimension": sections.dimension,
             "degree": sections.degree,
             "max_degree": equations.max_degree,
             "hilbert_function": list(equations.hilbert_function),
-            "generators_up_to_degree": {str(n): count for n, count in equations.generator_counts.items()},
+            "generators_up_to_degree": {
+                str(n): count for n, count in equations.generator_counts.items()
+            },
             "hilbert_coefficients": list(sections.hilbert_coefficients),
             "hilbert_series": series.to_json() if series else None,
             "all_generators": observed.all_generators,
@@ -282,7 +319,11 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
     def summary(self, answer: dict[str, Any]) -> str:
         """Degrees of generators, what is known of higher ones, and the Hilbert function."""
         degrees = _by_degree(answer["generators_up_to_degree"])
-        scope = "these are all" if answer["all_generators"] else "nothing is claimed about higher degrees"
+        scope = (
+            "these are all"
+            if answer["all_generators"]
+            else "nothing is claimed about higher degrees"
+        )
         values = ", ".join(map(str, answer["hilbert_function"]))
         series = "; Hilbert series proved" if answer["hilbert_series"] else ""
         known = f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}"
@@ -297,12 +338,16 @@ EQUATIONS = EquationsQuestion()
 
 
 class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
-    """The polar degrees of the closure by the theorem of the family, with what was observed for it."""
+    """The polar degrees of the closure by the theorem of the family, with what was observed
+    for it.
+    """
 
     __slots__ = ()
 
     key = "polar-degrees"
-    text = "Polar degrees, generic Euclidean distance degree and dual variety of the Zariski closure."
+    text = (
+        "Polar degrees, generic Euclidean distance degree and dual variety of the Zariski closure."
+    )
 
     def observe(self, model: SingleLayerAttention) -> PolarDegrees:
         """Compute the polar degrees with their loci.

@@ -1,14 +1,18 @@
 """The numbers of a case of single-layer lightning self-attention, and closed formulas in them.
 
-Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and Dimension*, ICLR 2025
-(arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
+Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
+Dimension*, ICLR 2025 (arXiv 2408.17221), Definition 1, proof of Theorem 3.2, Proposition A.5.
 """
 
 from dataclasses import dataclass
 from math import comb
 from typing import Literal
 
-from m2bridge.algebra.determinantal import determinantal_degree, matrices_of_rank, symmetric_matrices_of_rank
+from m2bridge.algebra.determinantal import (
+    determinantal_degree,
+    matrices_of_rank,
+    symmetric_matrices_of_rank,
+)
 from m2bridge.families.definition import positive_integer
 
 NAME = "attention"
@@ -22,13 +26,14 @@ Weights = Literal["attention", "factored"]
 class Shape:
     """The numbers d, d', a and t of a case.
 
-    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them, says what they mean. What
-    depends on them alone takes a shape, which may be a model.
+    :class:`~m2bridge.families.attention.model.SingleLayerAttention`, which is made of them, says
+    what they mean. What depends on them alone takes a shape, which may be a model.
 
     Raises
     ------
     InvalidCaseError
-        If one of them is not an integer, below 1 or above :data:`~m2bridge.families.definition.LARGEST`.
+        If one of them is not an integer, below 1 or above
+        :data:`~m2bridge.families.definition.LARGEST`.
     """
 
     d: int
@@ -64,16 +69,20 @@ class Shape:
 
     @property
     def default_coordinates(self) -> Coordinates:
-        """``reduced`` for t ≥ 2, ``full`` for t = 1 (where the reduced coordinates are not functions of the output)."""
+        """``reduced`` for t ≥ 2, ``full`` for t = 1 (where the reduced coordinates are not
+        functions of the output).
+        """
         return "reduced" if self.t >= 2 else "full"
 
     @property
     def independent_count(self) -> int:
-        """The number of reduced coordinates, which is the tangent dimension of the closure at the zero function.
+        """The number of reduced coordinates, which is the tangent dimension of the closure at the
+        zero function.
 
-        The closure is a cone, so its tangent space at zero is its linear span. The reduced coordinates are linearly
-        independent functions over every field: V_kp A_qi occurs in c_{k,i,{p,q}} only, with coefficient 1, and the
-        minors that vanish on A for a < d have degree ≥ 2 in A.
+        The closure is a cone, so its tangent space at zero is its linear span. The reduced
+        coordinates are linearly independent functions over every field: V_kp A_qi occurs in
+        c_{k,i,{p,q}} only, with coefficient 1, and the minors that vanish on A for a < d have
+        degree ≥ 2 in A.
         """
         return self.d_out * self.d * comb(self.d + 1, 2)
 
@@ -98,8 +107,9 @@ def dimension_formula(shape: Shape) -> int:
 def weights_dimension(shape: Shape) -> int:
     """The dimension of the weights that the function sees, over any field.
 
-    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and the quadratic form
-    yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have dimension s(2d − s + 1)/2.
+    For t ≥ 2 they are the pairs (A, V) with rk A ≤ α. For t = 1 the function is (yᵀAy)·v_k(y), and
+    the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
+    dimension s(2d − s + 1)/2.
     """
     d = shape.d
     if shape.t > 1:
@@ -120,9 +130,10 @@ def dimension_bound(shape: Shape) -> int:
 def degree_formula(shape: Shape) -> int:
     """The degree of the Zariski closure of the neuromanifold (as a projective variety).
 
-    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms of bidegree (1, 1),
-    birational onto its image, or two-to-one when α = d' = 1 < d; so the degree is C(δ_A + δ_V, δ_V)·deg P(D_α), halved
-    in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' − 1.
+    Hypotheses: t ≥ 2. The parametrization P(D_α) × P(R^{d'×d}) → P^N is a morphism given by forms
+    of bidegree (1, 1), birational onto its image, or two-to-one when α = d' = 1 < d; so the degree
+    is C(δ_A + δ_V, δ_V)·deg P(D_α), halved in that case, with δ_A = α(2d − α) − 1 and δ_V = d·d' −
+    1.
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
@@ -131,9 +142,11 @@ def degree_formula(shape: Shape) -> int:
 
 
 def is_birational(shape: Shape) -> bool:
-    """Whether the projective parametrization is birational onto its image, for t ≥ 2; otherwise it is two-to-one.
+    """Whether the projective parametrization is birational onto its image, for t ≥ 2; otherwise it
+    is two-to-one.
 
-    It is two-to-one exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same function as v qᵀ and kᵀ.
+    It is two-to-one exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same function as
+    v qᵀ and kᵀ.
 
     Source: Henry, Marchetti, Kohn, Corollary A.2; the case α = d' = 1 is ours.
     """

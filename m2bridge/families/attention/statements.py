@@ -1,7 +1,7 @@
 """The statements about single-layer attention that m2bridge checks; they predict and never compute.
 
-Their words come from ``words.toml``; predictions and hypotheses are functions. To add one: write its prediction, and
-put it into the registry at the end.
+Their words come from ``words.toml``; predictions and hypotheses are functions. To add one: write
+its prediction, and put it into the registry at the end.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,9 @@ def paper_hypotheses(shape: Shape) -> str:
 
 
 def nondegenerate(shape: Shape) -> str:
-    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements fail."""
+    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
+    fail.
+    """
     if reason := paper_hypotheses(shape):
         return reason
     return WORDS.hypotheses["two-dimensions"] if shape.d == 1 else ""
@@ -64,7 +66,10 @@ class Preimages:
 
     def to_json(self) -> list[dict[str, Any]]:
         """The points in increasing order, for ``json.dumps``."""
-        return [{"A": [list(row) for row in A], "V": [list(row) for row in V]} for A, V in sorted(self.points)]
+        return [
+            {"A": [list(row) for row in A], "V": [list(row) for row in V]}
+            for A, V in sorted(self.points)
+        ]
 
     def __str__(self) -> str:
         return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(self.points))}}}"
@@ -73,11 +78,13 @@ class Preimages:
 def _exchanged(orbit: Orbit, shape: Shape) -> Value:
     """Theorem 3.2: A = k qᵀ, V = h vᵀ, and with k and v exchanged; for k = v this is one point.
 
-    The representative has q and h the first unit vectors; k is then the first column of A, v the first row of V.
+    The representative has q and h the first unit vectors; k is then the first column of A, v the
+    first row of V.
     """
     A, V = representative(orbit, shape)
     k, v = tuple(row[0] for row in A), V[0]
-    exchanged = tuple((entry, *(0,) * (shape.d - 1)) for entry in v), (k, *V[1:])  # h is a unit vector
+    # h is a unit vector
+    exchanged = tuple((entry, *(0,) * (shape.d - 1)) for entry in v), (k, *V[1:])
     return Preimages(frozenset({(A, V), exchanged}))
 
 
@@ -86,7 +93,9 @@ def _itself(orbit: Orbit, shape: Shape) -> Value:
 
 
 def _boundary(orbit: Orbit, shape: Shape) -> bool:
-    """Theorem 3.4 (ii): A = v qᵀ and V = h vᵀ with the same v; Lemma A.3 says that these are the critical ones."""
+    """Theorem 3.4 (ii): A = v qᵀ and V = h vᵀ with the same v; Lemma A.3 says that these are the
+    critical ones.
+    """
     return (orbit.r, orbit.s, orbit.m) == (1, 1, 1)
 
 
@@ -105,19 +114,29 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
 
 
 REGISTRY: tuple[Statement, ...] = (
-    about_orbits("3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one),
+    about_orbits(
+        "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
+    ),
     about_the_whole("3.2", "zero", predict=_always(True), hypotheses=several_tokens),
     about_orbits(
-        "3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=lambda orbit: not _rank_one(orbit)
+        "3.2",
+        "otherwise",
+        predict=_itself,
+        hypotheses=several_tokens,
+        concerns=lambda orbit: not _rank_one(orbit),
     ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
     about_the_whole("3.4", "i", predict=_always(True), hypotheses=paper_hypotheses),
     about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
     about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
     about_the_whole("A.2", "birational", predict=_always(True), hypotheses=paper_hypotheses),
-    about_the_whole("A.2", "special fibres", predict=_always(2), hypotheses=paper_hypotheses, nothing=0),
+    about_the_whole(
+        "A.2", "special fibres", predict=_always(2), hypotheses=paper_hypotheses, nothing=0
+    ),
     about_orbits("A.3", "", predict=_boundary, hypotheses=nondegenerate),
-    about_orbits("A.4", "", predict=lambda orbit, shape: _rank_one(orbit), hypotheses=nondegenerate),
+    about_orbits(
+        "A.4", "", predict=lambda orbit, shape: _rank_one(orbit), hypotheses=nondegenerate
+    ),
     about_the_whole("A.5", "", predict=_always(True), hypotheses=several_tokens),
     about_orbits("A.6", "", predict=lambda orbit, shape: True, hypotheses=nondegenerate),
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),

@@ -1,6 +1,8 @@
-"""Tangent spaces at a representative of an orbit, from within by vectors, from outside by equations; singular orbits.
+"""Tangent spaces at a representative of an orbit, from within by vectors, from outside by
+equations; singular orbits.
 
-Weights and function coordinates are sparse: mappings from index to integer. All is exact and over QQ, for t ≥ 2.
+Weights and function coordinates are sparse: mappings from index to integer. All is exact and over
+QQ, for t ≥ 2.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +19,14 @@ from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.fibres import fibre_points
-from m2bridge.families.attention.orbits import Orbit, dense_first, flatten, orbit_findings, orbits, representative
+from m2bridge.families.attention.orbits import (
+    Orbit,
+    dense_first,
+    flatten,
+    orbit_findings,
+    orbits,
+    representative,
+)
 from m2bridge.families.attention.parametrization import (
     Function,
     Sparse,
@@ -35,10 +44,12 @@ from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_boun
 
 
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
-    """The dimension of the orbit in function space (affine): rank of the tangent map of the group action.
+    """The dimension of the orbit in function space (affine): rank of the tangent map of the group
+    action.
 
-    The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV); the differential of
-    the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ + ZV).
+    The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV);
+    the differential of the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ +
+    ZV).
     """
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_action(A, V, shape))
@@ -66,10 +77,12 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
 
 
 def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
-    """The dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative (affine).
+    """The dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative
+    (affine).
 
-    Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at lower rank its
-    tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First Course*, Example 14.16.
+    Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at
+    lower rank its tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First
+    Course*, Example 14.16.
     """
     rank_a = shape.d if orbit.r < shape.alpha else shape.alpha
     return matrices_of_rank(shape.d, rank_a) + shape.d * shape.d_out
@@ -87,17 +100,21 @@ def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[
 
 
 def differential_rank(orbit: Orbit, shape: Shape) -> int:
-    """The rank of the differential on the Zariski tangent space of the source, at the representative."""
+    """The rank of the differential on the Zariski tangent space of the source, at the
+    representative.
+    """
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_differential(A, V, orbit, shape))
 
 
 def _limits(shape: Shape) -> Iterator[Function]:
-    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the closure at l = v.
+    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the
+    closure at l = v.
 
-    f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ) of the same
-    function; their difference is ε f(b q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is
-    tangent to the source at both. Here v = q = h is the first unit vector.
+    f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ)
+    of the same function; their difference is ε f(b q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is
+    found. For α = 1 only q' = q is tangent to the source at both. Here v = q = h is the first unit
+    vector.
     """
     columns = range(shape.d if shape.alpha > 1 else 1)
     for b, w, i in product(range(shape.d), range(shape.d), columns):
@@ -109,9 +126,10 @@ def _limits(shape: Shape) -> Iterator[Function]:
 def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     """A lower bound for the tangent dimension of the closure at the orbit's representative.
 
-    The span of the images of the differential at all preimages, and at (1, 1, 1), where two preimages come together, of
-    limits of such images. Where rk A < a < d the tangent space of the source is spanned by curves A + sB with rk B = 1,
-    which stay in it; elsewhere the source is smooth.
+    The span of the images of the differential at all preimages, and at (1, 1, 1), where two
+    preimages come together, of limits of such images. Where rk A < a < d the tangent space of the
+    source is spanned by curves A + sB with rk B = 1, which stay in it; elsewhere the source is
+    smooth.
     """
     preimages = (map(sparse, pair) for pair in fibre_points(orbit, shape))
     vectors = [row for A, V in preimages for row in _differential(A, V, orbit, shape)]
@@ -121,14 +139,18 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
 
 
 MOST_MONOMIALS_FOR_BOUNDS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many monomials."""
+"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many
+monomials.
+"""
 
 
 def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Orbit, int]:
-    """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of degree ≤ max_degree.
+    """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of
+    degree ≤ max_degree.
 
-    The Zariski tangent space lies in the kernel of the differentials of any equations. So where the bound equals the
-    dimension of the closure, the orbit is proved smooth; where it is larger, nothing is proved. Exact over QQ.
+    The Zariski tangent space lies in the kernel of the differentials of any equations. So where the
+    bound equals the dimension of the closure, the orbit is proved smooth; where it is larger,
+    nothing is proved. Exact over QQ.
 
     Parameters
     ----------
@@ -140,9 +162,10 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     Returns
     -------
     dict from Orbit to int
-        One affine dimension for each orbit of nonzero functions; empty for models too large even for quadrics, if no
-        degree was asked for. Within a limit of :mod:`m2bridge.limits`, by the equations of the degrees that three
-        quarters of the time sufficed for, and for the orbits that the rest did.
+        One affine dimension for each orbit of nonzero functions; empty for models too large even
+        for quadrics, if no degree was asked for. Within a limit of :mod:`m2bridge.limits`, by the
+        equations of the degrees that three quarters of the time sufficed for, and for the orbits
+        that the rest did.
 
     Raises
     ------
@@ -161,7 +184,8 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     degree = default_degree(shape) if max_degree is None else max_degree
     if degree < 1:
         return {}
-    # Equations of degree ≤ α are those of all matrices (docs/completeness.md#proposition-low-degree).
+    # Equations of degree ≤ α are those of all matrices
+    # (docs/completeness.md#proposition-low-degree).
     source = multigraded_attention(shape if shape.alpha < degree else replace(shape, a=shape.d))
     with share(0.75):
         implicitization = implicitize(source, degree)
@@ -171,11 +195,17 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
         nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
         # A monomial with two factors that are zero at all points has no derivatives there.
         generators = [
-            tuple((monomial, c) for monomial, c in terms if len([j for j in monomial if j not in nonzero]) < 2)
+            tuple(
+                (monomial, c)
+                for monomial, c in terms
+                if len([j for j in monomial if j not in nonzero]) < 2
+            )
             for terms in watched(implicitization.sparse_generators())
         ]
         for orbit, point in points.items():
-            bounds[orbit] = len(point) - sparse_rank(gradient_of_terms(terms, point) for terms in generators)
+            bounds[orbit] = len(point) - sparse_rank(
+                gradient_of_terms(terms, point) for terms in generators
+            )
     return bounds
 
 
@@ -186,8 +216,12 @@ def _point(orbit: Orbit, shape: Shape) -> tuple[int, ...]:
 
 
 def default_degree(shape: Shape) -> int:
-    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has too many."""
-    degree = default_max_degree(coordinate_count(shape, shape.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS)
+    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has
+    too many.
+    """
+    degree = default_max_degree(
+        coordinate_count(shape, shape.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS
+    )
     return degree if degree > 1 else 0
 
 
@@ -217,10 +251,11 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """The tangent spaces at all orbits; within a limit of :mod:`m2bridge.limits` at those that the time suffices for.
+    """The tangent spaces at all orbits; within a limit of :mod:`m2bridge.limits` at those that the
+    time suffices for.
 
-    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit whose closure contains
-    it. Hypothesis: t ≥ 2.
+    The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
+    whose closure contains it. Hypothesis: t ≥ 2.
 
     Parameters
     ----------
@@ -249,38 +284,51 @@ def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, Orbit
 
 
 def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
-    """The dimension of the orbit, whether it is critical, and its own bound for the tangent dimension.
+    """The dimension of the orbit, whether it is critical, and its own bound for the tangent
+    dimension.
 
-    It is critical, on the projective source, if the differential has a kernel beyond the rescaling (A, −V). Its rank is
-    the bound where no other tangent vectors are known.
+    It is critical, on the projective source, if the differential has a kernel beyond the rescaling
+    (A, −V). Its rank is the bound where no other tangent vectors are known.
     """
     rank = differential_rank(orbit, shape)
     bound = tangent_lower_bound(orbit, shape) if orbit.r == orbit.s == 1 else rank
     return orbit_dimension(orbit, shape), rank < source_tangent_dimension(orbit, shape) - 1, bound
 
 
-def by_orbits(ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap) -> LocusFindings:
-    """Findings from all generators of the ideal of the closure, which is radical, in the coordinates of the map.
+def by_orbits(
+    ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap
+) -> LocusFindings:
+    """Findings from all generators of the ideal of the closure, which is radical, in the
+    coordinates of the map.
 
-    A point is singular exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
-    Hypothesis: t ≥ 2.
+    A point is singular exactly when its tangent dimension exceeds the dimension, and all points of
+    an orbit are alike. Hypothesis: t ≥ 2.
     """
     statuses = []
     for orbit in orbits(shape):
         point = parametrization.evaluate(flatten(*representative(orbit, shape)))
         tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
         if tangent < dimension:
-            raise ContradictionError(f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}")
-        statuses.append(OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension))
+            raise ContradictionError(
+                f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}"
+            )
+        statuses.append(
+            OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension)
+        )
     return orbit_findings("orbits", dimension, tuple(statuses), shape, field=ideal.ring.field)
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
-    """The complete Macaulay2 program, elimination included; a second method for :func:`by_orbits`."""
+    """The complete Macaulay2 program, elimination included; a second method for
+    :func:`by_orbits`.
+    """
     assert isinstance(model, Shape)
     independent = reduce_linearly(model.polynomial_map).reduced
     points = [
-        (f"{orbit.r} {orbit.s} {orbit.m}", independent.evaluate(flatten(*representative(orbit, model))))
+        (
+            f"{orbit.r} {orbit.s} {orbit.m}",
+            independent.evaluate(flatten(*representative(orbit, model))),
+        )
         for orbit in orbits(model)
     ]
     values = elimination_values(independent, field=field) | {"title": model.title, "points": points}
@@ -294,10 +342,11 @@ BOUND_SECONDS = 60.0
 def by_bounds(shape: Shape) -> LocusFindings:
     """Findings from explicit tangent vectors, and from equations of low degree, over QQ.
 
-    More independent tangent vectors than the dimension prove an orbit singular; equations whose differentials leave
-    no more than the dimension prove it smooth, and the dense orbit is always smooth. The degree of the equations begins
-    with :func:`~m2bridge.families.attention.tangents.default_degree` and rises to 4 while orbits are undecided;
-    if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
+    More independent tangent vectors than the dimension prove an orbit singular; equations whose
+    differentials leave no more than the dimension prove it smooth, and the dense orbit is always
+    smooth. The degree of the equations begins with
+    :func:`~m2bridge.families.attention.tangents.default_degree` and rises to 4 while orbits are
+    undecided; if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
 
     Raises
     ------
@@ -319,7 +368,9 @@ def by_bounds(shape: Shape) -> LocusFindings:
                     break
                 clock().check()
             except TimeLimitError:
-                return replace(findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})")
+                return replace(
+                    findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})"
+                )
     return findings
 
 
@@ -327,7 +378,8 @@ def _findings(
     method: str, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int], shape: Shape
 ) -> LocusFindings:
     """The findings from both bounds; the dense orbit is smooth."""
-    dimension = max(tangent.dimension for tangent in tangents.values())  # of the dense one, which is there
+    # of the dense one, which is there
+    dimension = max(tangent.dimension for tangent in tangents.values())
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         lower, bound = max(tangent.lower, dimension), upper.get(orbit)

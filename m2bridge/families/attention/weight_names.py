@@ -1,8 +1,9 @@
-"""The layers and heads of a model in a file of weights: by the usual names, by names that are given, or by arrays.
+"""The layers and heads of a model in a file of weights: by the usual names, by names that are
+given, or by arrays.
 
-Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W of shape (out, in), so W_q, W_k, W_v are Q,
-K, V as they are stored; head h has the rows h·a, …, of each, and the columns h·v, … of the output matrix O, so that its
-values are O_h V_h.
+Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W of shape (out, in), so
+W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
+h·v, … of the output matrix O, so that its values are O_h V_h.
 """
 
 from __future__ import annotations
@@ -77,14 +78,21 @@ class LayerTensors:
         InvalidCaseError
             If the shapes do not fit.
         """
-        read = {name: part.array() for name, part in {part.name: part for part in self.parts.values()}.items()}
+        read = {
+            name: part.array()
+            for name, part in {part.name: part for part in self.parts.values()}.items()
+        }
         arrays = {letter: read[part.name] for letter, part in self.parts.items()}
         if self.transposed:
             arrays = {letter: numpy.swapaxes(array, -1, -2) for letter, array in arrays.items()}
         if self.is_stacked:
             arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"])
         kinds = {part.kind for part in self.parts.values()}
-        kind = max((kind for kind in PRECISIONS if kind in kinds), key=PRECISIONS.__getitem__, default=EXACT)
+        kind = max(
+            (kind for kind in PRECISIONS if kind in kinds),
+            key=PRECISIONS.__getitem__,
+            default=EXACT,
+        )
         for number, matrices in enumerate(_cut(arrays, count), 1):
             if wrong := _wrong({letter: array.shape for letter, array in matrices.items()}):
                 raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
@@ -92,18 +100,26 @@ class LayerTensors:
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
-    """Q, K, V, which stand on top of each other; K and V have fewer heads where O says that there are more columns."""
+    """Q, K, V, which stand on top of each other; K and V have fewer heads where O says that there
+    are more columns.
+    """
     if stacked.ndim == 3 and len(stacked) == 3:
         return dict(zip("QKV", stacked, strict=True))
     named = f"'{visible(part.name):.60}' is {part.size_text}"
     if stacked.ndim != 2:
-        raise InvalidCaseError("weights", f"{named}: Q, K and V in one array are a matrix, or three")
+        raise InvalidCaseError(
+            "weights", f"{named}: Q, K and V in one array are a matrix, or three"
+        )
     rows = stacked.shape[0]
     first = output.shape[1] if output is not None and output.ndim == 2 else rows // 3
     if not first or (rows - first) % 2 or rows <= first:
-        raise InvalidCaseError("weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads")
+        raise InvalidCaseError(
+            "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
+        )
     if first % heads:
-        raise InvalidCaseError("heads", f"{named}: {heads} heads do not divide the {first} rows of Q")
+        raise InvalidCaseError(
+            "heads", f"{named}: {heads} heads do not divide the {first} rows of Q"
+        )
     middle = (rows + first) // 2
     return {"Q": stacked[:first], "K": stacked[first:middle], "V": stacked[middle:]}
 
@@ -114,30 +130,46 @@ def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any
     if dimensions == {2}:
         arrays = _by_head(arrays, count or 1)
     elif dimensions != {3}:
-        raise InvalidCaseError("weights", f"{_shapes(arrays)}: give matrices, or all with the heads as first index")
+        raise InvalidCaseError(
+            "weights", f"{_shapes(arrays)}: give matrices, or all with the heads as first index"
+        )
     counts = {len(array) for array in arrays.values()}
     if len(counts) > 1 or count not in (None, *counts):
-        raise InvalidCaseError("heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them")
+        raise InvalidCaseError(
+            "heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them"
+        )
     yield from ({letter: array[h] for letter, array in arrays.items()} for h in range(*counts))
 
 
 def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
-    """Cut with the heads as first index; with fewer keys and values than queries, each is of as many heads in a row."""
+    """Cut with the heads as first index; with fewer keys and values than queries, each is of as
+    many heads in a row.
+    """
     if heads == 1:
         return {letter: array[None] for letter, array in arrays.items()}
     if "A" in arrays:
-        raise InvalidCaseError("heads", "A is that of one head: give K and Q, or A and V with the heads as first index")
+        raise InvalidCaseError(
+            "heads", "A is that of one head: give K and Q, or A and V with the heads as first index"
+        )
     rows = {letter: array.shape[0] for letter, array in arrays.items()}
     if rows["Q"] % heads or not rows["Q"]:
-        raise InvalidCaseError("heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads")
+        raise InvalidCaseError(
+            "heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads"
+        )
     a = rows["Q"] // heads
     groups = rows["K"] // a if rows["K"] % a == 0 else 0
     if not groups or heads % groups or rows["V"] % groups:
-        raise InvalidCaseError("heads", f"{_shapes(arrays)}: K and V have no rows for {heads} heads with a = {a}")
+        raise InvalidCaseError(
+            "heads", f"{_shapes(arrays)}: K and V have no rows for {heads} heads with a = {a}"
+        )
     if "O" in arrays and arrays["O"].shape[1] * groups != heads * rows["V"]:
-        raise InvalidCaseError("weights", f"{_shapes(arrays)}: O has a column for each row of V of each head")
+        raise InvalidCaseError(
+            "weights", f"{_shapes(arrays)}: O has a column for each row of V of each head"
+        )
     parts = {"Q": heads, "K": groups, "V": groups}
-    cut = {x: arrays[x].reshape(n, rows[x] // n, -1).repeat(heads // n, 0) for x, n in parts.items()}
+    cut = {
+        x: arrays[x].reshape(n, rows[x] // n, -1).repeat(heads // n, 0) for x, n in parts.items()
+    }
     return cut | {x: numpy.stack(numpy.split(arrays[x], heads, 1)) for x in "O" if x in arrays}
 
 
@@ -153,21 +185,32 @@ def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
         turned = "; is one of them transposed?" if shapes["K"] == first[::-1] else ""
         return f"K and Q have the same shape, a × d{turned}"
     if V[1] != d:
-        turned = "; are K and Q transposed?" if first[0] == V[1] else "; is V transposed?" if V[0] == d else ""
+        turned = (
+            "; are K and Q transposed?"
+            if first[0] == V[1]
+            else "; is V transposed?"
+            if V[0] == d
+            else ""
+        )
         turned = "; is V transposed, or are K and Q?" if first[0] == V[1] and V[0] == d else turned
         return f"V has as many columns as {both}, the dimension d of the tokens{turned}"
     return "O has as many columns as V has rows" if "O" in shapes and shapes["O"][1] != V[0] else ""
 
 
 def _shapes(arrays: Mapping[str, Any]) -> str:
-    sizes = {letter: " × ".join(map(str, array.shape)) or "a number" for letter, array in sorted(arrays.items())}
+    sizes = {
+        letter: " × ".join(map(str, array.shape)) or "a number"
+        for letter, array in sorted(arrays.items())
+    }
     return ", ".join(f"{letter} is {size}" for letter, size in sizes.items())
 
 
 def _layers(
     available: Mapping[str, Tensor], names: Mapping[str, str], transposed: bool = False
 ) -> Iterator[LayerTensors]:
-    """The layers whose tensors have these names by their letters, with a star for what they have in common."""
+    """The layers whose tensors have these names by their letters, with a star for what they have in
+    common.
+    """
     pattern = re.compile(re.escape(next(iter(names.values()))).replace(r"\*", "(.*)", 1))
     for match in filter(None, map(pattern.fullmatch, available)):
         star = "".join(match.groups())
@@ -176,12 +219,16 @@ def _layers(
         if names.keys() - parts.keys() <= {"O"}:
             layer = LayerTensors(star, parts, transposed)
             turned = _is_transposed(parts["Q"]) if layer.is_stacked else None
-            # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
+            # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it
+            # can.
             yield layer if turned is None else replace(layer, transposed=turned)
 
 
-def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None]) -> list[LayerTensors]:
-    """The layers whose tensors have these names, ``query``, ``key``, ``value`` or ``stacked``, and ``output``.
+def named_layers(
+    available: Mapping[str, Tensor], names: Mapping[str, str | None]
+) -> list[LayerTensors]:
+    """The layers whose tensors have these names, ``query``, ``key``, ``value`` or ``stacked``, and
+    ``output``.
 
     Raises
     ------
@@ -192,11 +239,15 @@ def named_layers(available: Mapping[str, Tensor], names: Mapping[str, str | None
     separate = ("query", "key", "value")
     if "stacked" in given:
         if others := [option for option in separate if option in given]:
-            raise InvalidCaseError(others[0], "is not given beside stacked, one array with Q, K and V")
+            raise InvalidCaseError(
+                others[0], "is not given beside stacked, one array with Q, K and V"
+            )
         letters = dict.fromkeys("QKV", given["stacked"])
     else:
         if missing := [option for option in separate if option not in given]:
-            raise InvalidCaseError(missing[0], "is missing: give the names of query, key and value, or of none")
+            raise InvalidCaseError(
+                missing[0], "is missing: give the names of query, key and value, or of none"
+            )
         letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
     if "output" in given:
         letters["O"] = given["output"]
@@ -218,12 +269,15 @@ def _listed(available: Mapping[str, Tensor]) -> str:
 def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
     """The layers with usual names, in their order; none where there are no such names.
 
-    An array belongs to one layer, and to one role in it unless Q, K and V are stacked: names that two conventions fit
-    are those of the first one, and of those with an output matrix before all others.
+    An array belongs to one layer, and to one role in it unless Q, K and V are stacked: names that
+    two conventions fit are those of the first one, and of those with an output matrix before all
+    others.
     """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
-    conventions = [(names, kind == "transposed") for kind in ("usual", "transposed") for names in NAMES[kind]]
+    conventions = [
+        (names, kind == "transposed") for kind in ("usual", "transposed") for names in NAMES[kind]
+    ]
     for with_output in (True, False):
         for names, transposed in conventions:
             free = {name: part for name, part in available.items() if name not in used}
@@ -240,7 +294,9 @@ def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
 
 
 def _alone(part: Tensor) -> list[LayerTensors]:
-    """The one array of a file as Q, K and V, if its shape says so: (3, ·, ·), (3d, d) or (d, 3d)."""
+    """The one array of a file as Q, K and V, if its shape says so: (3, ·, ·), (3d, d) or
+    (d, 3d).
+    """
     three = len(part.shape) == 3 and part.shape[0] == 3
     if not three and _is_transposed(part) is None:
         return []
@@ -248,7 +304,9 @@ def _alone(part: Tensor) -> list[LayerTensors]:
 
 
 def _is_transposed(part: Tensor) -> bool | None:
-    """Whether Q, K and V stand beside each other, (d, 3d), and not on top of each other; ``None`` for other shapes."""
+    """Whether Q, K and V stand beside each other, (d, 3d), and not on top of each other; ``None``
+    for other shapes.
+    """
     if len(part.shape) != 2 or not min(part.shape):
         return None
     rows, columns = part.shape
@@ -270,11 +328,15 @@ def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[
     used = {part.name for layer in layers for part in layer.parts.values()}
     others = [(name, _kinds(name)) for name in available if name not in used]
     kinds = Counter(kinds[0] if kinds else f"'{visible(name)}'" for name, kinds in others)
-    return tuple(kind if kind.startswith("'") else f"{kind} ({number})" for kind, number in kinds.items())
+    return tuple(
+        kind if kind.startswith("'") else f"{kind} ({number})" for kind, number in kinds.items()
+    )
 
 
 def _kinds(name: str) -> list[str]:
-    """The kinds of layers besides attention to the same tokens of which the name of a tensor speaks."""
+    """The kinds of layers besides attention to the same tokens of which the name of a tensor
+    speaks.
+    """
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]
 
 
@@ -292,9 +354,13 @@ def heads_in_configuration(path: Any) -> int | None:
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:
-    """The layer of these matrices, by their letters; raises InvalidCaseError if they are not those of a layer."""
+    """The layer of these matrices, by their letters; raises InvalidCaseError if they are not those
+    of a layer.
+    """
     if set(given) - {"O"} not in ({"K", "Q", "V"}, {"A", "V"}):
-        raise InvalidCaseError("weights", f"give K, Q and V, or A and V; not {', '.join(given) or 'other weights'}")
+        raise InvalidCaseError(
+            "weights", f"give K, Q and V, or A and V; not {', '.join(given) or 'other weights'}"
+        )
     return LayerTensors("", {letter: tensor(letter, array) for letter, array in given.items()})
 
 
@@ -315,6 +381,8 @@ def find_layers(
         return named_layers(available, names), available, heads
     if not (layers := usual_layers(available)):
         raise InvalidCaseError(
-            "query", f"no usual names are in it: say query, key and value, or stacked; it holds {_listed(available)}"
+            "query",
+            "no usual names are in it: say query, key and value, or stacked; it holds"
+            f" {_listed(available)}",
         )
     return layers, available, heads

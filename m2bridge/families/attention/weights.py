@@ -1,4 +1,6 @@
-"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances, numerically."""
+"""The verdict on trained weights: ranks, orbits, fibres and singular points, exactly; distances,
+numerically.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from typing import Any
 from m2bridge.convert.weight_files import Tensor, tensors
 from m2bridge.engine.session import quoted
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.head_weights import HeadWeights, find_heads, find_network, find_remarks
+from m2bridge.families.attention.head_weights import (
+    HeadWeights,
+    find_heads,
+    find_network,
+    find_remarks,
+)
 from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
 from m2bridge.limits import limited
 from m2bridge.results import picture
@@ -33,14 +40,16 @@ _DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
 
 @dataclass(frozen=True, slots=True)
 class Weights(PictureResult):
-    """The findings from weights about functions, for each head of each layer, and of the network as a whole.
+    """The findings from weights about functions, for each head of each layer, and of the network as
+    a whole.
 
     Attributes
     ----------
     source : str
         The file, or empty.
     heads : tuple of HeadWeights
-        With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()`` and ``numerical``.
+        With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()``
+        and ``numerical``.
     network : NetworkAtWeights or None
         ``None`` for one head, and where the layers do not follow one another.
     left_out : tuple of str
@@ -78,7 +87,10 @@ class Weights(PictureResult):
                 *(self.network.facts() if self.network else ()),
                 ("left out", ", ".join(self.left_out) or None),
                 *(("remark", remark) for remark in self.remarks),
-                ("computed by", f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"),
+                (
+                    "computed by",
+                    f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}",
+                ),
                 ("unfinished", self.unfinished or None),
             ]
         )
@@ -103,18 +115,30 @@ class Weights(PictureResult):
 
     def to_macaulay2(self) -> str:
         """The triples (rk A, rk V, dim L∩U)."""
-        return f"orbits = {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
+        return (
+            "orbits ="
+            f" {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
+        )
 
     def to_csv(self) -> str:
         """A line for each head."""
-        numbers = ("distance_to_singular_locus", "distance_to_boundary", "relative_change_of_function")
+        numbers = (
+            "distance_to_singular_locus",
+            "distance_to_boundary",
+            "relative_change_of_function",
+        )
         names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
         rows = (head.to_json() for head in self.heads)
-        values = ([*(row[name] for name in names), *(row["numerical"][name] for name in numbers)] for row in rows)
+        values = (
+            [*(row[name] for name in names), *(row["numerical"][name] for name in numbers)]
+            for row in rows
+        )
         return csv_text((*names, *numbers), values)
 
     def figure(self) -> Any:
-        """Singular values on a logarithmic axis with the distances to strata, and a table beside them."""
+        """Singular values on a logarithmic axis with the distances to strata, and a table beside
+        them.
+        """
         return _drawn(self.heads, self.size_text)
 
 
@@ -167,7 +191,13 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
             yield f"{plural(len(alike), 'head')}, each alone", words
     most = max(Counter(head.layer for head in heads).values())
     if most > 1:
-        yield "a layer", "its function is the sum of those of its heads, and need not determine the function of each"
+        yield (
+            "a layer",
+            (
+                "its function is the sum of those of its heads, and need not determine the function"
+                " of each"
+            ),
+        )
     if len({head.layer for head in heads}) > 1:
         yield "the network", "its function need not determine those of its layers"
 
@@ -175,26 +205,61 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
 def _exact(heads: Sequence[HeadWeights]) -> Table:
     """The orbits."""
     methods = {head.ranks.method for head in heads}
-    known = f"proved, {' or '.join(sorted(methods))}" if all(methods) else "lower bounds where they are not proved"
-    header = ("layer", "head", "rk A", "rk V", "dim L∩U", "point of the closure", "regular weights", "ranks")
+    known = (
+        f"proved, {' or '.join(sorted(methods))}"
+        if all(methods)
+        else "lower bounds where they are not proved"
+    )
+    header = (
+        "layer",
+        "head",
+        "rk A",
+        "rk V",
+        "dim L∩U",
+        "point of the closure",
+        "regular weights",
+        "ranks",
+    )
     words = {True: "proved", False: "lower bound"}
-    rows = [(h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved]) for h in heads]
+    rows = [
+        (h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved])
+        for h in heads
+    ]
     return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
 
 
 def _numerical(heads: Sequence[HeadWeights]) -> Table:
     """Distances and effective ranks."""
     first = heads[0].numerical
-    header = ("layer", "head", "σ(A)", "σ(V)", "eff. rk A", "eff. rk V", *_NEAR, "change", "angle (°)")
+    header = (
+        "layer",
+        "head",
+        "σ(A)",
+        "σ(V)",
+        "eff. rk A",
+        "eff. rk V",
+        *_NEAR,
+        "change",
+        "angle (°)",
+    )
     rows = []
     for head in heads:
         n = head.numerical
         largest = n.singular_values_A[0], n.singular_values_V[0]
         angle = n.principal_angles[0] if n.principal_angles else None
         degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
-        numbers = *map(_text, largest), n.effective_rank_A, n.effective_rank_V, *map(_text, _near(head))
-        rows.append((head.layer, head.head, *numbers, _text(n.relative_change_of_function), degrees))
-    loci = ", ".join(dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus)))
+        numbers = (
+            *map(_text, largest),
+            n.effective_rank_A,
+            n.effective_rank_V,
+            *map(_text, _near(head)),
+        )
+        rows.append(
+            (head.layer, head.head, *numbers, _text(n.relative_change_of_function), degrees)
+        )
+    loci = ", ".join(
+        dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus))
+    )
     nearest = f"; singular: {loci}" if loci else ""
     level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
     return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
@@ -225,11 +290,19 @@ def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[
 
 
 def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
-    """The singular values over the largest one, the distances, and a table beside them; A beside V for one head."""
+    """The singular values over the largest one, the distances, and a table beside them; A beside V
+    for one head.
+    """
     wide, beside, one = min(4.5 + 0.12 * len(heads), 9.0), 5.2, len(heads) == 1
     with styled():
-        page = new_figure(wide + beside, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}")
-        grid = page.add_gridspec(2 - one, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.22 if one else 0.08)
+        page = new_figure(
+            wide + beside,
+            max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)),
+            f"Weights: {size_text}",
+        )
+        grid = page.add_gridspec(
+            2 - one, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.22 if one else 0.08
+        )
         first = page.add_subplot(grid[0, 0])
         second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
         marks: dict[str, Any] = {}
@@ -240,8 +313,12 @@ def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
             marks |= zip(labels, handles, strict=True)
         first.tick_params(labelbottom=one)
         second.set_xlabel("i" if one else "layer.head")
-        page.legend(marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0))
-        page.subplots_adjust(left=0.9 / (wide + beside), right=0.985, top=0.86 if one else 0.9, bottom=0.25)
+        page.legend(
+            marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
+        )
+        page.subplots_adjust(
+            left=0.9 / (wide + beside), right=0.985, top=0.86 if one else 0.9, bottom=0.25
+        )
         if one:
             first.set_xlabel("i")
             pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
@@ -253,12 +330,20 @@ def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
 
 
 def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
-    """A logarithmic axis that holds all values and distances, and the precision of the type where it is not below."""
+    """A logarithmic axis that holds all values and distances, and the precision of the type where
+    it is not below.
+    """
     values = [value for head in heads for each in "AV" for value in _relative(head, each)]
     values += [distance for head in heads for distance in _near(head) if distance]
     least, n = min([*values, 0.1]) / 3, heads[0].numerical
     if n.tolerance >= least:
-        axes.axhline(n.tolerance, color=picture.SOFT, linewidth=1, linestyle=":", label=f"precision of {n.kind}")
+        axes.axhline(
+            n.tolerance,
+            color=picture.SOFT,
+            linewidth=1,
+            linestyle=":",
+            label=f"precision of {n.kind}",
+        )
     axes.set_yscale("log")
     axes.set_ylim(least, 2.0)
     axes.tick_params(axis="y", which="minor", labelleft=False)
@@ -268,7 +353,9 @@ def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
-    """The singular values by the largest one, without those that are 0 or not told apart from it."""
+    """The singular values by the largest one, without those that are 0 or not told apart
+    from it.
+    """
     values = _spectrum(head, letter)[0]
     return [value / values[0] for value in values if value] if values[0] else []
 
@@ -276,7 +363,14 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
 def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """Draw values over the index, with the distance to each stratum of lower rank beside."""
     values, distances = _relative(heads[0], letter), _spectrum(heads[0], letter)[1]
-    axes.plot(range(1, len(values) + 1), values, "o", color=color, label=f"singular values of {letter}", zorder=3)
+    axes.plot(
+        range(1, len(values) + 1),
+        values,
+        "o",
+        color=color,
+        label=f"singular values of {letter}",
+        zorder=3,
+    )
     axes.xaxis.get_major_locator().set_params(integer=True)
     if strata := [(k, distance) for k, distance in enumerate(distances, 1) if distance]:
         label = "distance to the stratum of rank ≤ i"
@@ -291,17 +385,30 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
 def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """A column of marks for each head."""
     singular, boundary = ([[_near(head)[place] or 0.0] for head in heads] for place in range(2))
-    columns = [(f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])]
+    columns = [
+        (f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])
+    ]
     if letter == "A":  # these are distances of A and V together, and are drawn once
         columns.append(("distance to the singular locus", "D", picture.ORANGE, singular))
         columns.append(("distance to the boundary", "s", picture.VERMILION, boundary))
     lower = [[_to_lower_rank(head, letter) or 0.0] for head in heads]
     columns.append((f"distance of {letter} to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
-        if points := [(i, value) for i, column in enumerate(values, 1) for value in column if value]:
-            axes.plot(*zip(*points, strict=True), mark, color=paint, markersize=5, fillstyle="none", label=label)
+        if points := [
+            (i, value) for i, column in enumerate(values, 1) for value in column if value
+        ]:
+            axes.plot(
+                *zip(*points, strict=True),
+                mark,
+                color=paint,
+                markersize=5,
+                fillstyle="none",
+                label=label,
+            )
     step = max(1, len(heads) // 12)
-    axes.set_xticks(range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90)
+    axes.set_xticks(
+        range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90
+    )
 
 
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
@@ -312,7 +419,12 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
-    return f"{head.layer}.{head.head}", str(head.ranks.numbers), head.point, *map(_text, _near(head))
+    return (
+        f"{head.layer}.{head.head}",
+        str(head.ranks.numbers),
+        head.point,
+        *map(_text, _near(head)),
+    )
 
 
 def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
@@ -320,7 +432,9 @@ def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     axes.axis("off")
     near = sorted(heads, key=lambda head: 2.0 if (distance := _near(head)[0]) is None else distance)
     chosen = heads if len(heads) <= MOST_ROWS else near[:MOST_ROWS]
-    table = axes.table([_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal")
+    table = axes.table(
+        [_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
+    )
     table.auto_set_font_size(False)
     table.set_fontsize(8.5)
     table.auto_set_column_width(range(len(_DRAWN)))
@@ -356,34 +470,39 @@ def weights(
     tolerance: float | None = None,
     timeout: float | None = None,
 ) -> Weights:
-    """Say what weights of self-attention determine, exactly, and how near they are to singular functions, numerically.
+    """Say what weights of self-attention determine, exactly, and how near they are to singular
+    functions, numerically.
 
-    Floating-point numbers are taken exactly, as dyadic rationals; A = KᵀQ is never rounded. It holds for t ≥ 2 tokens.
+    Floating-point numbers are taken exactly, as dyadic rationals; A = KᵀQ is never rounded. It
+    holds for t ≥ 2 tokens.
 
     Parameters
     ----------
     source : path or mapping, optional
-        A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by ``weights_only=True``), a folder
-        of such files, or a dictionary from names to arrays, such as a state dict. Or, in its place:
+        A file ``.npz``, ``.npy``, ``.safetensors``, ``.json``, or of PyTorch (read by
+        ``weights_only=True``), a folder of such files, or a dictionary from names to arrays, such
+        as a state dict. Or, in its place:
     K, Q, V, O : array, optional
-        Of shapes (heads·a, d), (heads·a, d), (heads·v, d) and (d', heads·v), or with the heads as first index: arrays
-        of NumPy, tensors of PyTorch, lists of numbers or fractions.
+        Of shapes (heads·a, d), (heads·a, d), (heads·v, d) and (d', heads·v), or with the heads as
+        first index: arrays of NumPy, tensors of PyTorch, lists of numbers or fractions.
     A : array, optional
-        KᵀQ in place of K and Q, of one head; it is better to give K and Q, as rounding A changes its rank.
+        KᵀQ in place of K and Q, of one head; it is better to give K and Q, as rounding A changes
+        its rank.
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int, optional
         Of each layer; what ``config.json`` beside the file says, or 1.
     query, key, value, output : str, optional
-        Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not be given.
+        Names in the source; ``*`` stands for what differs from layer to layer. Usual names need not
+        be given.
     stacked : str, optional
-        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3, ·, ·), or as in
-        PyTorch with the numbers of rows that heads and output matrix say.
+        The name of one array with Q, K and V, in place of theirs: of shape (3d, d), (d, 3d) or (3,
+        ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
     skip, normalization
         Of the network, as for :class:`~m2bridge.DeepAttention`.
     tolerance : float, optional
-        Singular values above it, times the largest, count for effective ranks; the precision of the stored type when
-        left out.
+        Singular values above it, times the largest, count for effective ranks; the precision of the
+        stored type when left out.
 
     Raises
     ------
@@ -403,10 +522,16 @@ def weights(
     0.707107
     """
     if normalization not in ("none", "softmax"):
-        raise InvalidCaseError("normalization", f"must be none or softmax, not {normalization!r:.60}")
+        raise InvalidCaseError(
+            "normalization", f"must be none or softmax, not {normalization!r:.60}"
+        )
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
-    given = {x: array for x, array in {"K": K, "Q": Q, "V": V, "A": A, "O": O}.items() if array is not None}
+    given = {
+        x: array
+        for x, array in {"K": K, "Q": Q, "V": V, "A": A, "O": O}.items()
+        if array is not None
+    }
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
@@ -414,5 +539,8 @@ def weights(
         whole = not unfinished and len(found) > 1
         network = find_network(layers, found, heads, skip, normalization) if whole else None
         remarks = find_remarks(layers, found, heads, whole and network is None)
-        others, name = left_out(available, layers), str(source) if isinstance(source, str | Path) else ""
+        others, name = (
+            left_out(available, layers),
+            (str(source) if isinstance(source, str | Path) else ""),
+        )
         return Weights(name, tuple(found), network, others, remarks, running.seconds, unfinished)

@@ -1,7 +1,8 @@
-"""A network at given weights: its parameters, dimension or bounds, gauge group, and whether the weights are regular.
+"""A network at given weights: its parameters, dimension or bounds, gauge group, and whether the
+weights are regular.
 
-Heads may have an output matrix O, so that their values are OV of rank at most v. The functions are then among those of
-the network without such a bound, and bounds for its dimension hold.
+Heads may have an output matrix O, so that their values are OV of rank at most v. The functions are
+then among those of the network without such a bound, and bounds for its dimension hold.
 """
 
 from __future__ import annotations
@@ -16,9 +17,20 @@ from typing import Any
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
-from m2bridge.families.deep_attention.bounds import MOST_PARAMETERS, rank_by_series, rank_of_gradients, residues
+from m2bridge.families.deep_attention.bounds import (
+    MOST_PARAMETERS,
+    rank_by_series,
+    rank_of_gradients,
+    residues,
+)
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradients_at, random_matrix
+from m2bridge.families.deep_attention.network import (
+    NumberSystem,
+    Point,
+    Residues,
+    gradients_at,
+    random_matrix,
+)
 from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
@@ -45,7 +57,8 @@ class NetworkAtWeights:
         A proved lower bound for the dimension of the neuromanifold.
     upper : UpperBound
     rank : int or None
-        Of the differential at these weights, or a lower bound for it; ``None`` where it is not known.
+        Of the differential at these weights, or a lower bound for it; ``None`` where it is not
+        known.
     gauge : tuple of str
         Factors of a group that acts on the weights and keeps the function.
     note : str
@@ -62,7 +75,9 @@ class NetworkAtWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` where that is not decided."""
+        """Whether the weights are proved to be a regular point; ``None`` where that is not
+        decided.
+        """
         return True if self.rank == self.upper.value else None
 
     def facts(self) -> list[tuple[str, object]]:
@@ -70,12 +85,20 @@ class NetworkAtWeights:
         lower, upper = self.lower, self.upper
         proved = lower == upper.value
         below = "" if lower is None else f"at least {lower}, "
-        yes = f"yes (proved{self.note and f' by {self.note}'}: the rank of the differential is the dimension)"
-        undecided = f"not decided: {self.note or f'the rank of the differential is at least {self.rank}'}"
+        yes = (
+            f"yes (proved{self.note and f' by {self.note}'}: the rank of the differential is the"
+            " dimension)"
+        )
+        undecided = (
+            f"not decided: {self.note or f'the rank of the differential is at least {self.rank}'}"
+        )
         return [
             ("network", self.model.title),
             ("parameters", self.parameters),
-            ("dimension", f"{lower} (proved)" if proved else f"{below}at most {upper.value}: {upper.reason}"),
+            (
+                "dimension",
+                f"{lower} (proved)" if proved else f"{below}at most {upper.value}: {upper.reason}",
+            ),
             ("redundant directions", self.parameters - upper.value if proved else None),
             ("gauge group", " × ".join(self.gauge)),
             ("regular point", yes if self.regular else undecided),
@@ -119,7 +142,10 @@ def at_weights(
     ContradictionError
         If a rank exceeds an upper bound.
     """
-    betas, parameters = [layer[0].beta for layer in shapes], sum(head.parameters for layer in shapes for head in layer)
+    betas, parameters = (
+        [layer[0].beta for layer in shapes],
+        sum(head.parameters for layer in shapes for head in layer),
+    )
     ranks = bound_by_ranks(model, betas)
     upper = min(*model.upper_bounds(0), ranks, key=lambda bound: bound.value)
     separate = are_separate(model, betas)
@@ -133,14 +159,20 @@ def at_weights(
         note = str(limit)
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
-    if upper.value not in (rank, generic) and unbounded and (model.is_plain or parameters <= MOST_PARAMETERS):
+    if (
+        upper.value not in (rank, generic)
+        and unbounded
+        and (model.is_plain or parameters <= MOST_PARAMETERS)
+    ):
         from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
 
         found = dimension(model).lower  # at other weights
         generic = found.value if found else None
     lower = max((value for value in (generic, rank) if value is not None), default=None)
     if lower is not None and lower > upper.value:
-        raise ContradictionError(f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}")
+        raise ContradictionError(
+            f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}"
+        )
     return NetworkAtWeights(model, parameters, lower, upper, rank, _gauge(model, shapes), note)
 
 
@@ -150,14 +182,23 @@ def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, 
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
     factors += [] if model.skip else [f"GL({d}) between layers" for d in model.widths[1:-1]]
     factors += [] if model.softmax else ["R* on A and V" for _ in heads]
-    return tuple(f"{name} ({count} times)" if count > 1 else name for name, count in Counter(factors).items())
+    return tuple(
+        f"{name} ({count} times)" if count > 1 else name for name, count in Counter(factors).items()
+    )
 
 
 def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
-    """The rank of the differential modulo the prime, by gradients; for softmax by all orders of power series."""
+    """The rank of the differential modulo the prime, by gradients; for softmax by all orders of
+    power series.
+    """
 
     def point(numbers: NumberSystem) -> Point:
-        return Point([[{x: numbers.matrix(A.table()) for x, A in head.items()} for head in layer] for layer in layers])
+        return Point(
+            [
+                [{x: numbers.matrix(A.table()) for x, A in head.items()} for head in layer]
+                for layer in layers
+            ]
+        )
 
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
@@ -165,11 +206,14 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     return rank_of_gradients(gradients, upper)
 
 
-def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]) -> bool:
+def separate_at_weights(
+    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+) -> bool:
     """Whether Theorem H holds at these weights, by ranks modulo the prime; no value matrix is zero.
 
-    The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and one-to-one for k > 1. The
-    quadratic forms of the heads, on the tokens that one head of the layer before has as outputs, are independent.
+    The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and
+    one-to-one for k > 1. The quadratic forms of the heads, on the tokens that one head of the layer
+    before has as outputs, are independent.
     """
     last, numbers, draw = model.layers - 1, Residues(LARGE_PRIME), residues()
     if last and max(model.widths) > MOST_WIDTH:
@@ -180,12 +224,19 @@ def separate_at_weights(model: DeepAttention, matrices: Callable[[str], Iterator
 
     outputs = [tokens(model.widths[0])]
     for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
-        if not any(rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == model.heads for X in outputs):
+        if not any(
+            rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == model.heads
+            for X in outputs
+        ):
             return False
         if last:
             d, after = model.widths[k : k + 2]
             values = [head["O"] * head["V"] if "O" in head else head["V"] for head in layer]
-            identity = [numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])] if model.skip else []
+            identity = (
+                [numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])]
+                if model.skip
+                else []
+            )
             rank = reduce(add, values + identity).rank()
             if (k < last and rank < after) or (k and rank < d):
                 return False

@@ -1,10 +1,11 @@
 """Lower bounds for the dimension of a network, by ranks modulo a prime or enclosed in balls.
 
-With one head and no skip connections one block decides, a network with two inputs and one output. Virtual weights
-A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k, a row m and a matrix U whose columns are pairwise
-independent, look the same on every two inputs: a network with the virtual weights (C_1, …, C_l, m). If the kernel of
-its differential is only what it always is, the same holds for the whole network at this point, and so at generic
-weights. The proofs are in ``docs/deep-attention.md``.
+With one head and no skip connections one block decides, a network with two inputs and one output.
+Virtual weights A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k, a row m and a matrix
+U whose columns are pairwise independent, look the same on every two inputs: a network with the
+virtual weights (C_1, …, C_l, m). If the kernel of its differential is only what it always is, the
+same holds for the whole network at this point, and so at generic weights. The proofs are in
+``docs/deep-attention.md``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,13 @@ from m2bridge.families.deep_attention.network import (
     gradients_at,
     random_matrix,
 )
-from m2bridge.families.deep_attention.shape import THEOREM, Shape, are_separate, bound_by_ranks, seen_dimension
+from m2bridge.families.deep_attention.shape import (
+    THEOREM,
+    Shape,
+    are_separate,
+    bound_by_ranks,
+    seen_dimension,
+)
 from m2bridge.limits import watched
 from m2bridge.maps.model import LowerBound
 from m2bridge.maps.rank import SPARE_ROWS, RankResult, rank_result
@@ -46,7 +53,8 @@ Scalar = Any
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993), the same in every language.
+    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993), the same in every
+    language.
 
     A certificate names the point of a block by the seed; its checker makes the numbers anew.
     """
@@ -61,8 +69,9 @@ class Block:
     Parameters
     ----------
     attention : tuple of matrices
-        C_1, C_2, … for the layers whose tokens are not all parallel. For the layers after them, behind a hidden width
-        1, C_k = c_k mᵀm; here are the 1 × 1 matrices c_k, as tokens are multiplied by m before.
+        C_1, C_2, … for the layers whose tokens are not all parallel. For the layers after them,
+        behind a hidden width 1, C_k = c_k mᵀm; here are the 1 × 1 matrices c_k, as tokens are
+        multiplied by m before.
     row : tuple of numbers
         m.
     """
@@ -87,12 +96,19 @@ class Block:
 
     def network(self, numbers: NumberSystem) -> Network:
         """Return the network."""
-        values = [numbers.matrix([[int(i == j) for j in range(len(C))] for i in range(len(C))]) for C in self.attention]
+        values = [
+            numbers.matrix([[int(i == j) for j in range(len(C))] for i in range(len(C))])
+            for C in self.attention
+        ]
         values[self._last] = numbers.matrix([self.row])
-        return tuple((Head(numbers.matrix(C), V),) for C, V in zip(self.attention, values, strict=True))
+        return tuple(
+            (Head(numbers.matrix(C), V),) for C, V in zip(self.attention, values, strict=True)
+        )
 
     def flattened(self, layers: list[Layer]) -> list[Scalar]:
-        """A gradient with respect to all matrices as one with respect to those of attention and m."""
+        """A gradient with respect to all matrices as one with respect to those of attention
+        and m.
+        """
         covectors = [*(head.A for (head,) in layers), layers[self._last][0].V]
         return [entry for covector in covectors for entry in covector.entries()]
 
@@ -126,11 +142,17 @@ def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> I
 
 SEED = 20250417
 DISTINCT_TOKENS = 3
-"""Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the last in softmax."""
+"""Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
+last in softmax.
+"""
 MOST_PARAMETERS = 3000
-"""The rank of the differential at given weights, and at random ones of several heads, takes half a minute then."""
+"""The rank of the differential at given weights, and at random ones of several heads, takes half a
+minute then.
+"""
 FULL_PARAMETERS = 400
-"""Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less than a second."""
+"""Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less
+than a second.
+"""
 
 
 def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
@@ -144,7 +166,11 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound
 def theorem_bound(network: Shape) -> LowerBound | None:
     """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    if network.is_plain or network.parameter_count <= MOST_PARAMETERS or not are_separate(network, betas):
+    if (
+        network.is_plain
+        or network.parameter_count <= MOST_PARAMETERS
+        or not are_separate(network, betas)
+    ):
         return None
     return LowerBound(bound_by_ranks(network, betas).value, THEOREM, "generic heads are separate")
 
@@ -152,17 +178,23 @@ def theorem_bound(network: Shape) -> LowerBound | None:
 def _full(network: Shape, characteristic: int) -> LowerBound:
     result = full_rank(network, characteristic)
     size = f"{result.rows} × {result.columns}"
-    return LowerBound(result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential")
+    return LowerBound(
+        result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential"
+    )
 
 
 def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
-    """Return the rank of the differential at random weights, each row with random tokens of its own."""
+    """Return the rank of the differential at random weights, each row with random tokens of its
+    own.
+    """
     return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
 
 
 def lightning_block(network: Shape) -> Iterator[LowerBound]:
     """Return the bound by the block, modulo a prime, if it decides."""
-    return block_bound(network, lambda block: _block_rank(block, network.t, False), f"block mod {LARGE_PRIME}")
+    return block_bound(
+        network, lambda block: _block_rank(block, network.t, False), f"block mod {LARGE_PRIME}"
+    )
 
 
 def residues() -> Draw:
@@ -184,8 +216,12 @@ def certified_block(network: Shape) -> Block:
     return random_block(network, partial(next, numbers))
 
 
-def block_bound(network: Shape, rank_of: Callable[[Block], int], method: str) -> Iterator[LowerBound]:
-    """Return the dimension, if the kernel of the differential of the block is what is always there; else nothing."""
+def block_bound(
+    network: Shape, rank_of: Callable[[Block], int], method: str
+) -> Iterator[LowerBound]:
+    """Return the dimension, if the kernel of the differential of the block is what is always there;
+    else nothing.
+    """
     block = certified_block(network)
     rank = rank_of(block)
     if rank == block.columns - network.kernel_dimension:
@@ -223,7 +259,9 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
     else:
         if network.layers <= SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
-            yield from block_bound(network, lambda block: _block_rank(block, network.t, True), method)
+            yield from block_bound(
+                network, lambda block: _block_rank(block, network.t, True), method
+            )
         yield from formal_block(network)
         if network.layers <= BALL_LAYERS:
             yield from _ball_block(network)
@@ -235,7 +273,9 @@ def formal_block(network: Shape) -> Iterator[LowerBound]:
 
 
 def columns_and_rank(network: Shape) -> tuple[int, int]:
-    """Return the columns of the block and its rank, by the quickest way that needs no hypothesis, if there is one."""
+    """Return the columns of the block and its rank, by the quickest way that needs no hypothesis,
+    if there is one.
+    """
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
 
@@ -244,13 +284,17 @@ def columns_and_rank(network: Shape) -> tuple[int, int]:
 def _block_rank(block: Block, t: int, softmax: bool) -> int:
     """The rank; networks of many widths have one block."""
     if not softmax:
-        return rank_of_gradients(gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns)
+        return rank_of_gradients(
+            gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns
+        )
     return _series_rank(block, t) if len(block.attention) <= SERIES_LAYERS else _formal_rank(block)
 
 
 def _formal_rank(block: Block) -> int:
     draw = residues()
-    return rank_of_gradients(gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw), block.columns)
+    return rank_of_gradients(
+        gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw), block.columns
+    )
 
 
 def _series_rank(block: Block, t: int) -> int:
@@ -262,7 +306,8 @@ def _series_rank(block: Block, t: int) -> int:
 def _ball_block(network: Shape) -> Iterator[LowerBound]:
     """The determinant of as many gradients as there are columns, enclosed in a ball without 0.
 
-    Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the others.
+    Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
+    others.
     """
     random, precision, numbers = Random(SEED), 128, Balls((1, network.t - 1))
 
@@ -275,7 +320,9 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
             rows = watched(gradients(block, numbers, 2, draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
-            yield from block_bound(network, lambda block: block.columns, f"block in balls of {precision} bits")
+            yield from block_bound(
+                network, lambda block: block.columns, f"block in balls of {precision} bits"
+            )
             return
         precision *= 2
 
@@ -285,13 +332,18 @@ def _full_by_series(network: Shape) -> LowerBound:
     random = Random(SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = network.upper_bounds(0)[0].value
-    rank, length = rank_by_series(network, lambda numbers: Point.read(network, parameters, numbers), upper)
+    rank, length = rank_by_series(
+        network, lambda numbers: Point.read(network, parameters, numbers), upper
+    )
     method = f"Jacobian mod {LARGE_PRIME}, power series"
     return LowerBound(rank, method, f"rank of {length} orders of the differential")
 
 
-def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper: int) -> tuple[int, int]:
-    """Return the rank of the whole differential at a point, a row for each order, and the number of orders.
+def rank_by_series(
+    network: Shape, point: Callable[[NumberSystem], Point], upper: int
+) -> tuple[int, int]:
+    """Return the rank of the whole differential at a point, a row for each order, and the number of
+    orders.
 
     How many orders tell all heads apart is not known: their number is doubled some times.
 
@@ -304,7 +356,8 @@ def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper
     if length * network.parameter_count * upper > MOST_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
-            f" {network.parameter_count} parameters and {length} orders are too many for that: take smaller numbers"
+            f" {network.parameter_count} parameters and {length} orders are too many for that: take"
+            " smaller numbers"
         )
     tokens = min(network.t, DISTINCT_TOKENS)
     multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
@@ -319,7 +372,9 @@ def rank_by_series(network: Shape, point: Callable[[NumberSystem], Point], upper
 
 
 def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
-    """The rank of all orders of gradients that are power series, once twice as many rows do not enlarge it."""
+    """The rank of all orders of gradients that are power series, once twice as many rows do not
+    enlarge it.
+    """
     rows: list[list[int]] = []
     rank = 0
     for count, series in enumerate(watched(gradients), 1):

@@ -1,12 +1,14 @@
-"""A lightning attention network expanded: as a polynomial map by FLINT, and as a sum of words in matrices of any size.
+"""A lightning attention network expanded: as a polynomial map by FLINT, and as a sum of words in
+matrices of any size.
 
-The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and layer k makes
-Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
+The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and
+layer k makes Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
 
-For t ≥ d_0, and for a single layer and t ≥ 2, the coordinates are the coefficients of P: ``c_k_i_…`` belongs to P_ki,
-and its last numbers are the exponents of S_11, S_12, …, S_nn. Otherwise they are coefficients of the first token of the
-output, ``f_k_…`` with the exponents of X_11, X_12, …, X_nt: as many as are linearly independent for all P. (The other
-tokens have the same coefficients, up to the order of the tokens.)
+For t ≥ d_0, and for a single layer and t ≥ 2, the coordinates are the coefficients of P:
+``c_k_i_…`` belongs to P_ki, and its last numbers are the exponents of S_11, S_12, …, S_nn.
+Otherwise they are coefficients of the first token of the output, ``f_k_…`` with the exponents of
+X_11, X_12, …, X_nt: as many as are linearly independent for all P. (The other tokens have the same
+coefficients, up to the order of the tokens.)
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def expanded(network: Shape) -> PolynomialMap:
     _check_size(network)
     P = _symmetric_coefficients(network)
     if _sees_all(network):
-        images = {"_".join(["c", str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()}
+        images = {
+            "_".join(["c", str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()
+        }
     else:
         images = _coefficients_of_a_token(network, P)
     return PolynomialMap.from_terms(network.parameter_names(), images)
@@ -65,23 +69,27 @@ def _check_size(network: Shape) -> None:
     if network.softmax:
         raise InvalidCaseError(
             "normalization",
-            "softmax functions are not polynomial: they have a dimension, but no Zariski closure to be computed",
+            "softmax functions are not polynomial: they have a dimension, but no Zariski closure to"
+            " be computed",
         )
     if network.layers > 9 or network.widths[0] > 99 or coefficient_count(network) > MAX_COORDINATES:
         raise TooLargeError(
-            f"this network has more than {MAX_COORDINATES} coordinates to write down (its dimension needs none)"
+            f"this network has more than {MAX_COORDINATES} coordinates to write down (its dimension"
+            " needs none)"
         )
     products = _product_count(network)
     if products > MAX_PRODUCTS:
         raise TooLargeError(
-            f"the expansion of this network takes about {products:.0e} products of terms; at most {MAX_PRODUCTS:.0e}"
-            " are made (its dimension needs no expansion)"
+            f"the expansion of this network takes about {products:.0e} products of terms; at most"
+            f" {MAX_PRODUCTS:.0e} are made (its dimension needs no expansion)"
         )
     check(products / _PRODUCTS_PER_SECOND)
 
 
 def _product_count(network: Shape) -> int:
-    """Products of terms in all layers, if nothing were collected in between; in the first one Q = 1."""
+    """Products of terms in all layers, if nothing were collected in between; in the first one Q =
+    1.
+    """
     n, terms, products = network.widths[0], 1, 0
     for k, (d, after, a) in enumerate(network.layer_sizes):
         matrix = a if a < d else 1
@@ -109,12 +117,20 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
             for exponents, c in entry.to_dict().items():
                 place = (k, i, tuple(map(int, exponents[:variables])))
                 P.setdefault(place, {})[tuple(map(int, exponents[variables:]))] = int(c)
-    return {place: P[place] for place in sorted(P, key=lambda p: (p[:2], tuple(-e for e in p[2]))) if any(place[2])}
+    return {
+        place: P[place]
+        for place in sorted(P, key=lambda p: (p[:2], tuple(-e for e in p[2])))
+        if any(place[2])
+    }
 
 
 def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
-    """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of P_k1, …, P_kn."""
-    places = sorted({(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1])))
+    """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of
+    P_k1, …, P_kn.
+    """
+    places = sorted(
+        {(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1]))
+    )
     columns = _monomials_in_tokens(network, places)
     monomials = sorted({m for column in columns.values() for m in column}, reverse=True)
     rows = [[columns[place].get(m, 0) for m in monomials] for place in places]
@@ -138,7 +154,9 @@ def _monomials_in_tokens(
     n, t = network.widths[0], network.t
     gens = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
     X = [gens[i * t : (i + 1) * t] for i in range(n)]
-    entries = [reduce(add, map(mul, X[p], X[q])) for p, q in combinations_with_replacement(range(n), 2)]
+    entries = [
+        reduce(add, map(mul, X[p], X[q])) for p, q in combinations_with_replacement(range(n), 2)
+    ]
     columns = {}
     for i, exponents in watched(places):
         value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
@@ -153,8 +171,8 @@ _TRANSPOSED = 1 << 19
 class Words(Counter[str]):
     """A sum of words in matrices of any size: how often each word occurs.
 
-    A network of lightning attention is such a sum in the A, the V, X and their transposes, so identities between words
-    hold for matrices of all sizes.
+    A network of lightning attention is such a sum in the A, the V, X and their transposes, so
+    identities between words hold for matrices of all sizes.
     """
 
     @classmethod

@@ -55,12 +55,29 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     title = "deep self-attention networks"
     paper = LIGHTNING
     options = (
-        integers_option("widths", "widths d_0, …, d_l of the tokens, from the inputs to the outputs, such as 3,3,3"),
-        CaseOption("a", integers, "query/key dimensions a_1, …, a_l, or one for all layers", several=_ranks),
+        integers_option(
+            "widths",
+            "widths d_0, …, d_l of the tokens, from the inputs to the outputs, such as 3,3,3",
+        ),
+        CaseOption(
+            "a", integers, "query/key dimensions a_1, …, a_l, or one for all layers", several=_ranks
+        ),
         integer_option("t", "number of tokens", default="2"),
         integer_option("heads", "number of heads of each layer", default="1", symbol="H"),
-        CaseOption("skip", _yes_or_no, "skip connections: each layer adds its input", required=False, flag=True),
-        CaseOption("normalization", str, "none (lightning attention) or softmax", default="none", several=_words),
+        CaseOption(
+            "skip",
+            _yes_or_no,
+            "skip connections: each layer adds its input",
+            required=False,
+            flag=True,
+        ),
+        CaseOption(
+            "normalization",
+            str,
+            "none (lightning attention) or softmax",
+            default="none",
+            several=_words,
+        ),
     )
     observed_separately = True
     all_sizes = "deep-attention-all-sizes"
@@ -80,12 +97,15 @@ class DeepAttentionNetworks(Family[DeepAttention]):
 
     def figures(self) -> tuple[Figure, ...]:
         """Figure 3 of the paper."""
-        from m2bridge.families.deep_attention.figure import FIGURE  # needs SymPy, which is slow to import
+        # needs SymPy, which is slow to import
+        from m2bridge.families.deep_attention.figure import FIGURE
 
         return (FIGURE,)
 
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
-        """Networks with every combination of ranks: in a grid ``a`` is a range for each layer, or one for all."""
+        """Networks with every combination of ranks: in a grid ``a`` is a range for each layer, or
+        one for all.
+        """
         widths, a = values.pop("widths"), values.pop("a")
         places = a * (len(widths) - 1) if len(a) == 1 else a
         if prod(map(len, places)) > MOST:

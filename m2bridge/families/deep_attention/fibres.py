@@ -1,7 +1,9 @@
-"""The fibre of lightning attention over the function of random virtual weights, by a Gröbner basis over QQ.
+"""The fibre of lightning attention over the function of random virtual weights, by a Gröbner basis
+over QQ.
 
-Unknowns are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where that entry and Me_1
-are not zero, every orbit of the torus of scalings on the fibre has one such point.
+Unknowns are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where
+that entry and Me_1 are not zero, every orbit of the torus of scalings on the fibre has one such
+point.
 """
 
 from collections.abc import Iterable, Sequence
@@ -46,7 +48,8 @@ def generic_fibre(network: Shape) -> GenericFibre:
     Raises
     ------
     TooLargeError
-        If the network is not lightning attention with one head and without skips, or there are too many unknowns.
+        If the network is not lightning attention with one head and without skips, or there are too
+        many unknowns.
     EngineError
         If Macaulay2 did not finish.
     """
@@ -64,20 +67,33 @@ def unknown_count(network: Shape) -> int:
 def fibre_script(network: Shape) -> Script:
     """The program."""
     if network.softmax or not network.is_plain:
-        raise MethodUnavailableError("fibres are computed for lightning attention, one head, no skip connections")
+        raise MethodUnavailableError(
+            "fibres are computed for lightning attention, one head, no skip connections"
+        )
     if (count := unknown_count(network)) > MOST_UNKNOWNS:
-        raise TooLargeError(f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried: take smaller widths")
+        raise TooLargeError(
+            f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried: take smaller"
+            " widths"
+        )
     if (count := network.parameter_count) > MOST_WEIGHTS:
         raise TooLargeError(
-            f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take fewer"
+            f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take"
+            " fewer"
         )
     n, outputs, l = network.widths[0], network.widths[-1], network.layers
     attention, M = _random_weights(network)
-    names = [[[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)] for k in range(1, l + 1)]
+    names = [
+        [[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)]
+        for k in range(1, l + 1)
+    ]
     values = [[f"outer_({i},{j})" for j in range(1, n + 1)] for i in range(1, outputs + 1)]
     entries = n * network.t if network.t < n else n * (n + 1) // 2
-    unknowns = [name for rows in names for name in [*rows[0][1:], *(x for row in rows[1:] for x in row)]]
-    charts = [[[str(A[0][0]), *rows[0][1:]], *rows[1:]] for A, rows in zip(attention, names, strict=True)]
+    unknowns = [
+        name for rows in names for name in [*rows[0][1:], *(x for row in rows[1:] for x in row)]
+    ]
+    charts = [
+        [[str(A[0][0]), *rows[0][1:]], *rows[1:]] for A, rows in zip(attention, names, strict=True)
+    ]
     return render(
         "deep_fibre",
         ("wire", "fibres"),
@@ -96,9 +112,12 @@ def fibre_script(network: Shape) -> Script:
 
 
 def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
-    """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others in this way."""
+    """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others
+    in this way.
+    """
     states = minimal_standard(SEED)
-    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))  # ±1, …, ±5
+    # ±1, …, ±5
+    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))
     while True:
         parameters = list(islice(draws, network.parameter_count))
         attention, M = virtual_weights_at(network, parameters)
@@ -115,18 +134,28 @@ def _list(items: Iterable[str]) -> str:
     return "{" + ", ".join(items) + "}"
 
 
-LIMIT_OUTSIDE = ("networks_for_all_epsilon", "columns_span", "rank_one", "vanishes_on_one_token", "no_network")
-"""The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of three widths 3.
+LIMIT_OUTSIDE = (
+    "networks_for_all_epsilon",
+    "columns_span",
+    "rank_one",
+    "vanishes_on_one_token",
+    "no_network",
+)
+"""The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of
+three widths 3.
 
-The networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0. The columns of f span
-the space, so that a network with the function f has an invertible matrix M. f has rank one and is not zero; then A_1 or
-A_2 has rank one. f vanishes on one token; then A_1 or A_2 is skew-symmetric. No network with A_1 skew-symmetric has the
-function f: the equations generate the unit ideal over QQ. With all of them f is a limit of networks and no network.
+The networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0. The
+columns of f span the space, so that a network with the function f has an invertible matrix M. f has
+rank one and is not zero; then A_1 or A_2 has rank one. f vanishes on one token; then A_1 or A_2 is
+skew-symmetric. No network with A_1 skew-symmetric has the function f: the equations generate the
+unit ideal over QQ. With all of them f is a limit of networks and no network.
 """
 
 
 def concerns(network: Shape) -> str:
-    """Why the example says nothing about a network; empty if it shows that its functions are not closed."""
+    """Why the example says nothing about a network; empty if it shows that its functions are not
+    closed.
+    """
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"
     if network.widths != (3, 3, 3) or min(network.a) < 2 or network.t < 3:

@@ -1,6 +1,8 @@
-"""Figure 3 of the paper with proved dimensions in place of estimates, for lightning attention and for softmax.
+"""Figure 3 of the paper with proved dimensions in place of estimates, for lightning attention and
+for softmax.
 
-Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ = 3, …, 10, softmax.
+Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ =
+3, …, 10, softmax.
 """
 
 from collections.abc import Iterable, Sequence
@@ -68,7 +70,11 @@ class Figure3(PictureResult):
             "a": self.a,
             "proved": self.proved,
             "points": [
-                {"delta": point.delta, "lightning": _dimension(point.lightning), "softmax": _dimension(point.softmax)}
+                {
+                    "delta": point.delta,
+                    "lightning": _dimension(point.lightning),
+                    "softmax": _dimension(point.softmax),
+                }
                 for point in self.points
             ],
             "seconds": round(self.seconds, 3),
@@ -78,8 +84,14 @@ class Figure3(PictureResult):
     def to_sheet(self) -> Sheet:
         """A table, and the picture."""
         header = ("δ", "lightning", "status", "Eq. 14", "softmax", "status", "Eq. 16")
-        title = f"Figure 3: dimensions for l = {self.layers}, t = {self.t}, a = {self.a} and all widths δ"
-        done = [("unfinished", self.unfinished or None), ("computed by", computed_by(None, self.seconds))]
+        title = (
+            f"Figure 3: dimensions for l = {self.layers}, t = {self.t}, a = {self.a} and all"
+            " widths δ"
+        )
+        done = [
+            ("unfinished", self.unfinished or None),
+            ("computed by", computed_by(None, self.seconds)),
+        ]
         return Sheet(title, [Facts(done), Table(header, _rows(self)), Picture(self.page_svg)])
 
     def to_csv(self) -> str:
@@ -100,14 +112,21 @@ class Figure3(PictureResult):
             for panel, dimensions, names in zip(panels, results, PANELS, strict=True):
                 _panel(panel, deltas, dimensions, *names)
             panels[0].set_ylabel("dimension", style="italic")
-            panels[0].set_ylim(0, 1.12 * max(d.dimension or 0 for dimensions in results for d in dimensions))
+            panels[0].set_ylim(
+                0, 1.12 * max(d.dimension or 0 for dimensions in results for d in dimensions)
+            )
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
             figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
             return figure
 
 
 def figure_3(
-    layers: int = 2, t: int = 3, a: int = 2, deltas: Iterable[int] = range(3, 11), *, timeout: float | None = None
+    layers: int = 2,
+    t: int = 3,
+    a: int = 2,
+    deltas: Iterable[int] = range(3, 11),
+    *,
+    timeout: float | None = None,
 ) -> Figure3:
     """Compute the dimensions for all widths δ.
 
@@ -120,14 +139,18 @@ def figure_3(
     """
     widths = tuple(deltas)
     if not 1 <= len(widths) <= MOST_POINTS:
-        raise InvalidCaseError("delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}")
+        raise InvalidCaseError(
+            "delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}"
+        )
     points: list[FigurePoint] = []
     unfinished = ""
     with limited(timeout) as running:
         for delta in widths:
             lightning = DeepAttention((delta,) * (positive_integer("layers", layers) + 1), a, t)
             results = dimension(lightning), dimension(replace(lightning, normalization="softmax"))
-            if unfinished := next((result.unfinished for result in results if result.dimension is None), ""):
+            if unfinished := next(
+                (result.unfinished for result in results if result.dimension is None), ""
+            ):
                 break
             points.append(FigurePoint(delta, *results))
     if not points:
@@ -137,12 +160,20 @@ def figure_3(
 
 FIGURE = Figure(
     name="3",
-    title="Dimensions of deep networks of width δ, lightning attention and softmax, beside Eq. 14 and Eq. 16",
+    title=(
+        "Dimensions of deep networks of width δ, lightning attention and softmax, beside Eq. 14 and"
+        " Eq. 16"
+    ),
     options=(
         CaseOption("layers", integer, "number of layers l", default="2"),
         CaseOption("t", integer, "number of tokens", default="3"),
         CaseOption("a", integer, "query/key dimension of all layers", default="2"),
-        CaseOption("delta", partial(ranges, "delta"), "widths δ of all layers, such as 4,8 or 3..10", default="3..10"),
+        CaseOption(
+            "delta",
+            partial(ranges, "delta"),
+            "widths δ of all layers, such as 4,8 or 3..10",
+            default="3..10",
+        ),
     ),
     compute=lambda delta, **options: figure_3(deltas=delta, **options),
 )
@@ -150,22 +181,36 @@ FIGURE = Figure(
 
 def _dimension(result: Dimension) -> dict[str, Any]:
     whole = result.to_json()
-    return {name: whole[name] for name in ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")}
+    return {
+        name: whole[name]
+        for name in ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
+    }
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
-    cells = [[(d.dimension, d.status, expected(d) or "–") for d in results] for _, *results in figure.points]
+    cells = [
+        [(d.dimension, d.status, expected(d) or "–") for d in results]
+        for _, *results in figure.points
+    ]
     return [(point.delta, *chain(*row)) for point, row in zip(figure.points, cells, strict=True)]
 
 
 def _caption(figure: Figure3) -> str:
     proof = "all values proved" if figure.proved else "hollow points are lower bounds"
     layers = "one layer" if figure.layers == 1 else f"{figure.layers} layers"
-    return f"Dimension of the neuromanifold: {layers} of width δ, a = {figure.a}, t = {figure.t}; {proof}"
+    return (
+        f"Dimension of the neuromanifold: {layers} of width δ, a = {figure.a}, t = {figure.t};"
+        f" {proof}"
+    )
 
 
 def _panel(
-    panel: Any, deltas: Sequence[int], dimensions: Sequence[Dimension], name: str, formula: str, colour: str
+    panel: Any,
+    deltas: Sequence[int],
+    dimensions: Sequence[Dimension],
+    name: str,
+    formula: str,
+    colour: str,
 ) -> None:
     """The formula as a line, the dimensions as points with their numbers."""
     panel.set_title(f"{name} self-attention", pad=12)
@@ -176,15 +221,30 @@ def _panel(
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
     panel.plot(deltas, list(map(expected, dimensions)), **dashed, label=f"expected ({formula})")
-    dots = {"marker": "o", "markersize": 6, "markeredgewidth": 1.4, "linestyle": "none", "color": colour}
+    dots = {
+        "marker": "o",
+        "markersize": 6,
+        "markeredgewidth": 1.4,
+        "linestyle": "none",
+        "color": colour,
+    }
     pairs = list(zip(deltas, dimensions, strict=True))
-    for proved, label, face in ((True, "proved dimension", colour), (False, "lower bound", "white")):
-        if points := [(delta, result.dimension) for delta, result in pairs if (result.status == "proved") is proved]:
+    for proved, label, face in (
+        (True, "proved dimension", colour),
+        (False, "lower bound", "white"),
+    ):
+        if points := [
+            (delta, result.dimension)
+            for delta, result in pairs
+            if (result.status == "proved") is proved
+        ]:
             panel.plot(*zip(*points, strict=True), **dots, markerfacecolor=face, label=label)
     if len(pairs) <= MOST_LABELS:
         for delta, result in pairs:
             at = delta, result.dimension or 0
-            panel.annotate(str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10)
+            panel.annotate(
+                str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10
+            )
     panel.legend(loc="upper left")
 
 

@@ -1,7 +1,9 @@
-"""Deep attention networks: lightning or softmax, with or without skip connections, one head or several.
+"""Deep attention networks: lightning or softmax, with or without skip connections, one head or
+several.
 
-Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and Dimension*, ICLR 2025
-(arXiv 2408.17221), sections 3.2 to 4. What is proved here is in ``docs/deep-attention.md``.
+Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
+Dimension*, ICLR 2025 (arXiv 2408.17221), sections 3.2 to 4. What is proved here is in
+``docs/deep-attention.md``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
-from m2bridge.families.deep_attention.network import NumberSystem, Point, Residues, gradient, output, virtual_weights_at
+from m2bridge.families.deep_attention.network import (
+    NumberSystem,
+    Point,
+    Residues,
+    gradient,
+    output,
+    virtual_weights_at,
+)
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound
@@ -25,7 +34,8 @@ Row = Sequence[int]
 
 
 class DeepAttention(Shape):
-    """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip connections.
+    """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip
+    connections.
 
     Parameters
     ----------
@@ -68,7 +78,8 @@ class DeepAttention(Shape):
         TooLargeError
             If it is too large to be expanded.
         """
-        from m2bridge.families.deep_attention.expansion import expanded  # needs SymPy, which is slow to import
+        # needs SymPy, which is slow to import
+        from m2bridge.families.deep_attention.expansion import expanded
 
         return expanded(self)
 
@@ -86,11 +97,14 @@ class DeepAttention(Shape):
 
     def needs_engine(self, observables: Collection[str]) -> bool:
         """Whether these are about fibres or closedness."""
-        from m2bridge.families.deep_attention.observation import BY_ENGINE  # needs SymPy, which is slow to import
+        # needs SymPy, which is slow to import
+        from m2bridge.families.deep_attention.observation import BY_ENGINE
 
         return not BY_ENGINE.isdisjoint(observables)
 
-    def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedNetwork | None:
+    def observe(
+        self, observables: Collection[str], *, certified: bool = False
+    ) -> ObservedNetwork | None:
         """Observe what statements are about; see ``observation.py``."""
         from m2bridge.families.deep_attention.observation import observe_part  # needs SymPy too
 
@@ -104,13 +118,16 @@ class DeepAttention(Shape):
         point = Point.read(self, parameters, numbers)
         network = point.network()
         gradients = (
-            gradient(network, self._tokens(x, numbers), self._tokens(g, numbers), numbers, self.skip)
+            gradient(
+                network, self._tokens(x, numbers), self._tokens(g, numbers), numbers, self.skip
+            )
             for x, g in zip(inputs, covectors, strict=True)
         )
         return [list(map(int, point.flattened(layers))) for layers in gradients]
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
-        """The tokens after the last layer, for integer weights and tokens: X has d_0 rows and t columns.
+        """The tokens after the last layer, for integer weights and tokens: X has d_0 rows and t
+        columns.
 
         Raises
         ------
@@ -118,7 +135,9 @@ class DeepAttention(Shape):
             For softmax, whose values are not integers.
         """
         if self.softmax:
-            raise InvalidCaseError("normalization", "the values of softmax attention are not rational numbers")
+            raise InvalidCaseError(
+                "normalization", "the values of softmax attention are not rational numbers"
+            )
         numbers = NumberSystem()
         network = Point.read(self, parameters, numbers).network()
         rows: list[list[int]] = output(network, numbers.matrix(X), numbers, self.skip).rows
@@ -133,7 +152,9 @@ class DeepAttention(Shape):
             With several heads or skip connections, where the function depends on more.
         """
         if not self.is_plain:
-            raise InvalidCaseError("heads", "virtual weights are those of one head without skip connections")
+            raise InvalidCaseError(
+                "heads", "virtual weights are those of one head without skip connections"
+            )
         return virtual_weights_at(self, parameters)
 
     def _tokens(self, entries: Row, numbers: Residues) -> Any:

@@ -1,7 +1,8 @@
-"""A network evaluated and differentiated, over any number system: integers, residues, balls, power series, words.
+"""A network evaluated and differentiated, over any number system: integers, residues, balls, power
+series, words.
 
-The matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
-normalization σ of the scores.
+The matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and
+knows the normalization σ of the scores.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ Draw = Callable[[], Any]
 
 
 class NumberSystem:
-    """Matrices over any ring, and the normalization σ of scores: the identity, where no subclass knows another one."""
+    """Matrices over any ring, and the normalization σ of scores: the identity, where no subclass
+    knows another one.
+    """
 
     __slots__ = ()
 
@@ -41,7 +44,9 @@ class NumberSystem:
         return scores
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is σ(Z)."""
+        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is
+        σ(Z).
+        """
         return covector
 
 
@@ -76,7 +81,10 @@ class EntryMatrix:
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
-        rows = [[reduce(add, map(self.times, row, column)) for column in columns] for row in watched(self.rows)]
+        rows = [
+            [reduce(add, map(self.times, row, column)) for column in columns]
+            for row in watched(self.rows)
+        ]
         return EntryMatrix(rows, self.times)
 
     def transpose(self) -> EntryMatrix:
@@ -92,9 +100,9 @@ class EntryMatrix:
 class FormalSoftmax(Residues):
     """GF(p), with a random number for each exponential: softmax of two different tokens.
 
-    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows the scores. By Ax's
-    theorem the exponentials are algebraically independent if no attention matrix is skew-symmetric, so that ranks are
-    lower bounds (docs/deep-attention.md).
+    Softmax is then (π_1, π_2; 1 − π_1, 1 − π_2) with random π_1, π_2, and only its derivative knows
+    the scores. By Ax's theorem the exponentials are algebraically independent if no attention
+    matrix is skew-symmetric, so that ranks are lower bounds (docs/deep-attention.md).
     """
 
     draw: Draw
@@ -111,9 +119,11 @@ class FormalSoftmax(Residues):
 
 @dataclass(frozen=True, slots=True)
 class Balls(NumberSystem):
-    """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]`` equal ones.
+    """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]``
+    equal ones.
 
-    The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}.
+    The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m
+    w_m e^{Z_mi}.
     """
 
     multiplicities: tuple[int, ...]
@@ -138,9 +148,9 @@ class Balls(NumberSystem):
 class PowerSeries(NumberSystem):
     """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
 
-    Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have constant term 0, so
-    their exponentials are power series, with denominators below ``length``, which must not exceed p. The constant term
-    of a column's total is t, which p must not divide.
+    Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
+    constant term 0, so their exponentials are power series, with denominators below ``length``,
+    which must not exceed p. The constant term of a column's total is t, which p must not divide.
     """
 
     prime: int
@@ -153,15 +163,21 @@ class PowerSeries(NumberSystem):
 
     def matrix(self, rows: Rows) -> EntryMatrix:
         """Return the matrix with these entries."""
-        return EntryMatrix([[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows], self.times)
+        return EntryMatrix(
+            [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows], self.times
+        )
 
     def normalized(self, scores: EntryMatrix) -> EntryMatrix:
         """Return the normalized scores σ(Z)."""
         rows = zip(self.multiplicities, scores.rows, strict=True)
-        exponentials = [[w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows]
+        exponentials = [
+            [w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows
+        ]
         columns = zip(*exponentials, strict=True)
         inverses = [reduce(add, column).inverse_series_trunc(self.length) for column in columns]
-        return EntryMatrix([list(map(self.times, row, inverses)) for row in exponentials], self.times)
+        return EntryMatrix(
+            [list(map(self.times, row, inverses)) for row in exponentials], self.times
+        )
 
     def scores_pullback(self, normalized: EntryMatrix, covector: EntryMatrix) -> EntryMatrix:
         """Return the covector on the scores Z."""
@@ -178,24 +194,35 @@ class PowerSeries(NumberSystem):
         value, terms = one, 1
         while terms < self.length:
             terms = min(2 * terms, self.length)
-            logarithm = value.derivative().mul_low(value.inverse_series_trunc(terms), terms).integral().truncate(terms)
+            logarithm = (
+                value.derivative()
+                .mul_low(value.inverse_series_trunc(terms), terms)
+                .integral()
+                .truncate(terms)
+            )
             value = value.mul_low(one + series.truncate(terms) - logarithm, terms)
         return value
 
 
-def _scores_pullback(normalized: Any, covector: Any, times: Callable[[Any, Any], Any]) -> list[list[Any]]:
+def _scores_pullback(
+    normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
+) -> list[list[Any]]:
     """σ_ji (G_ji − Σ_m σ_mi G_mi), entry by entry."""
     columns = []
     for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
         products = list(map(times, sigma, g))
         mean = reduce(add, products)
-        columns.append([product - times(s, mean) for s, product in zip(sigma, products, strict=True)])
+        columns.append(
+            [product - times(s, mean) for s, product in zip(sigma, products, strict=True)]
+        )
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Parameters as matrices: for each layer and each head V, perhaps O, and either A or K and Q."""
+    """Parameters as matrices: for each layer and each head V, perhaps O, and either A or K
+    and Q.
+    """
 
     layers: Sequence[Sequence[Mapping[str, Matrix]]]
 
@@ -209,7 +236,9 @@ class Point:
             If they are not as many as the network has.
         """
         if len(parameters) != shape.parameter_count:
-            raise InvalidCaseError("parameters", f"are {shape.parameter_count} numbers, not {len(parameters)}")
+            raise InvalidCaseError(
+                "parameters", f"are {shape.parameter_count} numbers, not {len(parameters)}"
+            )
         layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(shape.heads)] for _ in shape.a]
         entries = iter(parameters)
         for matrix in shape.parameter_matrices():
@@ -227,13 +256,17 @@ class Point:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
-        """A gradient with respect to all A and OV as one with respect to the parameters: dK = Q dAᵀ, dQ = K dA."""
+        """A gradient with respect to all A and OV as one with respect to the parameters: dK = Q
+        dAᵀ, dQ = K dA.
+        """
         entries: list[Any] = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             for head, covector in zip(layer, covectors, strict=True):
                 A, V = covector.A, covector.V
                 parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
-                parts += [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
+                parts += (
+                    [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
+                )
                 entries += [entry for part in parts for entry in part.entries()]
         return entries
 
@@ -258,7 +291,9 @@ def output(network: Network, X: Matrix, numbers: NumberSystem, skip: bool = Fals
 def _forward(
     network: Network, X: Matrix, numbers: NumberSystem, skip: bool
 ) -> tuple[list[tuple[Matrix, list[Matrix]]], Matrix]:
-    """The tokens that enter each layer, with the normalized scores of all heads; and those after the last one."""
+    """The tokens that enter each layer, with the normalized scores of all heads; and those after
+    the last one.
+    """
     entering: list[tuple[Matrix, list[Matrix]]] = []
     for layer in network:
         sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
@@ -268,26 +303,37 @@ def _forward(
     return entering, X
 
 
-def gradient(network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip: bool = False) -> list[Layer]:
+def gradient(
+    network: Network, X: Matrix, G: Matrix, numbers: NumberSystem, skip: bool = False
+) -> list[Layer]:
     """The gradient of ⟨G, output(X)⟩ with respect to all A and V.
 
-    For C = Yσ(Z), Z = YᵀAY and a covector G on VC: dV = GCᵀ; Γ = VᵀG; dσ = YᵀΓ, from which dZ; dA = Y dZ Yᵀ; and
-    Y gets Γσᵀ + AY dZᵀ + AᵀY dZ.
+    For C = Yσ(Z), Z = YᵀAY and a covector G on VC: dV = GCᵀ; Γ = VᵀG; dσ = YᵀΓ, from which dZ; dA =
+    Y dZ Yᵀ; and Y gets Γσᵀ + AY dZᵀ + AᵀY dZ.
     """
     entering, _ = _forward(network, X, numbers, skip)
     layers: list[Layer] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
-        pulled = [_pullback(head, Y, sigma, G, numbers) for head, sigma in zip(layer, sigmas, strict=True)]
+        pulled = [
+            _pullback(head, Y, sigma, G, numbers) for head, sigma in zip(layer, sigmas, strict=True)
+        ]
         layers.append(tuple(head for head, _ in pulled))
         G = reduce(add, [G] * skip + [covector for _, covector in pulled])
     return layers[::-1]
 
 
-def gradients_at(point: Point, shape: Shape, numbers: NumberSystem, tokens: int, draw: Draw) -> Iterator[list[Any]]:
-    """Gradients with respect to the parameters at random tokens, each with a random covector on their images."""
+def gradients_at(
+    point: Point, shape: Shape, numbers: NumberSystem, tokens: int, draw: Draw
+) -> Iterator[list[Any]]:
+    """Gradients with respect to the parameters at random tokens, each with a random covector on
+    their images.
+    """
     weights = point.network()
     while True:
-        X, G = (random_matrix(numbers, rows, tokens, draw) for rows in (shape.widths[0], shape.widths[-1]))
+        X, G = (
+            random_matrix(numbers, rows, tokens, draw)
+            for rows in (shape.widths[0], shape.widths[-1])
+        )
         yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
 
 
@@ -297,8 +343,10 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
 
 
 def virtual_weights(network: Network) -> list[Matrix]:
-    """A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1; for one head without skips."""
-    ((first,), *others) = network
+    """A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1; for one head
+    without skips.
+    """
+    (first,), *others = network
     matrices, M = [first.A], first.V
     for (head,) in others:
         matrices.append(M.transpose() * head.A * M)
@@ -306,13 +354,19 @@ def virtual_weights(network: Network) -> list[Matrix]:
     return [*matrices, M]
 
 
-def virtual_weights_at(shape: Shape, parameters: Sequence[int]) -> tuple[list[list[list[int]]], list[list[int]]]:
+def virtual_weights_at(
+    shape: Shape, parameters: Sequence[int]
+) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
-    *matrices, M = (A.rows for A in virtual_weights(Point.read(shape, parameters, NumberSystem()).network()))
+    *matrices, M = (
+        A.rows for A in virtual_weights(Point.read(shape, parameters, NumberSystem()).network())
+    )
     return matrices, M
 
 
-def _pullback(head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem) -> tuple[Head, Matrix]:
+def _pullback(
+    head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem
+) -> tuple[Head, Matrix]:
     """The covectors on (A, V) and on Y."""
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)

@@ -1,4 +1,6 @@
-"""Observations of a network, by computations that share nothing with the predictions of its statements."""
+"""Observations of a network, by computations that share nothing with the predictions of its
+statements.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,11 +14,30 @@ from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.engine import current
-from m2bridge.errors import ContradictionError, MemoryLimitError, MethodUnavailableError, TimeLimitError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+)
 from m2bridge.families.deep_attention import fibres
 from m2bridge.families.deep_attention.bounds import SEED, columns_and_rank, full_rank
-from m2bridge.families.deep_attention.expansion import TOKENS, UNIT_MATRIX, layer_of_letters, letters
-from m2bridge.families.deep_attention.network import Balls, Head, NumberSystem, Point, Residues, output, virtual_weights
+from m2bridge.families.deep_attention.expansion import (
+    TOKENS,
+    UNIT_MATRIX,
+    layer_of_letters,
+    letters,
+)
+from m2bridge.families.deep_attention.network import (
+    Balls,
+    Head,
+    NumberSystem,
+    Point,
+    Residues,
+    output,
+    virtual_weights,
+)
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
@@ -55,7 +76,12 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""
-        return {"value": self.value, "bound": self.bound or None, "proved": self.proved, "method": self.method}
+        return {
+            "value": self.value,
+            "bound": self.bound or None,
+            "proved": self.proved,
+            "method": self.method,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +132,34 @@ class ObservedNetwork(Observed):
 
     def evidence(self) -> dict[str, Any]:
         """Return the numbers behind each observable, for a certificate."""
-        return {observable: {**finding.numbers} for observable, finding in sorted(self.findings.items())}
+        return {
+            observable: {**finding.numbers} for observable, finding in sorted(self.findings.items())
+        }
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Return each value, and how it was found."""
-        return [(observable.replace("_", " "), _finding_text(finding)) for observable, finding in self.findings.items()]
+        return [
+            (observable.replace("_", " "), _finding_text(finding))
+            for observable, finding in self.findings.items()
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""
-        return {"observed": {observable: finding.to_json() for observable, finding in self.findings.items()}}
+        return {
+            "observed": {
+                observable: finding.to_json() for observable, finding in self.findings.items()
+            }
+        }
 
 
 def _finding_text(finding: Finding) -> str:
     if finding.value is None:
         return f"not decided: {finding.method}"
-    value = ("yes" if finding.value else "no") if isinstance(finding.value, bool) else str(finding.value)
+    value = (
+        ("yes" if finding.value else "no")
+        if isinstance(finding.value, bool)
+        else str(finding.value)
+    )
     proved = " (proved)" if finding.proved else ""
     return " ".join(filter(None, (finding.bound, value))) + f"{proved}: {finding.method}"
 
@@ -179,11 +218,13 @@ def observe(network: Shape, observable: str, *, certified: bool = False) -> Find
     return OBSERVERS[observable](Computation(network, certified))
 
 
-def observe_part(network: Shape, observables: Collection[str], *, certified: bool = False) -> ObservedNetwork | None:
+def observe_part(
+    network: Shape, observables: Collection[str], *, certified: bool = False
+) -> ObservedNetwork | None:
     """Compute all of these that can be; when a limit is reached, those before it.
 
-    For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing can. Softmax with
-    several heads or skip connections is left out: no checker computes it anew.
+    For a certificate all that can be certified, or the error that prevents it; ``None`` if nothing
+    can. Softmax with several heads or skip connections is left out: no checker computes it anew.
 
     Raises
     ------
@@ -209,7 +250,11 @@ def observe_part(network: Shape, observables: Collection[str], *, certified: boo
                 raise
             unfinished = str(limit)
     version = current().version if not BY_ENGINE.isdisjoint(findings) else ""
-    return ObservedNetwork(network, findings, version, running.seconds, unfinished) if wanted or not certified else None
+    return (
+        ObservedNetwork(network, findings, version, running.seconds, unfinished)
+        if wanted or not certified
+        else None
+    )
 
 
 def _dimension(network: Shape) -> Finding:
@@ -217,15 +262,21 @@ def _dimension(network: Shape) -> Finding:
     result = dimension(network)
     if result.dimension is None or result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")
-    return Finding(result.dimension, result.lower.method, "" if result.status == "proved" else "at least")
+    return Finding(
+        result.dimension, result.lower.method, "" if result.status == "proved" else "at least"
+    )
 
 
 def _attention_matrices(network: Shape) -> Finding:
-    """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts freely for a ≤ d."""
+    """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts
+    freely for a ≤ d.
+    """
     random, total, bound = Random(WEIGHTS_SEED), 0, 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
-        K, Q = ([[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2))
+        K, Q = (
+            [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2)
+        )
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
         for e, i, j in watched((e, i, j) for e in range(a) for i in range(d) for j in range(d)):
             rows[e * d + i][i * d + j] = Q[e][j]  # dK_ei
@@ -241,7 +292,9 @@ def _virtual_weights(network: Shape) -> Finding:
     It is not more than the dimension of the flags and matrices that contain all virtual weights.
     """
     if not network.is_plain:
-        raise MethodUnavailableError("virtual weights are those of one head without skip connections")
+        raise MethodUnavailableError(
+            "virtual weights are those of one head without skip connections"
+        )
     count, random = network.parameter_count, Random(WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
@@ -251,13 +304,21 @@ def _virtual_weights(network: Shape) -> Finding:
 
 
 def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
-    """Twice the derivative of the virtual weights along parameter i, which is f(1) − f(−1) for steps in its direction.
+    """Twice the derivative of the virtual weights along parameter i, which is f(1) − f(−1) for
+    steps in its direction.
 
     With the other parameters fixed, A'_k and M are of degree at most 2 in it.
     """
     points = ([*point[:i], point[i] + step, *point[i + 1 :]] for step in (1, -1))
-    weights = (virtual_weights(Point.read(network, each, Residues(LARGE_PRIME)).network()) for each in points)
-    return [entry for ahead, behind in zip(*weights, strict=True) for entry in (ahead - behind).entries()]
+    weights = (
+        virtual_weights(Point.read(network, each, Residues(LARGE_PRIME)).network())
+        for each in points
+    )
+    return [
+        entry
+        for ahead, behind in zip(*weights, strict=True)
+        for entry in (ahead - behind).entries()
+    ]
 
 
 def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
@@ -269,11 +330,17 @@ def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None 
 
 
 def _normal_form(network: Shape) -> Finding:
-    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in matrices of any size."""
+    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in
+    matrices of any size.
+    """
     if network.softmax or not network.is_plain:
-        raise MethodUnavailableError("the normal form is that of lightning attention, one head, no skip connections")
+        raise MethodUnavailableError(
+            "the normal form is that of lightning attention, one head, no skip connections"
+        )
     if network.layers > MOST_LAYERS:
-        raise TooLargeError(f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all")
+        raise TooLargeError(
+            f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all"
+        )
     letters = tuple(map(layer_of_letters, range(network.layers)))
     *matrices, M = virtual_weights(letters)
     S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
@@ -285,7 +352,9 @@ def _normal_form(network: Shape) -> Finding:
 
 
 def _scalings(network: Shape) -> Finding:
-    """Whether V → cV, A → A/c in the first head of the first layer keeps the function: each word has as many V as A."""
+    """Whether V → cV, A → A/c in the first head of the first layer keeps the function: each word
+    has as many V as A.
+    """
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MOST_HEADS:
@@ -299,15 +368,24 @@ def _scalings(network: Shape) -> Finding:
 
 
 def _softmax_scalings(network: Shape) -> Finding:
-    """Compare in balls at one rational point: where the balls of both values are disjoint, the functions differ."""
+    """Compare in balls at one rational point: where the balls of both values are disjoint, the
+    functions differ.
+    """
     random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
     weights = Point.read(network, parameters, numbers).network()
-    X = numbers.matrix([[random.randrange(-9, 10) * unit for _ in range(network.t)] for _ in range(network.widths[0])])
+    X = numbers.matrix(
+        [
+            [random.randrange(-9, 10) * unit for _ in range(network.t)]
+            for _ in range(network.widths[0])
+        ]
+    )
     (head, *heads), *layers = weights
     scaled = ((Head(head.A / 7, head.V * 7), *heads), *layers)
-    values, others = (output(each, X, numbers, network.skip).entries() for each in (weights, scaled))
+    values, others = (
+        output(each, X, numbers, network.skip).entries() for each in (weights, scaled)
+    )
     if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
         raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
     return Finding(False, "differs at a rational point, in balls")
@@ -317,14 +395,18 @@ def _unseen_weights(computation: Computation) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
     network, functions = computation.network, computation.dimension
     assert functions.value is not None
-    weights = network.heads * sum(d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes)
+    weights = network.heads * sum(
+        d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes
+    )
     numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
     bound = "at most" if functions.bound else ""
     return replace(functions, value=weights - functions.value, bound=bound, numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> Finding:
-    """The dimension of the virtual weights with a generic function, up to scalings: D_virt less that of functions."""
+    """The dimension of the virtual weights with a generic function, up to scalings: D_virt less
+    that of functions.
+    """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
     weights, functions = computation.virtual_weights, computation.dimension
@@ -334,30 +416,51 @@ def _virtual_fibre_dimension(computation: Computation) -> Finding:
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
     value = weights.value - functions.value - computation.network.layers
-    return Finding(value if exact else None, method if exact else f"{method}: not both are known", numbers=numbers)
+    return Finding(
+        value if exact else None,
+        method if exact else f"{method}: not both are known",
+        numbers=numbers,
+    )
 
 
 def _fibre(computation: Computation, observable: str) -> Finding:
     """An observable of the fibre in E.
 
-    It contains that in the virtual weights, which are irreducible: they are E if they are as large. One simple point in
-    E is one in the virtual weights, which are more where they have a positive dimension.
+    It contains that in the virtual weights, which are irreducible: they are E if they are as large.
+    One simple point in E is one in the virtual weights, which are more where they have a positive
+    dimension.
     """
-    network, dimension, degree = computation.network, computation.fibre.dimension, computation.fibre.degree
+    network, dimension, degree = (
+        computation.network,
+        computation.fibre.dimension,
+        computation.fibre.degree,
+    )
     virtual = _virtual_fibre_dimension(computation)
     among_virtual = virtual.exact_value
     everything = virtual.numbers["virtual_weights"] == network.virtual_entries
-    if among_virtual is not None and (dimension != among_virtual if everything else dimension < among_virtual):
-        raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
+    if among_virtual is not None and (
+        dimension != among_virtual if everything else dimension < among_virtual
+    ):
+        raise ContradictionError(
+            f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+        )
     numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
-        return Finding(numbers[name], GROEBNER, numbers={"unknowns": numbers["unknowns"], name: numbers[name]})
+        return Finding(
+            numbers[name], GROEBNER, numbers={"unknowns": numbers["unknowns"], name: numbers[name]}
+        )
     if (dimension, degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
     if among_virtual:
-        return Finding(False, "a fibre of positive dimension in the virtual weights", numbers=numbers)
-    return Finding(None, "not one simple point in E; which are virtual weights is not computed", numbers=numbers)
+        return Finding(
+            False, "a fibre of positive dimension in the virtual weights", numbers=numbers
+        )
+    return Finding(
+        None,
+        "not one simple point in E; which are virtual weights is not computed",
+        numbers=numbers,
+    )
 
 
 def _closed(computation: Computation) -> Finding:
@@ -365,7 +468,9 @@ def _closed(computation: Computation) -> Finding:
     limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
-    return Finding(False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit)
+    return Finding(
+        False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit
+    )
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
@@ -388,14 +493,17 @@ OBSERVERS: dict[str, Callable[[Computation], Finding]] = {
 
 def _check_entries(rows: int, columns: int) -> None:
     if rows * columns > MOST_ENTRIES:
-        raise TooLargeError(f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take fewer")
+        raise TooLargeError(
+            f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take"
+            " fewer"
+        )
 
 
 CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 """By the number of layers, how many unknowns a fibre has at most that is certified.
 
-The checker's Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is, and more than 2 GB
-for 25; with three layers minutes.
+The checker's Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is,
+and more than 2 GB for 25; with three layers minutes.
 """
 
 
@@ -420,8 +528,21 @@ def _certified_dimension(network: Shape) -> Finding:
     numbers: dict[str, Any] = {}
     if not network.is_plain:
         lower = full_rank(network).lower
-    elif not network.softmax or network.t > 1:  # else every matrix of bounded rank is the function of a network
+    elif (
+        not network.softmax or network.t > 1
+    ):  # else every matrix of bounded rank is the function of a network
         (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
         lower = seen_dimension(network) if rank == columns - unseen else rank
-        numbers = {"columns": columns, "rank": rank, "unseen": unseen, "seed": SEED, "prime": LARGE_PRIME}
-    return _rank(lower, upper, "ranks modulo a prime", {"lower_bound": lower, **numbers, "upper_bound": upper})
+        numbers = {
+            "columns": columns,
+            "rank": rank,
+            "unseen": unseen,
+            "seed": SEED,
+            "prime": LARGE_PRIME,
+        }
+    return _rank(
+        lower,
+        upper,
+        "ranks modulo a prime",
+        {"lower_bound": lower, **numbers, "upper_bound": upper},
+    )

@@ -1,7 +1,9 @@
-"""The statements about deep attention: predictions and hypotheses, the paper's and those of m2bridge.
+"""The statements about deep attention: predictions and hypotheses, the paper's and those of
+m2bridge.
 
-The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a cross-check holds the
-predictions against what :mod:`m2bridge.families.deep_attention.observation` computes.
+The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a
+cross-check holds the predictions against what :mod:`m2bridge.families.deep_attention.observation`
+computes.
 """
 
 from collections.abc import Callable
@@ -11,7 +13,12 @@ from pathlib import Path
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.certificates.wording import wording
-from m2bridge.families.deep_attention.shape import Shape, layered_bound, seen_dimension, virtual_dimension
+from m2bridge.families.deep_attention.shape import (
+    Shape,
+    layered_bound,
+    seen_dimension,
+    virtual_dimension,
+)
 from m2bridge.maps.model import Expectation
 from m2bridge.maps.statement import GlobalStatement, Value
 
@@ -63,7 +70,11 @@ class All:
             return []
         first, *hidden, last = network.widths
         ones = _ranks_one(network)
-        numbers = {"widths": ", ".join(map(str, hidden)), "hidden": max(hidden, default=0), "first": first}
+        numbers = {
+            "widths": ", ".join(map(str, hidden)),
+            "hidden": max(hidden, default=0),
+            "first": first,
+        }
         numbers |= {"last": last, "layer": ones[0] if ones else 0}
         return [WORDS.hypotheses[name].format(**numbers) for name in names]
 
@@ -80,7 +91,9 @@ def equation_14(network: Shape) -> int:
 
 
 def equation_16(network: Shape) -> int:
-    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), where δ is the width of all hidden layers."""
+    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), where δ is the width of all
+    hidden layers.
+    """
     first, *hidden, last = network.widths
     value_matrix = hidden[0] * (first + last - hidden[0]) if hidden else first * last
     return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
@@ -92,8 +105,14 @@ def theorem_s(network: Shape) -> int:
 
 
 def skip_connections(network: Shape) -> int:
-    """The dimension with skip connections and one head: the sum over all layers, or that of linear functions."""
-    return network.linear_dimension if network.softmax and network.t == 1 else layered_bound(network).value
+    """The dimension with skip connections and one head: the sum over all layers, or that of linear
+    functions.
+    """
+    return (
+        network.linear_dimension
+        if network.softmax and network.t == 1
+        else layered_bound(network).value
+    )
 
 
 def separate_heads(network: Shape) -> int:
@@ -124,7 +143,8 @@ def _stated(
     Parameters
     ----------
     meaning : tuple of str, optional
-        The hypotheses without which the formula has no meaning, and nothing is predicted; all when left out.
+        The hypotheses without which the formula has no meaning, and nothing is predicted; all when
+        left out.
     """
     without = All(hypotheses if meaning is None else meaning)
     return GlobalStatement(
@@ -134,30 +154,54 @@ def _stated(
     )
 
 
-LIGHTNING, SOFTMAX, NARROW = ("plain", "lightning"), ("plain", "softmax"), ("one-hidden-width", "bottleneck")
+LIGHTNING, SOFTMAX, NARROW = (
+    ("plain", "lightning"),
+    ("plain", "softmax"),
+    ("one-hidden-width", "bottleneck"),
+)
 PAPER = (*LIGHTNING, "several-tokens", *NARROW, "rank-above-one", "ranks-above-one")
 HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
 SEVERAL_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
 SKIP = ("skip", "one-head")
 
 WEIGHTS = (
-    _stated("3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, _, a in n.layer_sizes)),
-    _stated("3.5", "", lambda n: equation_16(n), "plain", *NARROW, meaning=("plain", "one-hidden-width")),
+    _stated(
+        "3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, _, a in n.layer_sizes)
+    ),
+    _stated(
+        "3.5", "", lambda n: equation_16(n), "plain", *NARROW, meaning=("plain", "one-hidden-width")
+    ),
     _stated("V", "", lambda n: virtual_dimension(n), "plain"),
     _stated("3.6", "", lambda n: True, *LIGHTNING),
     _stated("3.7", "", lambda n: True, *PAPER),
-    _stated("fibre", "dimension", lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2), *LIGHTNING),
+    _stated(
+        "fibre",
+        "dimension",
+        lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2),
+        *LIGHTNING,
+    ),
     _stated("fibre", "degree", lambda n: fibre_degree(n), *LIGHTNING, "no-hidden-width-one"),
-    _stated("fibre", "virtual weights", lambda n: virtual_dimension(n) - seen_dimension(n) - n.layers, *LIGHTNING),
+    _stated(
+        "fibre",
+        "virtual weights",
+        lambda n: virtual_dimension(n) - seen_dimension(n) - n.layers,
+        *LIGHTNING,
+    ),
     _stated("skip", "scalings", lambda n: False, *SKIP, "scalings"),
     _stated("skip", "one-to-one", lambda n: 0, *SKIP, "several-tokens"),
     _stated("closed", "", lambda n: False, *LIGHTNING, "three-threes"),
 )
 """The paper's in its order, each followed by those of m2bridge."""
 
-COROLLARY_3_8 = _stated("3.8", "", lambda n: equation_14(n), *PAPER, meaning=(*LIGHTNING, "one-hidden-width"))
+COROLLARY_3_8 = _stated(
+    "3.8", "", lambda n: equation_14(n), *PAPER, meaning=(*LIGHTNING, "one-hidden-width")
+)
 CONJECTURE_3_10 = _stated(
-    "3.10", "", lambda n: equation_16(n), *(*SOFTMAX, "several-tokens", *NARROW), meaning=(*SOFTMAX, "one-hidden-width")
+    "3.10",
+    "",
+    lambda n: equation_16(n),
+    *(*SOFTMAX, "several-tokens", *NARROW),
+    meaning=(*SOFTMAX, "one-hidden-width"),
 )
 DIMENSIONS = (
     COROLLARY_3_8,
@@ -176,11 +220,15 @@ STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
 
 def expectations(network: Shape) -> tuple[Expectation, ...]:
-    """Return the dimension by all statements that apply, and by the paper's formula also where it does not."""
+    """Return the dimension by all statements that apply, and by the paper's formula also where it
+    does not.
+    """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []
     for statement in DIMENSIONS:
-        name = WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
+        name = (
+            WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
+        )
         fails, predicted = statement.hypotheses(network), statement.predict(network)
         assert predicted is None or isinstance(predicted, int)
         if (predicted is not None and not fails) or (statement is paper and network.is_plain):

@@ -1,4 +1,6 @@
-"""Polynomial networks: a rank modulo a prime, and the bounds (1) to (9) of docs/polynomial_networks.md."""
+"""Polynomial networks: a rank modulo a prime, and the bounds (1) to (9) of
+docs/polynomial_networks.md.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -19,11 +21,21 @@ Widths = tuple[int, ...]
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name, such as ``polynomial-network-2-2-1-r2``; CertificateError if there is no such case."""
+    """The name, such as ``polynomial-network-2-2-1-r2``; CertificateError if there is no
+    such case.
+    """
     d, r = case.get("widths"), case.get("degree")
-    numbers: list[Any] = [*d, r] if isinstance(d, list) and 2 <= len(d) <= 101 and len(case) == 2 else [None]
-    if not all(type(n) is int and n >= 1 for n in numbers) or numbers[-1] > 10**6 or _weights(numbers[:-1]) > 10**5:
-        raise CertificateError("from 2 to 101 widths, at most 100000 weights, a degree of at most 1000000")
+    numbers: list[Any] = (
+        [*d, r] if isinstance(d, list) and 2 <= len(d) <= 101 and len(case) == 2 else [None]
+    )
+    if (
+        not all(type(n) is int and n >= 1 for n in numbers)
+        or numbers[-1] > 10**6
+        or _weights(numbers[:-1]) > 10**5
+    ):
+        raise CertificateError(
+            "from 2 to 101 widths, at most 100000 weights, a degree of at most 1000000"
+        )
     return f"polynomial-network-{'-'.join(map(str, numbers[:-1]))}-r{r}"
 
 
@@ -66,7 +78,9 @@ def upper_bound(widths: Widths, r: int) -> int:
 
 
 def lower_bound(d: Widths, r: int, count: int) -> int:
-    """The rank of so many rows of the differential: each at an input of its own, for a combination of the outputs."""
+    """The rank of so many rows of the differential: each at an input of its own, for a combination
+    of the outputs.
+    """
     if count * _weights(d) > 2 * 10**7:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {_weights(d)} columns")
     random = Random(7)
@@ -75,7 +89,9 @@ def lower_bound(d: Widths, r: int, count: int) -> int:
 
 
 def _row(W: list[list[list[int]]], r: int, random: Random) -> list[int]:
-    """Derivatives by all weights: by those of layer i they are g_i y_{i−1}ᵀ, with y the inputs of the layers."""
+    """Derivatives by all weights: by those of layer i they are g_i y_{i−1}ᵀ, with y the inputs of
+    the layers.
+    """
     y, slopes = [[random.randrange(PRIME) for _ in W[0][0]]], []
     for layer in W:
         z = [sum(w * x for w, x in zip(row, y[-1], strict=True)) for row in layer]
@@ -84,7 +100,9 @@ def _row(W: list[list[list[int]]], r: int, random: Random) -> list[int]:
     g, gradient = [random.randrange(PRIME) for _ in W[-1]], list[int]()
     for i in reversed(range(len(W))):
         gradient += [a * x for a in g for x in y[i]]
-        g = [sum(w * a for w, a in zip(column, g, strict=True)) for column in zip(*W[i], strict=True)]
+        g = [
+            sum(w * a for w, a in zip(column, g, strict=True)) for column in zip(*W[i], strict=True)
+        ]
         g = [a * slope % PRIME for a, slope in zip(g, slopes[i - 1], strict=True)] if i else g
     return gradient
 

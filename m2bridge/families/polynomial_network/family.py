@@ -21,8 +21,15 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
     title = "polynomial neural networks"
     paper = POLYNOMIAL_NETWORKS
     options = (
-        integers_option("widths", "widths of all layers, from the inputs to the outputs, such as 2,2,1"),
-        integer_option("degree", "activation degree r: neurons raise to the r-th power", default="2", symbol="r"),
+        integers_option(
+            "widths", "widths of all layers, from the inputs to the outputs, such as 2,2,1"
+        ),
+        integer_option(
+            "degree",
+            "activation degree r: neurons raise to the r-th power",
+            default="2",
+            symbol="r",
+        ),
     )
 
     def build(self, **values: Any) -> PolynomialNetwork:

@@ -1,4 +1,6 @@
-"""Polynomial neural networks as models: their numbers, and how they are evaluated without expansion."""
+"""Polynomial neural networks as models: their numbers, and how they are evaluated without
+expansion.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,9 @@ Row = Sequence[int]
 class PolynomialNetwork(DifferentiableModel):
     """The model x ↦ W_l σ_r(W_{l−1} … σ_r(W_1 x)) with W_i of size d_i × d_{i−1}.
 
-    The function coordinates are the coefficients of its d_l outputs, forms of degree r^(l−1) in d_0 variables:
-    ``f_k_2_0_1`` is the coefficient of x_1²·x_3 in output k. The parameter ``W_k_i_j`` is the entry (i, j) of W_k.
+    The function coordinates are the coefficients of its d_l outputs, forms of degree r^(l−1) in d_0
+    variables: ``f_k_2_0_1`` is the coefficient of x_1²·x_3 in output k. The parameter ``W_k_i_j``
+    is the entry (i, j) of W_k.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ class PolynomialNetwork(DifferentiableModel):
     Raises
     ------
     InvalidCaseError
-        If one of them is not an integer, below 1, or so large that not even the weights could be handled.
+        If one of them is not an integer, below 1, or so large that not even the weights could be
+        handled.
 
     Examples
     --------
@@ -68,18 +72,26 @@ class PolynomialNetwork(DifferentiableModel):
     def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
         listed = positive_integers("widths", widths)
         if not 2 <= len(listed) <= MAX_LAYERS + 1:
-            raise InvalidCaseError("widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}")
+            raise InvalidCaseError(
+                "widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
+            )
         object.__setattr__(self, "widths", listed)
         object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE))
         if self.parameter_count > MAX_PARAMETERS:
-            raise InvalidCaseError("widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be")
+            raise InvalidCaseError(
+                "widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be"
+            )
 
     @classmethod
     def from_key(cls, key: str) -> Self:
         """The network with this key, such as ``2-2-1-r2``."""
-        match = re.fullmatch(r"([1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})+)-r([1-9][0-9]{0,8})", key, re.ASCII)
+        match = re.fullmatch(
+            r"([1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})+)-r([1-9][0-9]{0,8})", key, re.ASCII
+        )
         if match is None:
-            raise InvalidCaseError("key", f"'{key}' does not name a polynomial network: write 2-2-1-r2")
+            raise InvalidCaseError(
+                "key", f"'{key}' does not name a polynomial network: write 2-2-1-r2"
+            )
         return cls(map(int, match[1].split("-")), int(match[2]))
 
     @property
@@ -127,14 +139,15 @@ class PolynomialNetwork(DifferentiableModel):
         most = MAX_COORDINATES
         if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
             raise TooLargeError(
-                f"this network has more than {most} coordinates, too many to write down; its dimension needs none"
+                f"this network has more than {most} coordinates, too many to write down; its"
+                " dimension needs none"
             )
 
     def grading(self) -> tuple[Vector, ...]:
         """Return degrees in Z^d_l × Z^d_0: (e_k, m) for the coefficient of x^m in output k.
 
-        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the map is the identity,
-        and each coordinate has a degree of its own.
+        Rescaling the inputs acts on W_1, rescaling the outputs on W_l. Without hidden layers the
+        map is the identity, and each coordinate has a degree of its own.
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
@@ -147,9 +160,15 @@ class PolynomialNetwork(DifferentiableModel):
         """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
         last = len(self.widths) - 1
 
-        def exchanges(count: int, others: int, name: Callable[[int, int], str]) -> Iterator[dict[str, str]]:
+        def exchanges(
+            count: int, others: int, name: Callable[[int, int], str]
+        ) -> Iterator[dict[str, str]]:
             for s in range(1, count):
-                yield {name(n, m): name(2 * s + 1 - n, m) for n in (s, s + 1) for m in range(1, others + 1)}
+                yield {
+                    name(n, m): name(2 * s + 1 - n, m)
+                    for n in (s, s + 1)
+                    for m in range(1, others + 1)
+                }
 
         columns = exchanges(self.input_count, self.widths[1], lambda j, i: f"W_1_{i}_{j}")
         rows = exchanges(self.output_count, self.widths[-2], lambda i, j: f"W_{last}_{i}_{j}")
@@ -178,18 +197,24 @@ class PolynomialNetwork(DifferentiableModel):
             raise InvalidCaseError("widths", reason.message) from None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is no expectation."""
+        """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is
+        no expectation.
+        """
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
-        return (Expectation(expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"),)
+        return (
+            Expectation(
+                expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"
+            ),
+        )
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
         """See :class:`~m2bridge.maps.model.DifferentiableModel`.
 
-        With y_0 = x, z_i = W_i y_{i−1} and y_i = z_i^r, and from g_l = g: the derivative of ⟨g, z_l⟩ with respect to
-        W_i is g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
+        With y_0 = x, z_i = W_i y_{i−1} and y_i = z_i^r, and from g_l = g: the derivative of ⟨g,
+        z_l⟩ with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
         """
         result = []
         for x, g in zip(inputs, covectors, strict=True):
@@ -197,7 +222,10 @@ class PolynomialNetwork(DifferentiableModel):
             for W, y, slopes in reversed(self._forward(parameters, x, prime)):
                 gradient = [entry * value % prime for entry in g for value in y] + gradient
                 columns = zip(*W, strict=True)
-                g = [slope * sum(map(mul, column, g)) % prime for slope, column in zip(slopes, columns, strict=True)]
+                g = [
+                    slope * sum(map(mul, column, g)) % prime
+                    for slope, column in zip(slopes, columns, strict=True)
+                ]
             result.append(gradient)
         return result
 
@@ -239,7 +267,9 @@ def _unit(size: int, i: int) -> Vector:
 
 
 def layer_chain(network: PolynomialNetwork) -> Chain:
-    """Return the network as a chain, with inputs x_j, hidden sums z_k_i before activation, and outputs f_i."""
+    """Return the network as a chain, with inputs x_j, hidden sums z_k_i before activation, and
+    outputs f_i.
+    """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import PolynomialRing
@@ -277,4 +307,7 @@ def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialN
     return GlobalStatement(**words, predict=expected_dimension, hypotheses=fails)
 
 
-STATEMENTS = (_about_dimension("", "nonlinear"), _about_dimension("equal widths", "nonlinear", "equal-widths"))
+STATEMENTS = (
+    _about_dimension("", "nonlinear"),
+    _about_dimension("equal widths", "nonlinear", "equal-widths"),
+)

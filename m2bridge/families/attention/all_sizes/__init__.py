@@ -1,1 +1,3 @@
-"""Theorems for all sizes d, d', a at once: thirteen small ideals, and exact sets of sizes (ours)."""
+"""Theorems for all sizes d, d', a at once: thirteen small ideals, and exact sets of sizes
+(ours).
+"""

@@ -1,7 +1,8 @@
-"""Zariski closures for all sizes at once: generators as representations, Hilbert function, dimension and degree.
+"""Zariski closures for all sizes at once: generators as representations, Hilbert function,
+dimension and degree.
 
-For each core the sizes that have it are a range of (d, d', a); what holds for the core holds in all of it
-(docs/representations.md).
+For each core the sizes that have it are a range of (d, d', a); what holds for the core holds in all
+of it (docs/representations.md).
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,17 +22,37 @@ from m2bridge.engine import RunOptions, computation
 from m2bridge.families.all_sizes import AllSizesCase, finished
 from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
-from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS, Comparison, ComparisonVerdict, generator_check
+from m2bridge.families.attention.comparisons import (
+    GENERATOR_STATEMENTS,
+    Comparison,
+    ComparisonVerdict,
+    generator_check,
+)
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.representations import SPACES, CoordinateRing, Type, coordinate_ring, generators
+from m2bridge.families.attention.representations import (
+    SPACES,
+    CoordinateRing,
+    Type,
+    coordinate_ring,
+    generators,
+)
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import ComputedQuestion
 from m2bridge.limits import clock, each, limited
 from m2bridge.results.base import Decision, Result, VerdictsResult
-from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration
+from m2bridge.results.sheet import (
+    Block,
+    Facts,
+    Findings,
+    Formula,
+    Polynomials,
+    Sheet,
+    Table,
+    duration,
+)
 
 CORES = tuple(
     CoreSize(m, e, f)
@@ -39,13 +60,16 @@ CORES = tuple(
     for m in range(max(e, f), e + f + 1)
     if m <= 3 or e + f <= 4
 )
-"""Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round, and for d = 3."""
+"""Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
+and for d = 3.
+"""
 
 PROOF = "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"
 D, D_OUT = Symbol("d", integer=True, positive=True), Symbol("d'", integer=True, positive=True)
 SECTIONS = (
-    "h(n) = dim C[D_e]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2) "
-    "− Σ dim S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i + j ≤ d − 2"
+    "h(n) = dim C[D_e]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2) − Σ dim"
+    " S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i"
+    " + j ≤ d − 2"
 )
 
 
@@ -58,7 +82,8 @@ class ClosureOfSizes:
     generators : tuple of Type
     ring : CoordinateRing
     vectors : tuple of tuples of pairs of str
-        For each type of generators highest weight vectors, by determinants and as polynomials, if they were asked for.
+        For each type of generators highest weight vectors, by determinants and as polynomials, if
+        they were asked for.
     """
 
     generators: tuple[Type, ...]
@@ -74,7 +99,10 @@ class ClosureOfSizes:
     def condition(self) -> str:
         """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
         e, f, m = self.core.columns, self.core.rows, self.core.variables
-        return f"d {'≥' if m == e + f else '='} {m}, d' {'=' if f < m else '≥'} {f}, a {'=' if e < m else '≥'} {e}"
+        return (
+            f"d {'≥' if m == e + f else '='} {m}, d' {'=' if f < m else '≥'} {f}, a"
+            f" {'=' if e < m else '≥'} {e}"
+        )
 
     @property
     def sizes(self) -> tuple[Expr, Expr]:
@@ -92,7 +120,12 @@ class ClosureOfSizes:
     def degree(self) -> Expr:
         """The degree, that of the source or half of it; see docs/mathematics.md."""
         (d, d_out), e = self.sizes, self.core.columns
-        matrices = Mul(*(factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2 for j in range(e)))
+        matrices = Mul(
+            *(
+                factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
+                for j in range(e)
+            )
+        )
         ambient = e * (2 * d - e) + d * d_out - 2
         half = e == self.core.rows == 1 < self.core.variables
         return binomial(ambient, d * d_out - 1) * matrices / (2 if half else 1)
@@ -124,7 +157,11 @@ class ClosureOfSizes:
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
         """By determinants, or as polynomials."""
-        return [forms[form] for forms in self.vectors[self.generators.index(kind)]] if self.vectors else None
+        return (
+            [forms[form] for forms in self.vectors[self.generators.index(kind)]]
+            if self.vectors
+            else None
+        )
 
     def polynomials(self) -> list[Polynomials]:
         """The highest weight vectors, in the order of the table."""
@@ -135,14 +172,20 @@ class ClosureOfSizes:
         """Dimension, degree and Hilbert function."""
         equations = "; ".join(self.hilbert_equations())
         numbers = [("dimension", _formula(self.dimension)), ("degree", _formula(self.degree))]
-        return Facts([*numbers, ("Hilbert function", f"{equations}, where e = {self.core.columns}")])
+        return Facts(
+            [*numbers, ("Hilbert function", f"{equations}, where e = {self.core.columns}")]
+        )
 
     def less_than_sections(self, n: int) -> list[Representation]:
-        """All representations that sections of degree n have and forms have not: H(n) is h(n) less all of them."""
+        """All representations that sections of degree n have and forms have not: H(n) is h(n) less
+        all of them.
+        """
         return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
 
     def hilbert_equations(self) -> list[str]:
-        """The Hilbert function: one equation for each n from 0 on, and one for all n from some n on."""
+        """The Hilbert function: one equation for each n from 0 on, and one for all n from some n
+        on.
+        """
         start = self.ring.sections_from
         if not start:
             return ["H(n) = h(n) for all n ≥ 0"]
@@ -159,7 +202,8 @@ class ClosureOfSizes:
             "core": asdict(self.core),
             "bound": self.ring.bound,
             "hilbert_function": [
-                representations.total_dimension(self.ring.multiplicities[n], sizes) for n in range(self.ring.bound)
+                representations.total_dimension(self.ring.multiplicities[n], sizes)
+                for n in range(self.ring.bound)
             ],
             "sections_from": self.ring.sections_from,
             "representations": [_named(*kind).type_json() for kind in self.generators],
@@ -172,7 +216,10 @@ class ClosureOfSizes:
             "core": asdict(self.core),
             "representations": [
                 _named(*kind).type_json()
-                | {"dimension": str(kind[2] * self.number(kind[1])), "highest_weight_vectors": self._vectors(kind, 1)}
+                | {
+                    "dimension": str(kind[2] * self.number(kind[1])),
+                    "highest_weight_vectors": self._vectors(kind, 1),
+                }
                 | {"products_of_determinants": self._vectors(kind, 0)}
                 for kind in self._types()
             ],
@@ -211,7 +258,10 @@ class AllClosures(Result):
     def to_sheet(self) -> Sheet:
         """A table of generators for each range of sizes, and formulas."""
         facts = [
-            ("spaces", "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)"),
+            (
+                "spaces",
+                "X and Y of dimension d (indices i of x_i, and y), H of dimension d' (the outputs)",
+            ),
             ("sections", SECTIONS),
             ("proved by", PROOF),
             ("computed by", f"exact linear algebra (FLINT), {duration(self.seconds)}"),
@@ -220,7 +270,9 @@ class AllClosures(Result):
         blocks: list[Block] = [Facts(facts)]
         for part in self.ranges:
             blocks += [part.table(), *part.polynomials(), part.facts()]
-        return Sheet("Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks)
+        return Sheet(
+            "Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the ranges of sizes, and what holds in them."""
@@ -235,7 +287,10 @@ class AllClosures(Result):
 
     def to_macaulay2(self) -> str:
         """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
-        entries = (f'"{part.condition}" => {part.to_json()["generated_in_degrees_at_most"]}' for part in self.ranges)
+        entries = (
+            f'"{part.condition}" => {part.to_json()["generated_in_degrees_at_most"]}'
+            for part in self.ranges
+        )
         return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
 
 
@@ -311,7 +366,8 @@ class GeneratorsOfAllSizes(VerdictsResult):
     ----------
     closures : AllClosures
     cases : tuple of Comparison
-        The polynomials for all sizes at one size, and the generators that were computed without the core.
+        The polynomials for all sizes at one size, and the generators that were computed without the
+        core.
     verdicts : tuple of ComparisonVerdict
         REFUTED where a single case is another one; CONFIRMED if all was computed.
     seconds : float
@@ -334,13 +390,23 @@ class GeneratorsOfAllSizes(VerdictsResult):
             ("not finished", self.unfinished or None),
         ]
         ranges = [
-            (part.condition, "; ".join(f"{expression_text(c)} of degree {n}" for n, c in part.numbers().items()) or "0")
+            (
+                part.condition,
+                "; ".join(f"{expression_text(c)} of degree {n}" for n, c in part.numbers().items())
+                or "0",
+            )
             for part in self.closures.ranges
         ]
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
-        tables = [Table(("sizes", "generators"), ranges), Table(("case", "generators, without the core"), cases)]
+        tables = [
+            Table(("sizes", "generators"), ranges),
+            Table(("case", "generators, without the core"), cases),
+        ]
         findings = Findings([verdict.to_finding() for verdict in self.verdicts])
-        title = "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
+        title = (
+            "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2,"
+            " over QQ"
+        )
         return Sheet(title, [Facts(facts), *tables, findings])
 
     def to_json(self) -> dict[str, Any]:
@@ -360,17 +426,25 @@ def stated(name: str, cores: Sequence[CoreSize]) -> Words:
     return replace(words, text=words.text.format(cores=listed))
 
 
-def _verdict(name: str, cores: Sequence[CoreSize], cases: tuple[Comparison, ...], late: str) -> ComparisonVerdict:
+def _verdict(
+    name: str, cores: Sequence[CoreSize], cases: tuple[Comparison, ...], late: str
+) -> ComparisonVerdict:
     words = stated(name, cores)
-    verdicts = [(case, verdict) for case in cases for verdict in case.verdicts if verdict.name == name]
+    verdicts = [
+        (case, verdict) for case in cases for verdict in case.verdicts if verdict.name == name
+    ]
     for case, verdict in verdicts:
         if verdict.decision is Decision.REFUTED:
-            return ComparisonVerdict(name, Decision.REFUTED, f"{case.model}: {verdict.reason}", words)
+            return ComparisonVerdict(
+                name, Decision.REFUTED, f"{case.model}: {verdict.reason}", words
+            )
     if late:
         return ComparisonVerdict(name, Decision.UNDECIDED, late, words)
     complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
     proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
-    alike = f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
+    alike = (
+        f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
+    )
     return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}", words)
 
 
@@ -382,7 +456,8 @@ def generators_of_all_sizes(
     names: Sequence[str] = GENERATOR_STATEMENTS,
     **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
-    """Hold the generators for all sizes with these cores against every case that can be computed without its core.
+    """Hold the generators for all sizes with these cores against every case that can be computed
+    without its core.
 
     Parameters
     ----------
@@ -401,8 +476,14 @@ def generators_of_all_sizes(
         If Macaulay2 failed.
     """
     found = closures_of_all_sizes(cores)
-    sizes = (SingleLayerAttention(*size) for size in product(*[range(1, largest + 1)] * 3) if size[2] <= size[0])
-    pairs = [(model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)]
+    sizes = (
+        SingleLayerAttention(*size)
+        for size in product(*[range(1, largest + 1)] * 3)
+        if size[2] <= size[0]
+    )
+    pairs = [
+        (model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)
+    ]
     check = partial(generator_check, names=names)
     checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
     cases, late = ((), found.unfinished) if found.unfinished else each(checks)
@@ -421,26 +502,34 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
 
     key = "closures"
     text = (
-        "Minimal generators of the ideal of the Zariski closure as representations, with the Hilbert function of the "
-        "core, for all sizes with one of the cores that are small enough to be verified."
+        "Minimal generators of the ideal of the Zariski closure as representations, with the"
+        " Hilbert function of the core, for all sizes with one of the cores that are small enough"
+        " to be verified."
     )
 
     def observe(self, model: AllSizesCase) -> AllClosures:
-        """Compute the closures with the cores that a checker verifies; raises TimeLimitError if some are left."""
+        """Compute the closures with the cores that a checker verifies; raises TimeLimitError if
+        some are left.
+        """
         found: AllClosures = finished(closures_of_all_sizes(CERTIFIED))
         return found
 
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
         """The generators of each core."""
         lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["for-all-sizes"])
-        return Content({"closures": [part.to_certificate() for part in observed.ranges]}, {}, lemmas)
+        return Content(
+            {"closures": [part.to_certificate() for part in observed.ranges]}, {}, lemmas
+        )
 
     def summary(self, answer: dict[str, Any]) -> str:
         """The numbers of cores and representations, and the largest degree."""
         parts = answer["closures"]
         types = sum(len(part["representations"]) for part in parts)
         largest = max(kind["degree"] for part in parts for kind in part["representations"])
-        return f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest}; these are all"
+        return (
+            f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest};"
+            " these are all"
+        )
 
 
 CLOSURES = ClosuresQuestion()

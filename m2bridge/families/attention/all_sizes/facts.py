@@ -14,7 +14,12 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import ContradictionError, ParseError
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, BaseCase, BaseIdeals, Stratum
+from m2bridge.families.attention.all_sizes.fibre_theorem import (
+    BASE_CASES,
+    BaseCase,
+    BaseIdeals,
+    Stratum,
+)
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
@@ -30,8 +35,9 @@ class Basis:
     base_locus_empty : bool
         Whether φ(A, V) = 0 only for A = 0 or V = 0; two indices occur, so this is so for every d.
     boundary_family : bool
-        Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0, and tend to the
-        representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to the places 1 and 2 of every d ≥ 2.
+        Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
+        and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
+        the places 1 and 2 of every d ≥ 2.
     """
 
     ideals: BaseIdeals
@@ -51,7 +57,8 @@ def base_ideals() -> Basis:
     return Basis(
         {base: _basis(answer, base) for base in BASE_CASES},
         answer.boolean("base_locus_empty"),
-        answer.boolean("family_without_real_points") and answer.boolean("family_tends_to_the_orbit"),
+        answer.boolean("family_without_real_points")
+        and answer.boolean("family_tends_to_the_orbit"),
     )
 
 
@@ -67,7 +74,9 @@ def base_ideals_script() -> Script:
             "unknowns": "z_2",
             "zeros": "{}",
             "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-            "cases": [(b, *nonzero_part(b.orbit, b.model), ", ".join(_unknowns(b))) for b in BASE_CASES],
+            "cases": [
+                (b, *nonzero_part(b.orbit, b.model), ", ".join(_unknowns(b))) for b in BASE_CASES
+            ],
         },
     )
 
@@ -83,7 +92,9 @@ def _unknowns(base: BaseCase) -> tuple[str, ...]:
 def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != _unknowns(base):
-        raise ParseError(f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}")
+        raise ParseError(
+            f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
+        )
     basis = small_basis(ideal)
     assert basis is not None, "three unknowns"
     return basis
@@ -96,12 +107,16 @@ GENERIC = (
 """The dense orbit: A and V of the largest rank, in general position."""
 
 SOURCE_SINGULAR = "r < a and a < d"
-"""Below the largest rank of A the determinantal variety is singular, unless it is the space of all matrices."""
+"""Below the largest rank of A the determinantal variety is singular, unless it is the space of all
+matrices.
+"""
 
 ALL, NONE, EVERY_ORBIT = sizes.sizes(), sizes.sizes("1 = 0"), sizes.orbits()
 
 Formula = Callable[[Any, Any, Any, Any], Any]
-"""A number as a function of d, d', α and the degree D of the source; for integers, or for polynomials."""
+"""A number as a function of d, d', α and the degree D of the source; for integers, or for
+polynomials.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +155,16 @@ class Facts:
             conditions = [f"({s.orbits}) and {extra}" for s in strata if s.length == length]
             return sizes.orbits(" or ".join(conditions) or "1 = 0")
 
-        one, two, critical = kinds = [where("1").union(where("d", "d = 1")), where("2"), where("d", "d >= 2")]
+        one, two, critical = kinds = [
+            where("1").union(where("d", "d = 1")),
+            where("2"),
+            where("d", "d >= 2"),
+        ]
         disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
         if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
-            raise ContradictionError("the cases of the theorem about fibres are not all orbits, each once")
+            raise ContradictionError(
+                "the cases of the theorem about fibres are not all orbits, each once"
+            )
         return cls(one, two, critical, base_locus_empty, boundary_family)
 
     @property
@@ -158,22 +179,30 @@ class Facts:
 
     @property
     def singular(self) -> isl.Set:
-        """The fibre is not one reduced point, or the source is singular; for birational sizes, by two lemmas."""
+        """The fibre is not one reduced point, or the source is singular; for birational sizes, by
+        two lemmas.
+        """
         singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
         return singular.intersect(sizes.over(self.birational))
 
     @property
     def small_kernels(self) -> isl.Set:
-        """Birational sizes where the kernel of the differential is zero or below the codimension, at all orbits.
+        """Birational sizes where the kernel of the differential is zero or below the codimension,
+        at all orbits.
 
-        Where no fibre is critical (α − r)² is positive for α > r. At (1, 1, 1) it is (α − 1)² + (d − 1)(d' − 1).
+        Where no fibre is critical (α − r)² is positive for α > r. At (1, 1, 1) it is (α − 1)² + (d
+        − 1)(d' − 1).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        return self.birational.subtract(sizes.with_some(self.critical.subtract(sizes.orbits(positive))))
+        return self.birational.subtract(
+            sizes.with_some(self.critical.subtract(sizes.orbits(positive)))
+        )
 
     @property
     def special(self) -> isl.Set:
-        """Orbits whose fibre has more points than the generic one: all but those known to have as many, or fewer."""
+        """Orbits whose fibre has more points than the generic one: all but those known to have as
+        many, or fewer.
+        """
         one = self.one_point.union(self.critical)
         at_most_two = one.union(self.two_points)
         over_birational = EVERY_ORBIT.subtract(one).intersect(sizes.over(self.birational))
@@ -205,7 +234,9 @@ class Observed:
 
 
 UP_TO_THREE = (1, 2, 3)
-"""The d for which functions and products are compared; see :mod:`m2bridge.families.attention.fibres`."""
+"""The d for which functions and products are compared; see
+:mod:`m2bridge.families.attention.fibres`.
+"""
 
 
 def _if(known: bool) -> isl.Set:
@@ -213,28 +244,39 @@ def _if(known: bool) -> isl.Set:
 
 
 OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
-    "fibre_exchanged": lambda seen: Observed(seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))),
+    "fibre_exchanged": lambda seen: Observed(
+        seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))
+    ),
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
-        seen.singular, seen.birational.intersect(_if(seen.base_locus_empty and sizes.tangents_exceed_dimension()))
+        seen.singular,
+        seen.birational.intersect(_if(seen.base_locus_empty and sizes.tangents_exceed_dimension())),
     ),
     "critical": lambda seen: Observed(seen.critical),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
-    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.boundary_family)),  # both are ``critical``
+    # both are ``critical``
+    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.boundary_family)),
     "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
     "closed": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
     "polar_integrals": lambda seen: Observed(
-        ALL, seen.small_kernels.intersect(_if(seen.base_locus_empty and sizes.codimensions_exceed_kernels()))
+        ALL,
+        seen.small_kernels.intersect(
+            _if(seen.base_locus_empty and sizes.codimensions_exceed_kernels())
+        ),
     ),
-    "smooth_manifold": lambda seen: Observed(sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())),
+    "smooth_manifold": lambda seen: Observed(
+        sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
+    ),
 }
 """For each observable of orbits, and then of sizes, where it is true."""
 
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
-    "dimension": lambda seen: ((ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),),
+    "dimension": lambda seen: (
+        (ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),
+    ),
     "degree": lambda seen: (
         (seen.birational.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D),
         (seen.two_to_one.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D / 2),

@@ -1,4 +1,6 @@
-"""Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family with one case."""
+"""Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family
+with one case.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -10,10 +12,22 @@ import islpy as isl
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, AllSizesVerdict, with_a_form
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesFamily,
+    AllSizesResult,
+    AllSizesVerdict,
+    with_a_form,
+)
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import CLOSURES
-from m2bridge.families.attention.all_sizes.facts import ALL, Basis, Facts, base_ideals, base_ideals_script
+from m2bridge.families.attention.all_sizes.facts import (
+    ALL,
+    Basis,
+    Facts,
+    base_ideals,
+    base_ideals_script,
+)
 from m2bridge.families.attention.all_sizes.fibre_theorem import Stratum, fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS, Conclusion, Prediction
 from m2bridge.families.attention.model import SingleLayerAttention
@@ -50,7 +64,12 @@ class NotApplicable:
     undecided_for: isl.Set
 
 
-PARTS = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "true", "vacuous_for": "vacuous"}
+PARTS = {
+    "fails_for": "false",
+    "undecided_for": "not decided",
+    "holds_for": "true",
+    "vacuous_for": "vacuous",
+}
 """How sets of sizes are called in JSON, and what a statement is there."""
 
 
@@ -58,7 +77,8 @@ PARTS = {"fails_for": "false", "undecided_for": "not decided", "holds_for": "tru
 class SizesVerdict(AllSizesVerdict):
     """The verdict on one statement for all sizes.
 
-    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some size open.
+    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
+    size open.
 
     Parameters
     ----------
@@ -68,8 +88,9 @@ class SizesVerdict(AllSizesVerdict):
         Those among ``holds_for`` without any function that it is about.
     not_applicable : tuple of NotApplicable
     counterexample : dict or None
-        The first size for which it is false, the largest orbit where it is, weights of a function in this orbit, and
-        what shows it: the dimension, the tangent dimension. Without an orbit it is not about orbits.
+        The first size for which it is false, the largest orbit where it is, weights of a function
+        in this orbit, and what shows it: the dimension, the tangent dimension. Without an orbit it
+        is not about orbits.
     """
 
     holds_for: isl.Set
@@ -92,7 +113,10 @@ class SizesVerdict(AllSizesVerdict):
             "verdict": str(self.decision),
             **parts(self, *PARTS),
             "not_applicable": [
-                {"hypothesis": out.reason, **parts(out, "sizes", "holds_for", "fails_for", "undecided_for")}
+                {
+                    "hypothesis": out.reason,
+                    **parts(out, "sizes", "holds_for", "fails_for", "undecided_for"),
+                }
                 for out in self.not_applicable
             ],
             "counterexample": self.counterexample,
@@ -112,17 +136,24 @@ class SizesVerdict(AllSizesVerdict):
         """Return the verdict with its sets of sizes in words and exactly, for ``json.dumps``."""
         data = self.data(lambda some: {"words": sizes.words(some), "isl": sizes.text(some)})
         names = {"hypothesis": "reason", **{name: f"conclusion_{name}" for name in PARTS}}
-        outside = [{names.get(name, name): value for name, value in out.items()} for out in data["not_applicable"]]
+        outside = [
+            {names.get(name, name): value for name, value in out.items()}
+            for out in data["not_applicable"]
+        ]
         grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
         return {"statement": self.statement, **data, "not_applicable": outside, **grounds}
 
     def in_words(self) -> tuple[list[str], str]:
-        """Return for which sizes it is true and to which it does not apply; and size, orbit, weights if it is false."""
+        """Return for which sizes it is true and to which it does not apply; and size, orbit,
+        weights if it is false.
+        """
         return reasons(self.data(sizes.words), str), counterexample_text(self.counterexample)
 
 
 def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
-    """Return in words for which sizes a statement is true, and where it does not apply, from the data of a verdict."""
+    """Return in words for which sizes a statement is true, and where it does not apply, from the
+    data of a verdict.
+    """
 
     def parts(some: Json) -> list[tuple[str, str]]:
         named = [(name, in_words(some[part])) for part, name in PARTS.items() if part in some]
@@ -131,14 +162,20 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     lines = [f"{name} for {where}" for name, where in parts(data)]
     for out in data["not_applicable"]:
         inside = parts(out)
-        conclusion = inside[0][0] if len(inside) == 1 else ", ".join(f"{name} for {where}" for name, where in inside)
+        conclusion = (
+            inside[0][0]
+            if len(inside) == 1
+            else ", ".join(f"{name} for {where}" for name, where in inside)
+        )
         where = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
         lines.append(f"{where}, where the rest of it is {conclusion}")
     return lines
 
 
 def counterexample_text(found: Json | None) -> str:
-    """Return the first size for which a statement is false in words, from the data; empty if there is none."""
+    """Return the first size for which a statement is false in words, from the data; empty if there
+    is none.
+    """
     if found is None:
         return ""
     where = f"(d, d', a) = ({found['d']}, {found['d_out']}, {found['a']})"
@@ -181,7 +218,10 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     def evidence(self) -> dict[str, Any]:
         """Return the fibres and ideals, for ``json.dumps``."""
         return {
-            "fibres": [asdict(stratum) | {"ideals": list(map(str, stratum.ideals))} for stratum in self.strata],
+            "fibres": [
+                asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
+                for stratum in self.strata
+            ],
             "base_locus_empty": self.basis.base_locus_empty,
             "boundary_family": self.basis.boundary_family,
             "ideals": ideals_json(self.basis),
@@ -192,14 +232,23 @@ class AllSizes(AllSizesResult[SizesVerdict]):
         return {"engine": {"version": self.engine_version or None}, **AllSizesResult.to_json(self)}
 
     def to_macaulay2(self) -> str:
-        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2 hash table."""
-        entries = (f'"{v.name}" => {{"{v.decision}", "false for {sizes.words(v.fails_for)}"}}' for v in self.verdicts)
+        """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2
+        hash table.
+        """
+        entries = (
+            f'"{v.name}" => {{"{v.decision}", "false for {sizes.words(v.fails_for)}"}}'
+            for v in self.verdicts
+        )
         return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
     @property
     def methods(self) -> str:
         """Macaulay2, or the library for linear algebra."""
-        return f"Macaulay2 {self.engine_version}" if self.engine_version else "exact linear algebra (FLINT)"
+        return (
+            f"Macaulay2 {self.engine_version}"
+            if self.engine_version
+            else "exact linear algebra (FLINT)"
+        )
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the number of ideals."""
@@ -210,14 +259,20 @@ class AllSizes(AllSizesResult[SizesVerdict]):
     def tables(self) -> list[Table]:
         """Return the theorem about fibres."""
         legend = (
-            "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column space and row space)"
+            "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column"
+            " space and row space)"
         )
-        rows = [(s.orbits.replace(">=", "≥").replace("<=", "≤"), s.length, s.points, s.patterns) for s in self.strata]
+        rows = [
+            (s.orbits.replace(">=", "≥").replace("<=", "≤"), s.length, s.points, s.patterns)
+            for s in self.strata
+        ]
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
 
 
 def ideals_json(basis: Basis) -> list[Json]:
-    """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest first."""
+    """The Gröbner bases: polynomials as lists of terms, exponents and coefficient, the largest
+    first.
+    """
     return [
         {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials(ideal)}
         for base, ideal in sorted(basis.ideals.items())
@@ -225,7 +280,11 @@ def ideals_json(basis: Basis) -> list[Json]:
 
 
 def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
-    listed = sorted(ideal, key=lambda terms: (sum(terms[0][0]), [-e for e in reversed(terms[0][0])]), reverse=True)
+    listed = sorted(
+        ideal,
+        key=lambda terms: (sum(terms[0][0]), [-e for e in reversed(terms[0][0])]),
+        reverse=True,
+    )
     return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
 
 
@@ -237,23 +296,28 @@ def is_stated(statement: Statement) -> bool:
 def decide(
     basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
 ) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...], str]:
-    """The fibres and verdicts that follow from the base ideals, and the limit that ended them early, if one did.
+    """The fibres and verdicts that follow from the base ideals, and the limit that ended them
+    early, if one did.
 
     Raises
     ------
     ContradictionError
-        If the ideals are not those that the theorem about fibres needs, or its cases are not all orbits.
+        If the ideals are not those that the theorem about fibres needs, or its cases are not all
+        orbits.
     """
     strata = fibre_theorem(basis.ideals)
     facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     verdicts, late = each(
-        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts)) for s, p in stated
+        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts))
+        for s, p in stated
     )
     return strata, verdicts, late
 
 
-def _verdict(statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]) -> SizesVerdict:
+def _verdict(
+    statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]
+) -> SizesVerdict:
     conclusion = prediction.conclusion(facts)
     applies, outside = ALL, []
     for hypothesis in prediction.hypotheses:  # each with the sizes where it is the first to fail
@@ -276,7 +340,11 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     model, found = SingleLayerAttention(d, dp, a), {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    wrong = [orbit for orbit in orbits(model) if sizes.contains(conclusion.wrong, (d, dp, a, *orbit.cells))]
+    wrong = [
+        orbit
+        for orbit in orbits(model)
+        if sizes.contains(conclusion.wrong, (d, dp, a, *orbit.cells))
+    ]
     orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
     A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
@@ -288,10 +356,13 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
 
 @computation
-def cross_check_all_sizes(statements: Sequence[Statement] = REGISTRY, **options: Unpack[RunOptions]) -> AllSizes:
+def cross_check_all_sizes(
+    statements: Sequence[Statement] = REGISTRY, **options: Unpack[RunOptions]
+) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
-    Those that are not stated for all sizes are named. At the limit on time the verdicts so far are returned.
+    Those that are not stated for all sizes are named. At the limit on time the verdicts so far are
+    returned.
 
     Raises
     ------
@@ -315,7 +386,13 @@ def cross_check_all_sizes(statements: Sequence[Statement] = REGISTRY, **options:
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )
     return AllSizes(
-        strata, basis, current().version, verdicts=verdicts, seconds=clock().seconds, not_stated=others, unfinished=late
+        strata,
+        basis,
+        current().version,
+        verdicts=verdicts,
+        seconds=clock().seconds,
+        not_stated=others,
+        unfinished=late,
     )
 
 
@@ -323,7 +400,9 @@ NOWHERE = "no size"
 """The phrase for the empty set."""
 
 
-EVERY_SIZE = AllSizesCase("attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2")
+EVERY_SIZE = AllSizesCase(
+    "attention-all-sizes", "lightning self-attention for all d, d', a ≥ 1 and all t ≥ 2"
+)
 
 
 class AttentionOfAllSizes(AllSizesFamily):
@@ -347,11 +426,20 @@ class AttentionOfAllSizes(AllSizesFamily):
         return cross_check_all_sizes()
 
     def row(self, key: str, verdict: dict[str, Any]) -> Row:
-        """One verdict, with its sets of sizes in words; ValueError if it does not follow from them."""
-        fails, undecided = sizes.phrase(verdict["fails_for"]), sizes.phrase(verdict["undecided_for"])
-        follows = "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
+        """One verdict, with its sets of sizes in words; ValueError if it does not follow
+        from them.
+        """
+        fails, undecided = (
+            sizes.phrase(verdict["fails_for"]),
+            sizes.phrase(verdict["undecided_for"]),
+        )
+        follows = (
+            "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
+        )
         if follows != verdict["verdict"]:
-            raise ValueError(f"the verdict {verdict['verdict']} does not follow from the sets of sizes")
+            raise ValueError(
+                f"the verdict {verdict['verdict']} does not follow from the sets of sizes"
+            )
         return Row(
             name=name_with_part(key, verdict["part"]),
             text=verdict["text"],

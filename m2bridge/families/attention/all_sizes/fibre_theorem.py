@@ -1,9 +1,11 @@
-"""The fibre over every orbit for all sizes, from thirteen small ideals and a finite check of patterns.
+"""The fibre over every orbit for all sizes, from thirteen small ideals and a finite check of
+patterns.
 
-Every fibre ideal in the unknowns z_2, …, z_d is the sum of the ideals that belong to few places, columns and rows; up
-to the names of the indices these are fibre ideals of small cases. For r ≥ 2, or s ≥ 2, every unknown is determined in
-one of them. For r = s = 1 all equations belong to pairs of places, and the ideal is the sum of what is known of them.
-Source: ours; docs/all-sizes.md has the proof.
+Every fibre ideal in the unknowns z_2, …, z_d is the sum of the ideals that belong to few places,
+columns and rows; up to the names of the indices these are fibre ideals of small cases. For r ≥ 2,
+or s ≥ 2, every unknown is determined in one of them. For r = s = 1 all equations belong to pairs of
+places, and the ideal is the sum of what is known of them. Source: ours; docs/all-sizes.md has the
+proof.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +14,15 @@ from dataclasses import dataclass
 import islpy as isl
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes.sizes import IS_ORBIT, ORBIT, Pattern, Selection, entry_of_v, orbits, union
+from m2bridge.families.attention.all_sizes.sizes import (
+    IS_ORBIT,
+    ORBIT,
+    Pattern,
+    Selection,
+    entry_of_v,
+    orbits,
+    union,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit, representative
 from m2bridge.ideals.program import Basis
@@ -51,8 +61,10 @@ BASE_SIZES = {
 BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for d in sizes)
 
 BaseIdeals = Mapping[BaseCase, Basis]
-"""For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse lexicographic, z_2 first;
-coefficients cleared of denominators and coprime, the leading one positive."""
+"""For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse
+lexicographic, z_2 first; coefficients cleared of denominators and coprime, the leading one
+positive.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +115,16 @@ DIFFERENT = "r = 1 and s = 1 and m = 0"
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
 
-    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has all monomials of
-    degree 2 in each pair of unknowns, so it is the square of the maximal ideal. Over (1, 1, 0), with the place where
-    V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs add nothing: two points.
+    Where every unknown is determined the fibre is one reduced point. Over (1, 1, 1) the ideal has
+    all monomials of degree 2 in each pair of unknowns, so it is the square of the maximal ideal.
+    Over (1, 1, 0), with the place where V_1q = 1, it has (z_2² − z_2, z_q), to which other pairs
+    add nothing: two points.
 
     Raises
     ------
     ContradictionError
-        If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place is left out.
+        If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place
+        is left out.
     """
     for condition, selections in DETERMINED.items():
         every = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
@@ -124,7 +138,9 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
 
 def _check_empty(missing: isl.Set) -> None:
     if not missing.is_empty():
-        raise ContradictionError(f"no selection has the last place, or there is no place with V_1q = 1, for {missing}")
+        raise ContradictionError(
+            f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
+        )
 
 
 def _pairs(condition: str) -> tuple[Selection, ...]:
@@ -139,18 +155,30 @@ def _stratum(
     """The orbits with a condition, if all patterns have the ideals that the theorem needs."""
     bases = []
     for pattern in set().union(*(selection.patterns() for selection in selections)):
-        wanted = one_point if length == "1" else two_points if length == "2" and 1 in pattern.V[0][1:] else squares
+        wanted = (
+            one_point
+            if length == "1"
+            else two_points
+            if length == "2" and 1 in pattern.V[0][1:]
+            else squares
+        )
         bases.append(_with_ideal(pattern, ideals, wanted))
     return Stratum(condition, length, points, len(bases), tuple(sorted(set(bases))))
 
 
-def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Callable[[BaseCase], Basis]) -> BaseCase:
-    """The base case with this pattern, up to the order of places, if its ideal is the wanted one."""
+def _with_ideal(
+    pattern: Pattern, ideals: BaseIdeals, wanted: Callable[[BaseCase], Basis]
+) -> BaseCase:
+    """The base case with this pattern, up to the order of places, if its ideal is the
+    wanted one.
+    """
     orders = set(pattern.reordered())
     for base, ideal in ideals.items():
         if ideal == wanted(base) and base.pattern in orders:
             return base
-    raise ContradictionError(f"no base case has the pattern {pattern} and the ideal that the theorem needs")
+    raise ContradictionError(
+        f"no base case has the pattern {pattern} and the ideal that the theorem needs"
+    )
 
 
 def one_point(base: BaseCase) -> Basis:

@@ -1,6 +1,8 @@
-"""The predictions of each statement, for all sizes: text and source are those of the statement itself.
+"""The predictions of each statement, for all sizes: text and source are those of the statement
+itself.
 
-The conditions here and the predictions of ``statements.py`` are written twice on purpose; a test compares them.
+The conditions here and the predictions of ``statements.py`` are written twice on purpose; a test
+compares them.
 """
 
 from dataclasses import dataclass
@@ -9,8 +11,24 @@ from itertools import product
 import islpy as isl
 
 from m2bridge.algebra.determinantal import dimension_of_rank
-from m2bridge.families.attention.all_sizes.facts import ALL, FORMULAS, NONE, OBSERVABLES, Facts, Formula
-from m2bridge.families.attention.all_sizes.sizes import NAMES, WORDS, orbits, over, sizes, variables, with_some, zeros
+from m2bridge.families.attention.all_sizes.facts import (
+    ALL,
+    FORMULAS,
+    NONE,
+    OBSERVABLES,
+    Facts,
+    Formula,
+)
+from m2bridge.families.attention.all_sizes.sizes import (
+    NAMES,
+    WORDS,
+    orbits,
+    over,
+    sizes,
+    variables,
+    with_some,
+    zeros,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +103,16 @@ class SetPrediction:
         unknown = ALL.subtract(observed.known)
         if observed.of_sizes:
             return Conclusion(
-                _difference(observed.true, sizes(self.condition)).intersect(observed.known), unknown, NONE
+                _difference(observed.true, sizes(self.condition)).intersect(observed.known),
+                unknown,
+                NONE,
             )
         about = orbits(self.concerns).intersect(observed.about)
-        wrong = _difference(observed.true, orbits(self.condition)).intersect(about).intersect(over(observed.known))
+        wrong = (
+            _difference(observed.true, orbits(self.condition))
+            .intersect(about)
+            .intersect(over(observed.known))
+        )
         vacuous = ALL.subtract(with_some(about))
         return Conclusion(with_some(wrong), unknown.subtract(vacuous), vacuous, wrong)
 
@@ -102,7 +126,8 @@ class FormulaPrediction:
     observable : str
         A key of :data:`.facts.FORMULAS`.
     cases : tuple of pairs
-        Disjoint conditions on (d, d', a) that are all sizes together, and the number where they are satisfied.
+        Disjoint conditions on (d, d', a) that are all sizes together, and the number where they are
+        satisfied.
     hypotheses : tuple of Hypothesis
     """
 
@@ -114,12 +139,17 @@ class FormulaPrediction:
         """Compare the statement with the observed number, piece by piece."""
         d, dp, a, D = variables(*NAMES)
         agree, differ = NONE, NONE
-        pieces = product(FORMULAS[self.observable](facts), self.cases, (("a <= d", a), ("a > d", d)))
+        pieces = product(
+            FORMULAS[self.observable](facts), self.cases, (("a <= d", a), ("a > d", d))
+        )
         for (where, observed), (condition, predicted), (branch, alpha) in pieces:
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
             if equal is not None:
                 piece = where.intersect(sizes(condition)).intersect(sizes(branch))
-                agree, differ = agree.union(piece.intersect(equal)), differ.union(piece.subtract(equal))
+                agree, differ = (
+                    agree.union(piece.intersect(equal)),
+                    differ.union(piece.subtract(equal)),
+                )
         return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
@@ -132,7 +162,9 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ("3.2", "zero"): SetPrediction("zero_fibre"),
     ("3.2", "otherwise"): SetPrediction("fibre_itself", concerns="r >= 2 or s >= 2"),
     ("3.3", ""): FormulaPrediction(
-        "dimension", (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),), PAPER
+        "dimension",
+        (("", lambda d, dp, alpha, D: dimension_of_rank(d, d, alpha) + d * dp - 1),),
+        PAPER,
     ),
     ("3.4", "i"): SetPrediction("closed", "", PAPER),
     ("3.4", "ii"): SetPrediction("boundary", "r = 1 and s = 1 and m = 1", NONDEGENERATE),
@@ -145,11 +177,16 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ("A.6", ""): SetPrediction("boundary_critical", "", NONDEGENERATE),
     ("not-a-manifold", ""): SetPrediction("smooth_manifold", "1 = 0", NONDEGENERATE),
     ("degree", ""): FormulaPrediction(
-        "degree", ((f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D), (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2))
+        "degree",
+        (
+            (f"not ({TWO_TO_ONE})", lambda d, dp, alpha, D: D),
+            (TWO_TO_ONE, lambda d, dp, alpha, D: D / 2),
+        ),
     ),
     ("singular-locus", ""): SetPrediction(
         "singular",
-        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <= a - 1)",
+        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <="
+        " a - 1)",
         NONDEGENERATE,
     ),
     ("polar", ""): SetPrediction("polar_integrals", "", NONDEGENERATE),

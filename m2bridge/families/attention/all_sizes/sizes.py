@@ -1,4 +1,6 @@
-"""Sets of sizes and orbits, as sets of isl, the integer set library; identities of polynomials; patterns of entries."""
+"""Sets of sizes and orbits, as sets of isl, the integer set library; identities of polynomials;
+patterns of entries.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ IS_ORBIT = (
     f"{POSITIVE} and 1 <= r and r <= a and r <= d and 1 <= s and s <= d and s <= dp"
     " and 0 <= m and m <= r and m <= s and r + s - d <= m"
 )
-"""Which triples (r, s, m) are orbits of the model (d, d', a); see :mod:`m2bridge.families.attention.orbits`."""
+"""Which triples (r, s, m) are orbits of the model (d, d', a); see
+:mod:`m2bridge.families.attention.orbits`.
+"""
 
 
 def sizes(condition: str = "") -> isl.Set:
@@ -74,7 +78,9 @@ def contains(some: isl.Set, point: tuple[int, ...]) -> bool:
 def first_point(some: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that is not empty."""
     point = some.lexmin().sample_point()
-    return tuple(int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in range(some.n_dim()))
+    return tuple(
+        int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in range(some.n_dim())
+    )
 
 
 NAMES = ("d", "dp", "a", "D")
@@ -86,12 +92,15 @@ def variables(*names: str) -> list[Any]:
 
 
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
-    """The dimension of {rk A ≤ α} × {V}; codimension (d − α)² by Harris, *Algebraic Geometry: A First Course*, 12.2."""
+    """The dimension of {rk A ≤ α} × {V}; codimension (d − α)² by Harris, *Algebraic Geometry: A
+    First Course*, 12.2.
+    """
     return d**2 - (d - alpha) ** 2 + d * dp
 
 
 def zeros(polynomial: Any) -> isl.Set | None:
-    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if that is not known to be a Presburger set.
+    """The sizes where a polynomial in d, dp, a, D is zero; ``None`` if that is not known to be a
+    Presburger set.
 
     It is one where all factors are D, or linear and without D.
     """
@@ -99,25 +108,32 @@ def zeros(polynomial: Any) -> isl.Set | None:
         return sizes()
     _, factors = polynomial.factor()
     kept = [factor for factor, _ in factors if str(factor) != "D"]
-    if any(sum(exponents) > 1 or exponents[-1] for factor in kept for exponents, _ in factor.terms()):
+    if any(
+        sum(exponents) > 1 or exponents[-1] for factor in kept for exponents, _ in factor.terms()
+    ):
         return None
     return union([sizes("1 = 0"), *(sizes(f"{_polynomial_text(factor)} = 0") for factor in kept)])
 
 
 def _polynomial_text(factor: Any) -> str:
-    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a + 1``."""
+    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a
+    + 1``.
+    """
     scale = lcm(*(int(c.q) for c in factor.coeffs()))
     return " + ".join(
-        " * ".join([str(int(c * scale)), *(name for name, e in zip(NAMES, exponents, strict=True) if e)])
+        " * ".join(
+            [str(int(c * scale)), *(name for name, e in zip(NAMES, exponents, strict=True) if e)]
+        )
         for exponents, c in factor.terms()
     )
 
 
 def tangents_exceed_dimension() -> bool:
-    """Whether the tangent space at rk A < α < d exceeds the dimension by (d − α)², which is positive.
+    """Whether the tangent space at rk A < α < d exceeds the dimension by (d − α)², which is
+    positive.
 
-    The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their tangents span a space of
-    dimension d² + d d' − 1, if the fibre is one reduced point.
+    The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their
+    tangents span a space of dimension d² + d d' − 1, if the fibre is one reduced point.
     """
     d, dp, alpha, _ = variables(*NAMES)
     tangents, dimension = d**2 + d * dp - 1, source_dimension(d, dp, alpha) - 1
@@ -125,10 +141,12 @@ def tangents_exceed_dimension() -> bool:
 
 
 def codimensions_exceed_kernels() -> bool:
-    """Whether codimensions less kernels on the desingularization are sums of squares and products, as polynomials.
+    """Whether codimensions less kernels on the desingularization are sums of squares and products,
+    as polynomials.
 
-    Over the orbit (r, s, m) there is a Grassmannian, to which (α − r)(d − α) of the kernel are tangent; at (1, 1, 1)
-    there are d − 1 dimensions more. That a product is not negative follows from the conditions on orbits.
+    Over the orbit (r, s, m) there is a Grassmannian, to which (α − r)(d − α) of the kernel are
+    tangent; at (1, 1, 1) there are d − 1 dimensions more. That a product is not negative follows
+    from the conditions on orbits.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
@@ -143,8 +161,8 @@ def codimensions_exceed_kernels() -> bool:
 def ambient_exceeds_dimension() -> bool:
     """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
 
-    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, no coefficient of the difference is negative,
-    and the constant one is positive.
+    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, no coefficient of the
+    difference is negative, and the constant one is positive.
     """
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
@@ -163,7 +181,8 @@ class Pattern(NamedTuple):
     Parameters
     ----------
     A : matrix of 0 and 1
-        A row for each place p (the first is p = 1), a column for each column i (the first is i = 1).
+        A row for each place p (the first is p = 1), a column for each column i (the first is i =
+        1).
     V : matrix of 0 and 1
         A row for each row k (the first is k = 1), a column for each place.
     """
@@ -175,12 +194,16 @@ class Pattern(NamedTuple):
         """The pattern with its places in all orders that keep the first one."""
         for rest in permutations(range(1, len(self.A))):
             order = (0, *rest)
-            yield Pattern(tuple(self.A[p] for p in order), tuple(tuple(row[p] for p in order) for row in self.V))
+            yield Pattern(
+                tuple(self.A[p] for p in order),
+                tuple(tuple(row[p] for p in order) for row in self.V),
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Places, columns and rows, as linear forms in the symbols d, dp, a, r, s, m and the free indices.
+    """Places, columns and rows, as linear forms in the symbols d, dp, a, r, s, m and the free
+    indices.
 
     Parameters
     ----------
@@ -243,23 +266,29 @@ def entry_of_v(k: str, q: str) -> str:
     Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """
     return (
-        f"({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k} - m) or (m = 0 and {k} = 1 and {q} = 1)"
+        f"({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k} - m) or (m = 0 and"
+        f" {k} = 1 and {q} = 1)"
     )
 
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
 PHRASES = WORDS.phrases
-"""Phrases, and the conditions that they are short for: a phrase is used for the set of its condition only."""
+"""Phrases, and the conditions that they are short for: a phrase is used for the set of its
+condition only.
+"""
 
 
 def words(some: isl.Set) -> str:
-    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``; as the library writes it, if there is no phrase."""
+    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``; as the library writes it, if
+    there is no phrase.
+    """
     return _phrase(some) or text(some)
 
 
 def canonical(some: isl.Set) -> str:
-    """Return the one text that certificates have for this set; each release of isl writes a set in other ways.
+    """Return the one text that certificates have for this set; each release of isl writes a set in
+    other ways.
 
     Raises
     ------

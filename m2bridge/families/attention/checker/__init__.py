@@ -8,5 +8,7 @@ from m2bridge.families.attention.checker.polar import polar
 from m2bridge.families.attention.checker.statements import QUESTIONS
 
 CHECKER = FamilyChecker(
-    "attention", name, {**QUESTIONS, "closure": closure, "equations": up_to_a_degree, "polar-degrees": polar}
+    "attention",
+    name,
+    {**QUESTIONS, "closure": closure, "equations": up_to_a_degree, "polar-degrees": polar},
 )

@@ -1,9 +1,11 @@
-"""The checker of closures for all sizes: representations from the weights of the ideal of a small case.
+"""The checker of closures for all sizes: representations from the weights of the ideal of a small
+case.
 
-For each core the ideal is computed weight by weight, and in the degrees of minors where X, H or Y has one dimension
-more (docs/representations.md). From the numbers of generators in all weights the representations follow, by tableaux.
-The Hilbert function in the degree before the bound, and one weight in each degree after the last one with generators,
-show that there are no others (docs/completeness.md).
+For each core the ideal is computed weight by weight, and in the degrees of minors where X, H or Y
+has one dimension more (docs/representations.md). From the numbers of generators in all weights the
+representations follow, by tableaux. The Hilbert function in the degree before the bound, and one
+weight in each degree after the last one with generators, show that there are no others
+(docs/completeness.md).
 """
 
 from collections.abc import Iterator
@@ -15,14 +17,23 @@ from m2bridge.families.attention.checker.equations import Products, by_degree, r
 from m2bridge.families.attention.checker.statements import WORDS
 
 SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
-CORES = [(m, e, f) for e, f in SIZES for m in range(max(e, f), min(e + f, 4) + 1) if m <= 3 or 1 in (e, f)]
-"""m, e and f of the cores without too many monomials of the degree of the bound, for all d with few e and f."""
+CORES = [
+    (m, e, f)
+    for e, f in SIZES
+    for m in range(max(e, f), min(e + f, 4) + 1)
+    if m <= 3 or 1 in (e, f)
+]
+"""m, e and f of the cores without too many monomials of the degree of the bound, for all d with few
+e and f.
+"""
 
 
 def closures(certificate: Certificate) -> Content | Difference:
     """Compute the content of the certificate anew."""
     answer = {"closures": [closure(*size) for size in CORES]}
-    return Content(answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]))
+    return Content(
+        answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"])
+    )
 
 
 @cache
@@ -42,12 +53,17 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
 
 
 def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
-    """The Hilbert function, where it begins to be that of sections, and the representations of generators.
+    """The Hilbert function, where it begins to be that of sections, and the representations of
+    generators.
 
     The products l_i v_k are those of f forms with e forms, too: X and H change places.
     """
     values, start, kinds = core_itself(m, min(e, f), max(e, f))
-    return values, start, [kind | {"X": kind["H"], "H": kind["X"]} if e > f else kind for kind in kinds]
+    return (
+        values,
+        start,
+        [kind | {"X": kind["H"], "H": kind["X"]} if e > f else kind for kind in kinds],
+    )
 
 
 @cache
@@ -56,11 +72,17 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, 
     products = Products(f, e, m, e)
     values, start = products.up_to_sections()
     degrees = range(2, len(values) + 1)
-    return values, start, [kind for n in degrees for kind in representations(n, products.generator_numbers(n))]
+    return (
+        values,
+        start,
+        [kind for n in degrees for kind in representations(n, products.generator_numbers(n))],
+    )
 
 
 def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
-    """The degrees of the minors that leave no trace in the core, and the least products for which they are not zero."""
+    """The degrees of the minors that leave no trace in the core, and the least products for which
+    they are not zero.
+    """
     if e < m:
         yield e + 1, Products(f, e + 1, m, e)
     if f == m:

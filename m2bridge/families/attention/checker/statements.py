@@ -9,7 +9,14 @@ from typing import Any
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import global_verdict, statements, verdict
-from m2bridge.families.attention.checker.case import Case, Orbit, matrices, observe, representative, unpaid
+from m2bridge.families.attention.checker.case import (
+    Case,
+    Orbit,
+    matrices,
+    observe,
+    representative,
+    unpaid,
+)
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -21,11 +28,17 @@ def dimension(case: Case) -> int:
 
 
 def degree(case: Case) -> int:
-    """The degree of P(D_α) × P^(dd'−1) under forms of bidegree (1, 1), or half of it where the map is two-to-one."""
+    """The degree of P(D_α) × P^(dd'−1) under forms of bidegree (1, 1), or half of it where the map
+    is two-to-one.
+    """
     d, alpha, corank = case.d, case.alpha, range(case.d - case.alpha)
     top = prod(factorial(d + i) * factorial(i) for i in corank)
     determinantal = top // prod(factorial(alpha + i) * factorial(d - alpha + i) for i in corank)
-    return comb(dimension(case) - 1, d * case.d_out - 1) * determinantal // (1 + (alpha == case.d_out == 1 < d))
+    return (
+        comb(dimension(case) - 1, d * case.d_out - 1)
+        * determinantal
+        // (1 + (alpha == case.d_out == 1 < d))
+    )
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
@@ -68,11 +81,15 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key."""
     case = Case(**certificate.case)
     if case.t == 1:
-        return statements(WORDS, key, [verdict(words, _failing(1, case), "") for words in WORDS.about(key)], {})
+        return statements(
+            WORDS, key, [verdict(words, _failing(1, case), "") for words in WORDS.about(key)], {}
+        )
     if failure := unpaid(certificate.evidence, case):
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
-    fibres = {orbit: _points(pairs, case) for orbit, pairs in points.items()} if key == "3.2" else {}
+    fibres = (
+        {orbit: _points(pairs, case) for orbit, pairs in points.items()} if key == "3.2" else {}
+    )
     verdicts = [_verdict(words, case, evidence, fibres) for words in WORDS.about(key)]
     return statements(WORDS, key, verdicts, evidence)
 
@@ -82,7 +99,11 @@ QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.stateme
 
 def _failing(number: int, case: Case) -> str | None:
     """The first of so many hypotheses that fails."""
-    holds = zip(_HYPOTHESES[:number], (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2), strict=False)
+    holds = zip(
+        _HYPOTHESES[:number],
+        (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2),
+        strict=False,
+    )
     return next((WORDS.hypotheses[name] for name, good in holds if not good), None)
 
 
@@ -91,8 +112,13 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
         return _at_orbits(words, case, evidence, fibres)
     number, predict = _GLOBAL[words.key, words.part]
     generic = evidence["generic_fibre"]
-    # Special fibres have more points than the generic one; where there are none the statement is vacuous.
-    special = [facts["fibre_points"] for facts in evidence["orbits"] if facts["fibre_points"] > generic["points"]]
+    # Special fibres have more points than the generic one; where there are none the statement is
+    # vacuous.
+    special = [
+        facts["fibre_points"]
+        for facts in evidence["orbits"]
+        if facts["fibre_points"] > generic["points"]
+    ]
     observed: dict[str, int | None] = {
         "closed": evidence["base_locus_empty"] or None,
         "zero_fibre": evidence["base_locus_empty"],
@@ -100,15 +126,25 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
         "birational": generic["length"] == 1,
         "polar_integrals": _small_kernels(case, evidence) or None,
         "special_fibre_points": max(special, default=0),
-        "smooth_manifold": False if evidence["dimension"] < case.coordinate_count else True if case.d == 1 else None,
+        "smooth_manifold": (
+            False
+            if evidence["dimension"] < case.coordinate_count
+            else True
+            if case.d == 1
+            else None
+        ),
     }
-    return global_verdict(words, _failing(number, case), predict(case), (evidence | observed)[words.observable])
+    return global_verdict(
+        words, _failing(number, case), predict(case), (evidence | observed)[words.observable]
+    )
 
 
 def _small_kernels(case: Case, evidence: Json) -> bool:
-    """Whether the map is birational, and the kernel of the differential zero or below the codimension, at all orbits.
+    """Whether the map is birational, and the kernel of the differential zero or below the
+    codimension, at all orbits.
 
-    The kernel on a fibre is counted by its length beyond its points; A of rank r lies in many subspaces.
+    The kernel on a fibre is counted by its length beyond its points; A of rank r lies in many
+    subspaces.
     """
     for facts in evidence["orbits"]:
         moving = (case.alpha - facts["orbit"][0]) * (case.d - case.alpha)
@@ -124,12 +160,18 @@ def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, lis
     for facts in evidence["orbits"]:
         orbit = tuple(facts["orbit"])
         if words.key != "3.2" or (orbit[:2] == (1, 1)) == (words.part == "rank one"):
-            observed = fibres[orbit] if fibres else _observed(words.observable, facts, evidence["boundary_family"])
+            observed = (
+                fibres[orbit]
+                if fibres
+                else _observed(words.observable, facts, evidence["boundary_family"])
+            )
             found.append((facts, observed, predict(orbit, case)))
     failing = [triple for triple in found if triple[1] not in (None, triple[2])]
     undecided = [facts["orbit"] for facts, observed, _ in found if observed is None]
     hypothesis = _failing(number, case)
-    worst = max(failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]), default=None)
+    worst = max(
+        failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]), default=None
+    )
     witness = _witness(*worst, case, evidence["dimension"]) if worst and not hypothesis else None
     outcome = "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED"
     orbits = {"failing": [facts["orbit"] for facts, *_ in failing], "undecided": undecided}
@@ -137,17 +179,25 @@ def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, lis
 
 
 def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
-    """The facts at an orbit; boundary points need a family that tends to them, others at most two points (a lemma)."""
+    """The facts at an orbit; boundary points need a family that tends to them, others at most two
+    points (a lemma).
+    """
     if not observable.startswith("boundary"):
         return facts[observable]  # type: ignore[no-any-return]
-    if not (family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2):
+    if not (
+        family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2
+    ):
         return None
-    return bool(facts["boundary"] if observable == "boundary" else facts["boundary"] == facts["critical"])
+    return bool(
+        facts["boundary"] if observable == "boundary" else facts["boundary"] == facts["critical"]
+    )
 
 
 def _points(pairs: list[Any], case: Case) -> list[Json]:
     """Weights as a certificate has them, in increasing order."""
-    return sorted((matrices(pair, case) for pair in pairs), key=lambda weights: list(weights.values()))
+    return sorted(
+        (matrices(pair, case) for pair in pairs), key=lambda weights: list(weights.values())
+    )
 
 
 def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
@@ -155,4 +205,10 @@ def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: 
     numbers |= {name: facts[name] for name in ("fibre_length", "fibre_points")}
     numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
     weights = matrices(representative(tuple(facts["orbit"])), case)
-    return {"orbit": facts["orbit"], **weights, "predicted": predicted, "observed": observed, "numbers": numbers}
+    return {
+        "orbit": facts["orbit"],
+        **weights,
+        "predicted": predicted,
+        "observed": observed,
+        "numbers": numbers,
+    }

@@ -1,1 +1,3 @@
-"""Deep attention for all widths, ranks, tokens and numbers of layers: docs/deep-attention.md#deep-all-sizes."""
+"""Deep attention for all widths, ranks, tokens and numbers of layers:
+docs/deep-attention.md#deep-all-sizes.
+"""

@@ -1,8 +1,9 @@
-"""The checker of certificates about deep attention for all sizes; ``CHECKER`` is what the registry looks for.
+"""The checker of certificates about deep attention for all sizes; ``CHECKER`` is what the registry
+looks for.
 
-Layers are counted by the dimensions of Grassmannians and without isl; identities are those of products of matrices;
-ranks are found at the points and modulo the primes of the checker of one network. The proofs are in
-docs/deep-attention.md#deep-all-sizes.
+Layers are counted by the dimensions of Grassmannians and without isl; identities are those of
+products of matrices; ranks are found at the points and modulo the primes of the checker of one
+network. The proofs are in docs/deep-attention.md#deep-all-sizes.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,13 @@ from m2bridge.families.deep_attention.checker import predictions
 from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
 from m2bridge.families.deep_attention.checker.fibres import Matrix, product, transposed
 from m2bridge.families.deep_attention.checker.observables import observed, turned
-from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predictions import (
+    Case,
+    hypotheses,
+    prediction,
+    upper_bound,
+    virtual,
+)
 
 
 def identities() -> list[str]:
@@ -43,7 +50,9 @@ def _lightning() -> dict[str, bool]:
     form, beside = (product([[p, q]], A, column)[0][0] for column in (u, [[v], [w]]))
     tau = 1 + kappa**2
     first = [moved[i][0] - tau * form * x for i, x in enumerate((p, q))]
-    second = [moved[i][1] - kappa * moved[i][0] - tau * h * beside * x for i, x in enumerate((p, q))]
+    second = [
+        moved[i][1] - kappa * moved[i][0] - tau * h * beside * x for i, x in enumerate((p, q))
+    ]
     skew = product([[p, q]], [[0 * a, h], [-h, 0 * a]], [[p, v], [q, w]])[0]
     return {
         "parallel tokens": all(_order(f, 9) >= 1 for f in first),
@@ -75,7 +84,9 @@ def _softmax() -> dict[str, bool]:
 
 
 def _normal_form() -> bool:
-    """The words for φ = MQX: V φφᵀAφ and M⁺Q⁺X with M⁺ = VM, Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q; a negative letter is a transpose."""
+    """The words for φ = MQX: V φφᵀAφ and M⁺Q⁺X with M⁺ = VM, Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q; a negative
+    letter is a transpose.
+    """
     V, M, Q, X, A = ((letter,) for letter in range(1, 6))
     token, form = M + Q + X, turned(M) + A + M
     longer = Q + X + turned(X) + turned(Q) + form + Q
@@ -83,17 +94,20 @@ def _normal_form() -> bool:
 
 
 def sums_agree() -> bool:
-    """Whether what is stated for M and for each layer is what they add, wherever a formula is meant.
+    """Whether what is stated for M and for each layer is what they add, wherever a formula is
+    meant.
 
-    A layer takes the space of dimension s behind it to one of dimension u, in n = d_0: u = s + 2x, or u = r, which is n
-    in the first layer.
+    A layer takes the space of dimension s behind it to one of dimension u, in n = d_0: u = s + 2x,
+    or u = r, which is n in the first layer.
     """
     n, r, s, x, u, e = ring(6).gens()
     first = [(n, s + 2 * x, x), (n, n, x)]  # free and filled
     grown = all(_matrices(n, s, x, to) == x * (2 * n - x) for _, to, x in first)
     whole = _matrices(n, s, x, u) == (u - s) * (n - u) + x * (2 * u - x)
     one_width = _matrices(n, r, x, r) == x * (2 * r - x)
-    forms = all(_twice_forms(n, s, y, u) == 2 * (u - s) * (n - u) + y * (2 * u - y + 1) for y in (2 * x, u))
+    forms = all(
+        _twice_forms(n, s, y, u) == 2 * (u - s) * (n - u) + y * (2 * u - y + 1) for y in (2 * x, u)
+    )
     first_forms = _twice_forms(n, s, 2 * x, s + 2 * x) == 2 * x * (2 * n - 2 * x + 1)
     end = _end(n, s, e) == s * (n + e - s) and _end(n, n, e) == n * e == _end(n, e, e)
     return grown and whole and one_width and forms and first_forms and end
@@ -115,7 +129,13 @@ def _end(n: Any, s: Any, e: Any) -> Any:
 
 
 WORDS = wording(Path(__file__).parent / "words.toml")
-KINDS = {"3.5": "virtual_weights", "V": "virtual_weights", "3.6": "normal_form", "3.8": "lightning", "3.9": "softmax"}
+KINDS = {
+    "3.5": "virtual_weights",
+    "V": "virtual_weights",
+    "3.6": "normal_form",
+    "3.8": "lightning",
+    "3.9": "softmax",
+}
 KINDS |= {"3.10": "softmax", "L": "lightning", "S": "softmax"}
 Json = dict[str, Any]
 
@@ -126,23 +146,38 @@ def content(key: str) -> Content:
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
     (words,) = predictions.WORDS.about(key)
-    verdict: Json = {"text": words.text, "source": words.source, "verdict": "CONFIRMED", "counterexample": None}
-    return Content({"verdicts": [verdict | {"outside": outside(words)}]}, _evidence(), WORDS.trusted[KINDS[key]])
+    verdict: Json = {
+        "text": words.text,
+        "source": words.source,
+        "verdict": "CONFIRMED",
+        "counterexample": None,
+    }
+    return Content(
+        {"verdicts": [verdict | {"outside": outside(words)}]},
+        _evidence(),
+        WORDS.trusted[KINDS[key]],
+    )
 
 
 @cache
 def _evidence() -> Json:
-    """The identities, and the ranks of all blocks of at most three layers, for softmax at most two."""
+    """The identities, and the ranks of all blocks of at most three layers, for softmax at
+    most two.
+    """
     return {"identities": identities(), "blocks": [_block(case) for case in _blocks()]}
 
 
 def _blocks() -> Iterator[Case]:
-    kinds = [(layers, False, t) for layers in (1, 2, 3) for t in (1, 2)] + [(layers, True, 2) for layers in (1, 2)]
+    kinds = [(layers, False, t) for layers in (1, 2, 3) for t in (1, 2)] + [
+        (layers, True, 2) for layers in (1, 2)
+    ]
     for layers, softmax, t in kinds:
         for wide in range(layers + 1):
             for ranks in tuples((1, 2), repeat=wide):
                 behind = layers - wide
-                yield Case((2,) * wide + (1,) * (behind + 1), ranks + (1,) * behind, t, 1, False, softmax)
+                yield Case(
+                    (2,) * wide + (1,) * (behind + 1), ranks + (1,) * behind, t, 1, False, softmax
+                )
 
 
 def _block(case: Case) -> Json:
@@ -153,33 +188,53 @@ def _block(case: Case) -> Json:
 
 
 def outside(words: Words) -> list[Json]:
-    """The first small network that each hypothesis alone excludes, and whose dimension is not the stated number.
+    """The first small network that each hypothesis alone excludes, and whose dimension is not the
+    stated number.
 
-    ContradictionError if none excludes such a network: then the statement is not what ``sums_agree`` compares.
+    ContradictionError if none excludes such a network: then the statement is not what
+    ``sums_agree`` compares.
     """
     examples: dict[str, Json] = {}
     for case in _small(KINDS[words.key] == "softmax") if words.observable != "normal_form" else ():
-        reasons, stated = hypotheses(case, words.key, words.part), prediction(case, words.key, words.part)
-        dimension = virtual(case, len(case.a)) if words.observable == "virtual_weights" else upper_bound(case)
+        reasons, stated = (
+            hypotheses(case, words.key, words.part),
+            prediction(case, words.key, words.part),
+        )
+        dimension = (
+            virtual(case, len(case.a))
+            if words.observable == "virtual_weights"
+            else upper_bound(case)
+        )
         if stated is None or stated == dimension:
             continue
         if not reasons:
-            raise ContradictionError(f"{words.key} says {stated} for {case.key}, and the dimension is {dimension}")
+            raise ContradictionError(
+                f"{words.key} says {stated} for {case.key}, and the dimension is {dimension}"
+            )
         kind = reasons[0].split(";")[0]
         if len(reasons) == 1 and kind not in examples:
             computed, _ = observed(case, words.observable)
-            examples[kind] = {"hypothesis": reasons[0], "network": case.key, "computed": computed, "stated": stated}
+            examples[kind] = {
+                "hypothesis": reasons[0],
+                "network": case.key,
+                "computed": computed,
+                "stated": stated,
+            }
     return list(examples.values())
 
 
 @cache
 def _small(softmax: bool) -> tuple[Case, ...]:
-    """The networks of at most three layers, widths and ranks at most three; the smallest sum of all numbers first."""
+    """The networks of at most three layers, widths and ranks at most three; the smallest sum of all
+    numbers first.
+    """
     numbers, cases = (1, 2, 3), list[Case]()
     for layers in numbers:
         widths, ranks = (tuples(numbers, repeat=count) for count in (layers + 1, layers))
         cases += [Case(d, a, t, 1, False, softmax) for d, a, t in tuples(widths, ranks, (1, 2))]
-    cases.sort(key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t))
+    cases.sort(
+        key=lambda case: (sum(case.d) + sum(case.a) + case.t, len(case.a), case.d, case.a, case.t)
+    )
     return tuple(cases)
 
 

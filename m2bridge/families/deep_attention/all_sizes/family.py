@@ -1,4 +1,5 @@
-"""Deep attention for all sizes: predictions are compared with what is counted, layer by layer; and the family.
+"""Deep attention for all sizes: predictions are compared with what is counted, layer by layer; and
+the family.
 
 Where they differ, the smallest network that shows it is the counterexample.
 """
@@ -11,9 +12,23 @@ from typing import Any, ClassVar, Unpack
 
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, AllSizesVerdict, with_a_form
+from m2bridge.families.all_sizes import (
+    AllSizesCase,
+    AllSizesFamily,
+    AllSizesResult,
+    AllSizesVerdict,
+    with_a_form,
+)
 from m2bridge.families.deep_attention.all_sizes import layers
-from m2bridge.families.deep_attention.all_sizes.layers import END, LAYER, WORDS, Prediction, counted, spans, total
+from m2bridge.families.deep_attention.all_sizes.layers import (
+    END,
+    LAYER,
+    WORDS,
+    Prediction,
+    counted,
+    spans,
+    total,
+)
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
@@ -23,7 +38,8 @@ from m2bridge.maps.statement import Value
 from m2bridge.results.base import Decision
 
 Example = dict[str, Any]
-"""A network for which a formula is not the dimension: its name, the dimension by ranks, and the stated one.
+"""A network for which a formula is not the dimension: its name, the dimension by ranks, and the
+stated one.
 
 Where a statement does not apply, also the hypothesis that fails.
 """
@@ -40,7 +56,8 @@ class EveryVerdict(AllSizesVerdict):
     counterexample : Example or None
         The smallest network to which it applies, and for which it is false.
     outside : tuple of Example
-        Where its formula is not the dimension: for a hypothesis that fails the first network that all others admit.
+        Where its formula is not the dimension: for a hypothesis that fails the first network that
+        all others admit.
     """
 
     counterexample: Example | None = None
@@ -57,7 +74,9 @@ class EveryVerdict(AllSizesVerdict):
         }
 
     def in_words(self) -> tuple[list[str], str]:
-        """Return where the statement is true and where it does not apply; and the smallest network if it is false."""
+        """Return where the statement is true and where it does not apply; and the smallest network
+        if it is false.
+        """
         return reasons(self.certificate_json()), example_text(self.counterexample)
 
 
@@ -79,7 +98,9 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
     """
 
     subject: ClassVar[str] = "deep attention"
-    scope: ClassVar[str] = "all widths and ranks, any number of layers, and all t ≥ 1, in characteristic 0"
+    scope: ClassVar[str] = (
+        "all widths and ranks, any number of layers, and all t ≥ 1, in characteristic 0"
+    )
 
     identities: tuple[str, ...]
     blocks: tuple[layers.BlockRank, ...]
@@ -97,15 +118,26 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
         """Return the names of the identities, and the number of blocks."""
         return [
             ("identities", f"of one layer: {', '.join(self.identities)}"),
-            ("ranks", f"all {len(self.blocks)} blocks of at most 3 layers (softmax: 2) have their least kernel"),
+            (
+                "ranks",
+                (
+                    f"all {len(self.blocks)} blocks of at most 3 layers (softmax: 2) have their"
+                    " least kernel"
+                ),
+            ),
         ]
 
 
 def reasons(data: dict[str, Any]) -> list[str]:
-    """Return in words why a verdict is as it is, and where the statement does not apply, from the data."""
-    confirmed = ["true for all networks to which it applies"] if data["verdict"] == "CONFIRMED" else []
+    """Return in words why a verdict is as it is, and where the statement does not apply, from the
+    data.
+    """
+    confirmed = (
+        ["true for all networks to which it applies"] if data["verdict"] == "CONFIRMED" else []
+    )
     outside = (
-        f"does not apply: {out['hypothesis']}; there it would be false, first for {example_text(out)}"
+        f"does not apply: {out['hypothesis']}; there it would be false, first for"
+        f" {example_text(out)}"
         for out in data["outside"]
     )
     return [*confirmed, *outside]
@@ -113,7 +145,11 @@ def reasons(data: dict[str, Any]) -> list[str]:
 
 def example_text(example: Example | None) -> str:
     """Return an example in words; empty if there is none."""
-    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}" if example else ""
+    return (
+        f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
+        if example
+        else ""
+    )
 
 
 MOST_LAYERS, LARGEST = 3, 3
@@ -127,7 +163,8 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
     Raises
     ------
     ContradictionError
-        If a rank is not what is counted, or :func:`check_assumed` finds that the prediction assumes too much.
+        If a rank is not what is counted, or :func:`check_assumed` finds that the prediction assumes
+        too much.
     """
     if counts_alike(prediction):
         check_assumed(statement, prediction)
@@ -142,21 +179,29 @@ def verdict(
 ) -> EveryVerdict:
     """Return a verdict with the words about the statement and about what was computed."""
     words = (statement.key, statement.part, statement.text, statement.source)
-    return EveryVerdict(*words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples)
+    return EveryVerdict(
+        *words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples
+    )
 
 
 def counts_alike(prediction: Prediction) -> bool:
-    """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all sums."""
+    """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all
+    sums.
+    """
     end, layer = counted(prediction.counts)
     return (
         END.function(prediction.end).equals(end, END.where(prediction.end_assumed))
         and LAYER.function(prediction.layer).equals(layer, LAYER.where(prediction.layer_assumed))
-        and (not prediction.spans or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2")))
+        and (
+            not prediction.spans
+            or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2"))
+        )
     )
 
 
 def check_assumed(statement: Stated, prediction: Prediction) -> None:
-    """Compare what the prediction assumes with the hypotheses of the statement, for all small networks.
+    """Compare what the prediction assumes with the hypotheses of the statement, for all small
+    networks.
 
     Raises
     ------
@@ -178,9 +223,15 @@ def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
     numbers, networks = range(1, LARGEST + 1), []
     for count in range(1, MOST_LAYERS + 1):
-        for widths, a, t in product(product(numbers, repeat=count + 1), product(numbers, repeat=count), (1, 2)):
+        for widths, a, t in product(
+            product(numbers, repeat=count + 1), product(numbers, repeat=count), (1, 2)
+        ):
             networks.append(DeepAttention(widths, a, t, normalization=normalization))
-    return tuple(sorted(networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)))
+    return tuple(
+        sorted(
+            networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)
+        )
+    )
 
 
 def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
@@ -200,33 +251,48 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
     end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
     sums = ((network, total(network, end, layer)) for network in _admitted(statement, prediction))
-    return next(filter(None, (_example(network, prediction.counts, stated) for network, stated in sums)), None)
+    return next(
+        filter(None, (_example(network, prediction.counts, stated) for network, stated in sums)),
+        None,
+    )
 
 
 def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
-    """The first network, for each hypothesis, that all others admit, and that has a formula and another dimension."""
+    """The first network, for each hypothesis, that all others admit, and that has a formula and
+    another dimension.
+    """
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
         fails, stated = failing(statement, network), statement.predict(network)
         kind = fails[0].partition(";")[0] if len(fails) == 1 else ""
-        if kind and kind not in outside and (example := _example(network, prediction.counts, stated)):
+        if (
+            kind
+            and kind not in outside
+            and (example := _example(network, prediction.counts, stated))
+        ):
             outside[kind] = Example(hypothesis=fails[0], **example)
     return tuple(outside.values())
 
 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
-    """Return a network with its dimension by ranks, which has to be what is counted; ``None`` if that is stated."""
+    """Return a network with its dimension by ranks, which has to be what is counted; ``None`` if
+    that is stated.
+    """
     if stated is None or stated == (count := known_dimension(network, counts)):
         return None
     finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
     if finding.exact_value != count:
-        raise ContradictionError(f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer")
+        raise ContradictionError(
+            f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer"
+        )
     return Example(network=network.key, computed=count, stated=stated)
 
 
-STATED = tuple(statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM))
+STATED = tuple(
+    statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM)
+)
 """The statements that have a form for all sizes."""
 
 
@@ -234,7 +300,8 @@ STATED = tuple(statement for statement in STATEMENTS if statement.key in (*layer
 def cross_check_deep_attention(
     statements: Sequence[Stated] = (), **options: Unpack[RunOptions]
 ) -> DeepAttentionAllSizes:
-    """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of them.
+    """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of
+    them.
 
     Parameters
     ----------
@@ -280,7 +347,8 @@ def _verdict(statement: Stated) -> EveryVerdict:
 
 
 EVERY_NETWORK = AllSizesCase(
-    "deep-attention-all-sizes", "deep attention for all widths and ranks, any number of layers, and all t ≥ 1"
+    "deep-attention-all-sizes",
+    "deep attention for all widths and ranks, any number of layers, and all t ≥ 1",
 )
 """With one head and without skip connections."""
 
@@ -306,7 +374,9 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         """One verdict; ValueError if it does not follow from what is said about it."""
         witness = example_text(verdict["counterexample"])
         if (verdict["verdict"] == "REFUTED") != bool(witness):
-            raise ValueError(f"the verdict {verdict['verdict']} does not follow from the counterexample")
+            raise ValueError(
+                f"the verdict {verdict['verdict']} does not follow from the counterexample"
+            )
         return Row(
             name=key,
             text=verdict["text"],

@@ -1,7 +1,8 @@
-"""One layer of deep attention, of any size: what it adds to a dimension, and the identities that hold in it.
+"""One layer of deep attention, of any size: what it adds to a dimension, and the identities that
+hold in it.
 
-A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these numbers are piecewise
-polynomials on sets of integers (isl). The variables are those of the *end*
+A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these
+numbers are piecewise polynomials on sets of integers (isl). The variables are those of the *end*
 
     n = d_0, s = the least of all widths, e = d_l, h = the number of hidden widths,
 
@@ -9,10 +10,10 @@ and those of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
-First what is counted, then what the statements predict. Then the action of one layer on two tokens in a plane, as
-identities of polynomials: with "one block decides" they are all that the dimension for any number of layers needs
-(docs/deep-attention.md#deep-all-sizes).
-Source: Verdoolaege, *isl: An Integer Set Library for the Polyhedral Model*, ICMS 2010.
+First what is counted, then what the statements predict. Then the action of one layer on two tokens
+in a plane, as identities of polynomials: with "one block decides" they are all that the dimension
+for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source: Verdoolaege, *isl:
+An Integer Set Library for the Polyhedral Model*, ICMS 2010.
 """
 
 from __future__ import annotations
@@ -69,13 +70,22 @@ class Function:
         return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: Function, where: isl.Set) -> bool:
-        """Whether both are defined, and the same polynomials, on this set; ``False`` says nothing."""
+        """Whether both are defined, and the same polynomials, on this set; ``False`` says
+        nothing.
+        """
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
         first, second = self.polynomial, other.polynomial
         pieces = (piece for piece, _ in first.sub(second).intersect_domain(where).get_pieces())
-        parts = (isl.Set.from_basic_set(part) for piece in pieces for part in piece.make_disjoint().get_basic_sets())
-        return all(first.intersect_domain(part).sub(second.intersect_domain(part)).is_zero() for part in parts)
+        parts = (
+            isl.Set.from_basic_set(part)
+            for piece in pieces
+            for part in piece.make_disjoint().get_basic_sets()
+        )
+        return all(
+            first.intersect_domain(part).sub(second.intersect_domain(part)).is_zero()
+            for part in parts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +97,9 @@ class Space:
 
     def where(self, condition: str = "") -> isl.Set:
         """Return the set of values that occur and satisfy a condition."""
-        return isl.Set(f"{{ [{self.names}] : {self.condition}{f' and ({condition})' if condition else ''} }}")
+        return isl.Set(
+            f"{{ [{self.names}] : {self.condition}{f' and ({condition})' if condition else ''} }}"
+        )
 
     def function(self, pieces: Pieces) -> Function:
         """A function on the values that occur and satisfy one of the conditions.
@@ -104,18 +116,25 @@ class Space:
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
             listed.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
-        return Function(domain, isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}").intersect_domain(domain))
+        return Function(
+            domain, isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}").intersect_domain(domain)
+        )
 
 
 END = Space("n, s, e, h", "1 <= s <= n and s <= e and 0 <= h and (h >= 1 or s = n or s = e)")
-LAYER = Space("n, r, s, x, p, k, t", "1 <= s <= r <= n and 1 <= x <= r and 0 <= p < k and 1 <= t and (k >= 2 or r = n)")
+LAYER = Space(
+    "n, r, s, x, p, k, t",
+    "1 <= s <= r <= n and 1 <= x <= r and 0 <= p < k and 1 <= t and (k >= 2 or r = n)",
+)
 
 
 FREE, FILLED = "s + 2*x <= r", "s + 2*x > r"
 LEAST: Pieces = ((FREE, "s + 2*x"), (FILLED, "r"))
 """s_k = min(r_k, s_{k+1} + 2α_k), for k ≥ 2."""
 WHOLE = "(t >= 2 and p = 0)"
-"""t ≥ 2, and no earlier layer has α = 1: all of an attention matrix of lightning attention matters there."""
+"""t ≥ 2, and no earlier layer has α = 1: all of an attention matrix of lightning attention matters
+there.
+"""
 
 MATRICES: Pieces = ((FREE, "n^2 - (n - x)^2"), (FILLED, "(r - s)*(n - r) + r^2 - (r - x)^2"))
 FORMS: Pieces = (
@@ -141,7 +160,9 @@ LAYERS: Mapping[str, Pieces] = {
 
 @cache
 def counted(what: str) -> tuple[Function, Function]:
-    """Return the numbers that M and a layer add: subspaces of dimension s and maps on them; a key of :data:`LAYERS`."""
+    """Return the numbers that M and a layer add: subspaces of dimension s and maps on them; a key
+    of :data:`LAYERS`.
+    """
     return END.function([("", "s*(n - s) + s*e")]), LAYER.function(LAYERS[what])
 
 
@@ -152,7 +173,9 @@ def spans() -> Function:
 
 
 def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
-    """Return the variables of the end of a network, and of its layers from the last to the first."""
+    """Return the variables of the end of a network, and of its layers from the last to the
+    first.
+    """
     n, span, alphas, layers = network.widths[0], network.rank, network.alphas, list[Point]()
     for k, r in reversed([*enumerate(network.entering_ranks, 1)]):
         layers.append((n, r, span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
@@ -219,20 +242,29 @@ _TOWER: Pieces = (("", "s*(n + e - s)"),)
 _PAPER: Pieces = (("h = 0", "n*e"), ("h >= 1", "s*(n + e - s)"))
 """δ(d_0 + d_l − δ), or d·d' for a single layer."""
 _ONE_WIDTH = "(k = 1 or r = s)"
-"""All hidden widths are δ ≤ d_0, d_l: so r_k = δ, and s_{k+1} is between the least width δ and r_{k+1}, for k ≥ 2."""
+"""All hidden widths are δ ≤ d_0, d_l: so r_k = δ, and s_{k+1} is between the least width δ and
+r_{k+1}, for k ≥ 2.
+"""
 
 PREDICTIONS: dict[str, Prediction] = {
     "3.5": Prediction("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
     "V": Prediction("virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST),
     "3.8": Prediction("lightning", _PAPER, equation(1), layer_assumed=f"{_ONE_WIDTH} and {WHOLE}"),
     "3.9": Prediction("softmax", _PAPER, equation(0), "h = 0", f"k = 1 and {_SEVERAL}"),
-    "3.10": Prediction("softmax", _PAPER, equation(0), layer_assumed=f"{_ONE_WIDTH} and {_SEVERAL}"),
+    "3.10": Prediction(
+        "softmax", _PAPER, equation(0), layer_assumed=f"{_ONE_WIDTH} and {_SEVERAL}"
+    ),
     "L": Prediction(
-        "lightning", _TOWER, (*whole_matrices(WHOLE, 1), *symmetric_matrices(f"not {WHOLE}", 1)), spans=LEAST
+        "lightning",
+        _TOWER,
+        (*whole_matrices(WHOLE, 1), *symmetric_matrices(f"not {WHOLE}", 1)),
+        spans=LEAST,
     ),
     "S": Prediction("softmax", _TOWER, (*whole_matrices(_SEVERAL, 0), ("t = 1", "0")), spans=LEAST),
 }
-"""By the key of the statement, which has one part. The normal form, 3.6, is an identity and no number."""
+"""By the key of the statement, which has one part. The normal form, 3.6, is an identity and no
+number.
+"""
 
 
 Column = list[Any]
@@ -253,7 +285,10 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     tau = 1 + kappa**2
     parallel = [x - tau * _form(A, u, u) * z for x, z in zip(first, u, strict=True)]
     yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
-    apart = [new - kappa * old - tau * h * _form(A, u, y) * z for new, old, z in zip(second, first, u, strict=True)]
+    apart = [
+        new - kappa * old - tau * h * _form(A, u, y) * z
+        for new, old, z in zip(second, first, u, strict=True)
+    ]
     yield "ratio of tokens", all(_divides(h**2, entry) for entry in apart)
     yield "determinant", _determinant(first, second) == _determinant(u, v) ** 3 * (a * d - b * c)
     skew = [[0 * a, h], [-h, 0 * a]]
@@ -261,7 +296,9 @@ def _lightning() -> Iterator[tuple[str, bool]]:
 
 
 def _softmax() -> Iterator[tuple[str, bool]]:
-    """Tokens x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with π = e^ζ/(e^ζ + t − 1), ζ = δᵀAz."""
+    """Tokens x, y, …, y with δ = x − y; a token z becomes y + π(z)δ with π = e^ζ/(e^ζ + t − 1), ζ =
+    δᵀAz.
+    """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
     A, x, y, delta = [[a, b], [c, d]], [x1, x2], [y1, y2], [x1 - y1, x2 - y2]
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
@@ -269,7 +306,10 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     scores = _form(A, delta, x) - _form(A, delta, y)
     yield "difference of tokens", scores == _form(A, delta, delta)
     total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
-    yield "mean of tokens", _form(A, delta, x) + (t - 1) * _form(A, delta, y) == _form(A, delta, total)
+    yield (
+        "mean of tokens",
+        _form(A, delta, x) + (t - 1) * _form(A, delta, y) == _form(A, delta, total),
+    )
 
 
 def _variables() -> Column:
@@ -296,7 +336,9 @@ def _divides(divisor: Any, polynomial: Any) -> bool:
 
 
 def _normal_form() -> bool:
-    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, word by word."""
+    """The step of Lemma 3.6: V φφᵀAφ is M⁺Q⁺X for φ = MQX, M⁺ = VM and Q⁺ = Q S Qᵀ(MᵀAM)Q, word by
+    word.
+    """
     V, A, M, Q, X = map(Words.letter, range(5))
     token = M * Q * X
     longer = Q * X * X.transpose() * Q.transpose() * (M.transpose() * A * M) * Q
@@ -304,7 +346,9 @@ def _normal_form() -> bool:
 
 
 BlockRank = dict[str, Any]
-"""A network with at most two inputs and one output, which is a block of itself, by name; its columns and rank."""
+"""A network with at most two inputs and one output, which is a block of itself, by name; its
+columns and rank.
+"""
 
 
 def blocks() -> Iterator[DeepAttention]:
@@ -317,7 +361,9 @@ def blocks() -> Iterator[DeepAttention]:
         for wide in range(layers + 1):
             for ranks in product((1, 2), repeat=wide):
                 widths = (2,) * wide + (1,) * (layers + 1 - wide)
-                yield DeepAttention(widths, ranks + (1,) * (layers - wide), t, normalization=normalization)
+                yield DeepAttention(
+                    widths, ranks + (1,) * (layers - wide), t, normalization=normalization
+                )
 
 
 @cache
@@ -333,6 +379,8 @@ def block_ranks() -> tuple[BlockRank, ...]:
     for network in watched(blocks()):
         (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
         if rank != columns - unseen:
-            raise ContradictionError(f"the {network.title} has a block of rank {rank}, not {columns} − {unseen}")
+            raise ContradictionError(
+                f"the {network.title} has a block of rank {rank}, not {columns} − {unseen}"
+            )
         ranks.append(BlockRank(network=network.key, columns=columns, rank=rank))
     return tuple(ranks)

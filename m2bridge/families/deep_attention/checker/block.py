@@ -1,9 +1,11 @@
-"""The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series modulo a prime.
+"""The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series
+modulo a prime.
 
-The output is m Y_{l+1} with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k); behind a hidden width 1 it is c_k between two
-factors mY_k. A number is a value and a slope, both in GF(p)[h]/(h^length), as one polynomial: the slope stands at
-h^(2 length − 1), above all products of values. Softmax is that of inputs εX, with h = ε²; beyond six layers each
-exponential is a random number, whose slope is known (Ax's theorem).
+The output is m Y_{l+1} with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k); behind a hidden width 1 it
+is c_k between two factors mY_k. A number is a value and a slope, both in GF(p)[h]/(h^length), as
+one polynomial: the slope stands at h^(2 length − 1), above all products of values. Softmax is that
+of inputs εX, with h = ε²; beyond six layers each exponential is a random number, whose slope is
+known (Ax's theorem).
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +29,9 @@ Matrix = list[list[Any]]
 
 @dataclass(frozen=True)
 class Block:
-    """``size`` inputs; the ranks of C_1, C_2, …; how many layers follow with C_k = c_k mᵀm; tokens x, y, …, y."""
+    """``size`` inputs; the ranks of C_1, C_2, …; how many layers follow with C_k = c_k mᵀm; tokens
+    x, y, …, y.
+    """
 
     size: int
     ranks: tuple[int, ...]
@@ -58,9 +62,13 @@ def unseen(case: Case) -> int:
 
 
 def columns_and_rank(case: Case) -> tuple[int, int]:
-    """The columns and the rank at the point modulo a prime not its own, and at another point modulo its prime."""
+    """The columns and the rank at the point modulo a prime not its own, and at another point modulo
+    its prime.
+    """
     size = min(case.d[0], 2)
-    ranks = tuple(min(rank, size) for rank, space in zip(case.ranks, case.narrowest, strict=True) if space > 1)
+    ranks = tuple(
+        min(rank, size) for rank, space in zip(case.ranks, case.narrowest, strict=True) if space > 1
+    )
     t = case.t if case.softmax else min(case.t, 2)
     block = Block(size, ranks, len(case.a) - len(ranks), t, case.softmax)
     return block.columns, _rank(block, block.columns - unseen(case))
@@ -97,35 +105,51 @@ def _rank_at(block: Block, point: Iterator[int], prime: int, most: int) -> int:
     for count in (3, 3, 6, 12, *[block.columns] * 3):
         for _ in range(count):
             rows += _rows(block, parameters, prime, random)
-        rank = flint.nmod_mat(len(rows), block.columns, [x for row in rows for x in row], prime).rank()
+        rank = flint.nmod_mat(
+            len(rows), block.columns, [x for row in rows for x in row], prime
+        ).rank()
         if rank >= most:
             break
     return int(rank)
 
 
-def _rows(block: Block, parameters: Sequence[int], prime: int, random: Random) -> Iterator[list[int]]:
+def _rows(
+    block: Block, parameters: Sequence[int], prime: int, random: Random
+) -> Iterator[list[int]]:
     """The derivatives of each order of each output at random tokens, by all parameters."""
     tokens = min(block.t, 2)
     X = [[random.randrange(prime) for _ in range(tokens)] for _ in range(block.size)]
-    chosen = [[[random.randrange(1, prime) for _ in "xy"] for _ in "xy"] for _ in range(block.layers)]
+    chosen = [
+        [[random.randrange(1, prime) for _ in "xy"] for _ in "xy"] for _ in range(block.layers)
+    ]
     ring = _Ring(prime, block.length, block.t)
     slopes = []
     for i in range(block.columns):
         numbers = [ring.number(x, int(i == j)) for j, x in enumerate(parameters)]
-        slopes.append([output.right_shift(ring.place) for output in _output(block, ring, numbers, X, chosen)])
+        slopes.append(
+            [output.right_shift(ring.place) for output in _output(block, ring, numbers, X, chosen)]
+        )
     for output in zip(*slopes, strict=True):
         yield from ([int(slope[order]) for slope in output] for order in range(block.length))
 
 
-def _output(block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]], chosen: Any) -> list[Any]:
+def _output(
+    block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]], chosen: Any
+) -> list[Any]:
     size, square = block.size, block.size**2
     m = [numbers[-size:]]
     Y = [[ring.number(x) for x in row] for row in X]
     for k in range(block.layers):
         if k < len(block.ranks):
-            C, tokens = [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)], Y
+            C, tokens = (
+                [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)],
+                Y,
+            )
         else:
-            C, tokens = [[numbers[square * len(block.ranks) + k - len(block.ranks)]]], ring.product(m, Y)
+            C, tokens = (
+                [[numbers[square * len(block.ranks) + k - len(block.ranks)]]],
+                ring.product(m, Y),
+            )
         scores = ring.product(ring.product(transposed(tokens), C), tokens)
         Y = ring.product(Y, ring.softmax(scores, chosen[k]) if block.softmax else scores)
     return ring.product(m, Y)[0]
@@ -149,7 +173,9 @@ class _Ring:
 
     def times(self, x: Any, y: Any) -> Any:
         product = x.mul_low(y, self.place + self.length)
-        return product.truncate(self.length) + product.right_shift(self.place).left_shift(self.place)
+        return product.truncate(self.length) + product.right_shift(self.place).left_shift(
+            self.place
+        )
 
     def product(self, A: Matrix, B: Matrix) -> Matrix:
         columns, zero = list(zip(*B, strict=True)), self.number(0)

@@ -1,6 +1,8 @@
-"""The fibre over the function of random weights, not those of the maker, by a Gröbner basis over QQ in FLINT.
+"""The fibre over the function of random weights, not those of the maker, by a Gröbner basis over QQ
+in FLINT.
 
-Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of each B_k is that of A_k.
+Unknowns are all virtual weights (B_1, …, B_l, N), where the entry (1, 1) of each B_k is that of
+A_k.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +17,9 @@ from m2bridge.errors import TooExpensiveError
 from m2bridge.families.deep_attention.checker.predictions import Case
 
 MOST_UNKNOWNS = {1: 25, 2: 22}
-"""By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the basis takes more than 2 GB."""
+"""By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the basis takes more
+than 2 GB.
+"""
 
 SEED, MOST_WEIGHTS = 20250417, 10**6
 Matrix = list[list[Any]]
@@ -26,7 +30,10 @@ def product(*factors: Matrix) -> Matrix:
     result, *others = factors
     for B in others:
         columns = list(zip(*B, strict=True))
-        result = [[sum(x * y for x, y in zip(row, column, strict=True)) for column in columns] for row in result]
+        result = [
+            [sum(x * y for x, y in zip(row, column, strict=True)) for column in columns]
+            for row in result
+        ]
     return result
 
 
@@ -45,7 +52,9 @@ def unknowns(case: Case) -> int:
 
 @cache
 def fibre(case: Case) -> tuple[int, int]:
-    """Dimension and degree of the fibre up to scalings, from the leading monomials of its equations."""
+    """Dimension and degree of the fibre up to scalings, from the leading monomials of its
+    equations.
+    """
     if (count := sum(d * (d + after) for d, after, _ in case.layers)) > MOST_WEIGHTS:
         raise TooExpensiveError("case", f"{count} entries of matrices of all layers")
     attention, M = _weights(case)
@@ -54,11 +63,18 @@ def fibre(case: Case) -> tuple[int, int]:
     context, weights = ring(unknowns(case) + len(inputs)), ring(unknowns(case))
     names = iter(context.gens())
     one = context.constant(1)
-    B = [[[one * A[0][0] if i == j == 0 else next(names) for j in range(n)] for i in range(n)] for A in attention]
+    B = [
+        [[one * A[0][0] if i == j == 0 else next(names) for j in range(n)] for i in range(n)]
+        for A in attention
+    ]
     N = [[next(names) for _ in range(n)] for _ in range(last)]
     X, S = _inputs(case, list(names))
     here, there = _function(B, N, S, X, one), _function(attention, M, S, X, one)
-    differences = [x - y for row, other in zip(here, there, strict=True) for x, y in zip(row, other, strict=True)]
+    differences = [
+        x - y
+        for row, other in zip(here, there, strict=True)
+        for x, y in zip(row, other, strict=True)
+    ]
     equations = [f for difference in differences for f in _coefficients(difference, weights)]
     basis = groebner_basis(equations, weights)
     leading = minimal(tuple(map(int, f.monomial(0))) for f in basis)
@@ -76,7 +92,9 @@ def _inputs(case: Case, names: list[Any]) -> tuple[Matrix | None, Matrix]:
     return None, [[entry[min(i, j), max(i, j)] for j in range(n)] for i in range(n)]
 
 
-def _function(attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any) -> Matrix:
+def _function(
+    attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
+) -> Matrix:
     """M Q_{l+1} X with Q_{k+1} = Q_k S Q_kᵀ A_k Q_k; without X for t ≥ n."""
     Q = [[one * int(i == j) for j in range(len(S))] for i in range(len(S))]
     for A in attention:
@@ -94,17 +112,27 @@ def _coefficients(polynomial: Any, weights: Any) -> list[Any]:
 
 
 def _weights(case: Case) -> tuple[list[Matrix], Matrix]:
-    """The first random virtual weights of generic ranks for which the chart meets all orbits of scalings."""
+    """The first random virtual weights of generic ranks for which the chart meets all orbits of
+    scalings.
+    """
     states = minimal_standard(SEED)
-    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))  # ±1, …, ±5
+    # ±1, …, ±5
+    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))
     while True:
         M, attention = [[int(i == j) for j in range(case.d[0])] for i in range(case.d[0])], []
         for n, m, a in case.layers:
-            A = _matrix(draws, n, n) if a >= n else product(transposed(_matrix(draws, a, n)), _matrix(draws, a, n))
+            A = (
+                _matrix(draws, n, n)
+                if a >= n
+                else product(transposed(_matrix(draws, a, n)), _matrix(draws, a, n))
+            )
             attention.append(product(transposed(M), A, M))
             M = product(_matrix(draws, m, n), M)
         chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
-        if chart and [flint.fmpz_mat(A).rank() for A in (*attention, M)] == [*case.ranks, min(case.d)]:
+        if chart and [flint.fmpz_mat(A).rank() for A in (*attention, M)] == [
+            *case.ranks,
+            min(case.d),
+        ]:
             return attention, M
 
 
@@ -128,10 +156,14 @@ def limit_outside() -> dict[str, bool]:
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]
     A = [[zero, one, zero], [zero] * 3, [epsilon, 2 * epsilon, epsilon]]
     Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
-    parts = [[divmod(x, epsilon) for x in row] for row in product(S, A, S, transposed(A), S, Z, S, A)]
+    parts = [
+        [divmod(x, epsilon) for x in row] for row in product(S, A, S, transposed(A), S, Z, S, A)
+    ]
     f = [[_at_zero(quotient) for quotient, _ in row] for row in parts]
     column, row = S[0], [divmod(x, S[0][0])[0] for x in f[0]]  # Sk for the first unit vector k
-    rank_one = all(f[i][j] == column[i] * row[j] for i, j in pairs(range(3), repeat=2)) and any(x != 0 for x in row)
+    rank_one = all(f[i][j] == column[i] * row[j] for i, j in pairs(range(3), repeat=2)) and any(
+        x != 0 for x in row
+    )
     return {
         "networks_for_all_epsilon": all(rest == 0 for entries in parts for _, rest in entries),
         "columns_span": bool(_limit_coefficients(f).rank() == 3),
@@ -142,12 +174,14 @@ def limit_outside() -> dict[str, bool]:
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
-    """Whether column times row is the function of no network with A_1 skew-symmetric, A_2 of rank one, M invertible.
+    """Whether column times row is the function of no network with A_1 skew-symmetric, A_2 of rank
+    one, M invertible.
 
-    The entries of the column have no common factor, those of the row have h. So the linear part row/h is cᵀSA_1 up to a
-    number. With A_1 = [w]_× it determines cwᵀ up to multiples of the unit matrix, so that one c and w belong to it. And
-    h·column is MSA_1SA_1ᵀSb, linear equations for b and M⁻¹: they have no solution with b ≠ 0 if the columns that b
-    multiplies are independent of those that M⁻¹ does.
+    The entries of the column have no common factor, those of the row have h. So the linear part
+    row/h is cᵀSA_1 up to a number. With A_1 = [w]_× it determines cwᵀ up to multiples of the unit
+    matrix, so that one c and w belong to it. And h·column is MSA_1SA_1ᵀSb, linear equations for b
+    and M⁻¹: they have no solution with b ≠ 0 if the columns that b multiplies are independent of
+    those that M⁻¹ does.
     """
     h = row[0].gcd(row[1]).gcd(row[2])
     if column[0].gcd(column[1]).gcd(column[2]) != 1 or h.total_degree() != 2:
@@ -159,9 +193,13 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     A = _skew((-1, 0, 1))  # with the second unit vector c
     if [x * h for x in product([S[1]], A)[0]] != row:
         return False
-    of_b = [transposed(product(S, A, S, transposed(A), S, transposed([_unit(i)])))[0] for i in range(3)]
+    of_b = [
+        transposed(product(S, A, S, transposed(A), S, transposed([_unit(i)])))[0] for i in range(3)
+    ]
     of_inverse = [[h * x if p == q else 0 * h for q in range(3)] for p in range(3) for x in column]
-    return bool(_limit_coefficients(of_b + of_inverse).rank() == 3 + _limit_coefficients(of_inverse).rank())
+    return bool(
+        _limit_coefficients(of_b + of_inverse).rank() == 3 + _limit_coefficients(of_inverse).rank()
+    )
 
 
 def _unit(i: int) -> list[int]:

@@ -1,7 +1,7 @@
 """Observables of a network, computed anew, with the numbers that a certificate holds of them.
 
-Ranks are those of differentials of whole networks: attention matrices, virtual weights, functions of lightning
-attention.
+Ranks are those of differentials of whole networks: attention matrices, virtual weights, functions
+of lightning attention.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,9 +14,20 @@ import flint
 
 from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.deep_attention.checker.block import SEED, STATED_PRIME, columns_and_rank, unseen
+from m2bridge.families.deep_attention.checker.block import (
+    SEED,
+    STATED_PRIME,
+    columns_and_rank,
+    unseen,
+)
 from m2bridge.families.deep_attention.checker.fibres import fibre, limit_outside, unknowns
-from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, matrices, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predictions import (
+    Case,
+    hypotheses,
+    matrices,
+    upper_bound,
+    virtual,
+)
 
 MOST, MOST_STEPS = 3 * 10**6, 10**8
 TOKENS = 3
@@ -34,7 +45,9 @@ def _payable(rows: int, columns: int, steps: int = 0) -> None:
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
-    return flint.nmod_mat(rows, columns, [random.randrange(PRIME) for _ in range(rows * columns)], PRIME)
+    return flint.nmod_mat(
+        rows, columns, [random.randrange(PRIME) for _ in range(rows * columns)], PRIME
+    )
 
 
 def _entries(A: Any) -> list[int]:
@@ -43,12 +56,16 @@ def _entries(A: Any) -> list[int]:
 
 @cache
 def attention_rank(d: int, a: int) -> int:
-    """The tangent space K̇ᵀQ + KᵀQ̇ contains all of the columns of Kᵀ, and modulo these the rows of Q."""
+    """The tangent space K̇ᵀQ + KᵀQ̇ contains all of the columns of Kᵀ, and modulo these the rows of
+    Q.
+    """
     a = min(a, d)
     _payable(2 * a * d, d * d)
     random = Random(3)
     K, Q = (_random(a, d, random) for _ in range(2))
-    return rank_modulo([_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)])
+    return rank_modulo(
+        [_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)]
+    )
 
 
 def virtual_rank(case: Case) -> int:
@@ -60,15 +77,21 @@ def virtual_rank(case: Case) -> int:
     entering = [flint.nmod_mat(n, n, [int(i == j) for i in range(n) for j in range(n)], PRIME)]
     for head in layers:
         entering.append(head["V"] * entering[-1])
-    moves = [(k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])]
+    moves = [
+        (k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])
+    ]
     return rank_modulo([_virtual_tangent(layers, entering, *move) for move in moves])
 
 
-def _virtual_tangent(layers: list[Head], entering: list[Any], moving: int, name: str, E: Any) -> list[int]:
+def _virtual_tangent(
+    layers: list[Head], entering: list[Any], moving: int, name: str, E: Any
+) -> list[int]:
     """All slopes when one weight of a layer moves; before it they are zero."""
     slope, slopes = 0 * entering[moving], [0] * (moving * entering[0].nrows() ** 2)
     for head, M in list(zip(layers, entering, strict=False))[moving:]:
-        dK, dQ, dV = (E if head is layers[moving] and kind == name else 0 * head[kind] for kind in "KQV")
+        dK, dQ, dV = (
+            E if head is layers[moving] and kind == name else 0 * head[kind] for kind in "KQV"
+        )
         KM, QM = head["K"] * M, head["Q"] * M
         dKM, dQM = dK * M + head["K"] * slope, dQ * M + head["Q"] * slope
         slopes += _entries(dKM.transpose() * QM + KM.transpose() * dQM)
@@ -79,7 +102,9 @@ def _virtual_tangent(layers: list[Head], entering: list[Any], moving: int, name:
 def _units(block: Any) -> Iterator[Any]:
     size = block.nrows() * block.ncols()
     for i in range(size):
-        yield flint.nmod_mat(block.nrows(), block.ncols(), [int(i == j) for j in range(size)], PRIME)
+        yield flint.nmod_mat(
+            block.nrows(), block.ncols(), [int(i == j) for j in range(size)], PRIME
+        )
 
 
 def _random_head(d: int, after: int, a: int, random: Random) -> Head:
@@ -89,7 +114,9 @@ def _random_head(d: int, after: int, a: int, random: Random) -> Head:
 
 
 def function_rank(case: Case, most: int) -> int:
-    """Return the rank of gradients of functions of lightning attention, each at tokens of its own."""
+    """Return the rank of gradients of functions of lightning attention, each at tokens of
+    its own.
+    """
     rows = most + 5
     _payable(rows, weights(case))
     random, tokens = Random(5), min(case.t, TOKENS)
@@ -98,7 +125,9 @@ def function_rank(case: Case, most: int) -> int:
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """With Γ = VᵀG: dV = G(YYᵀAY)ᵀ, dA = YYᵀΓYᵀ, and Y gets AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ; no matrix is d × d."""
+    """With Γ = VᵀG: dV = G(YYᵀAY)ᵀ, dA = YYᵀΓYᵀ, and Y gets AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ; no
+    matrix is d × d.
+    """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
     for layer in layers:
@@ -126,10 +155,11 @@ def _moved(head: Head, Y: Any) -> Any:
 
 
 def normal_form_factors(layers: int) -> int | None:
-    """The number of factors, if both sides of φ = M Q_{l+1} X are the same word in V_k, A_k, X and their transposes.
+    """The number of factors, if both sides of φ = M Q_{l+1} X are the same word in V_k, A_k, X and
+    their transposes.
 
-    φ_{k+1} = V_{k+1} φ_k φ_kᵀ A_{k+1} φ_k; Q_{k+1} = Q_k X Xᵀ Q_kᵀ M_kᵀ A_{k+1} M_k Q_k with M_k = V_k⋯V_1. A letter is
-    a number, negative for a transpose: 1 is X, 2k is A_k, 2k + 1 is V_k.
+    φ_{k+1} = V_{k+1} φ_k φ_kᵀ A_{k+1} φ_k; Q_{k+1} = Q_k X Xᵀ Q_kᵀ M_kᵀ A_{k+1} M_k Q_k with M_k =
+    V_k⋯V_1. A letter is a number, negative for a transpose: 1 is X, 2k is A_k, 2k + 1 is V_k.
     """
     function: tuple[int, ...] = (1,)
     M, Q = tuple[int, ...](), tuple[int, ...]()
@@ -201,9 +231,16 @@ def _dimension(case: Case) -> Found:
     else:
         columns, rank = columns_and_rank(case)
         kernel = unseen(case)
-        numbers = {"columns": columns, "rank": rank, "unseen": kernel, "seed": SEED, "prime": STATED_PRIME}
+        numbers = {
+            "columns": columns,
+            "rank": rank,
+            "unseen": kernel,
+            "seed": SEED,
+            "prime": STATED_PRIME,
+        }
         lower = upper if rank == columns - kernel else rank
-        small = weights(case) <= SMALL and not case.softmax  # then it is found by the whole differential as well
+        # then it is found by the whole differential as well
+        small = weights(case) <= SMALL and not case.softmax
         if small and (whole := function_rank(case, upper)) != upper:
             raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
     value, _ = _bounded(lower, upper)
@@ -219,18 +256,24 @@ def _unseen_weights(case: Case) -> Found:
 
 
 def _virtual_fibre_dimension(case: Case) -> Found:
-    """The difference of the dimensions of virtual weights and of functions, less one for each scaling."""
+    """The difference of the dimensions of virtual weights and of functions, less one for each
+    scaling.
+    """
     if case.softmax or not case.plain:
         return None, {}
     (weights, ranks), (functions, bounds) = _virtual_weights(case), _dimension(case)
     numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
-    return (None if weights is None or functions is None else weights - functions - len(case.a)), numbers
+    return (
+        None if weights is None or functions is None else weights - functions - len(case.a)
+    ), numbers
 
 
 def _fibre(case: Case, observable: str) -> Found:
-    """An observable of a fibre, which has among all matrices at least the dimension that it has among virtual weights.
+    """An observable of a fibre, which has among all matrices at least the dimension that it has
+    among virtual weights.
 
-    One simple point; of several ones, which are virtual weights is not computed, but they are no curve if unique.
+    One simple point; of several ones, which are virtual weights is not computed, but they are no
+    curve if unique.
     """
     if not unknowns(case):
         return None, {}
@@ -238,8 +281,12 @@ def _fibre(case: Case, observable: str) -> Found:
     among_virtual, numbers = _virtual_fibre_dimension(case)
     n = case.d[0]
     everything = numbers["virtual_weights"] == len(case.a) * n * n + n * case.d[-1]
-    if among_virtual is not None and (dimension < among_virtual or (everything and dimension > among_virtual)):
-        raise ContradictionError(f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights")
+    if among_virtual is not None and (
+        dimension < among_virtual or (everything and dimension > among_virtual)
+    ):
+        raise ContradictionError(
+            f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+        )
     sizes = {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
     if observable == "fibre_is_one_point":
         return True if (dimension, degree) == (0, 1) else False if among_virtual else None, sizes
@@ -258,7 +305,10 @@ _OBSERVED: dict[str, Callable[[Case], Found]] = {
     "attention_matrices": _attention_matrices,
     "closed": _closed,
     "dimension": _dimension,
-    **{name: partial(_fibre, observable=name) for name in ("fibre_degree", "fibre_dimension", "fibre_is_one_point")},
+    **{
+        name: partial(_fibre, observable=name)
+        for name in ("fibre_degree", "fibre_dimension", "fibre_is_one_point")
+    },
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,

@@ -1,4 +1,6 @@
-"""The numbers of a network, the formulas about them, the predictions of statements, and the hypotheses that fail."""
+"""The numbers of a network, the formulas about them, the predictions of statements, and the
+hypotheses that fail.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +19,9 @@ MOST_LAYERS = 1000
 
 @dataclass(frozen=True)
 class Case:
-    """Widths d_0, …, d_l, query/key dimensions a_1, …, a_l, tokens, heads; skip connections, softmax."""
+    """Widths d_0, …, d_l, query/key dimensions a_1, …, a_l, tokens, heads; skip connections,
+    softmax.
+    """
 
     d: tuple[int, ...]
     a: tuple[int, ...]
@@ -57,17 +61,30 @@ class Case:
     def key(self) -> str:
         """The name without that of the family."""
         text = f"{self.d}-a{self.a}-t{self.t}{f'-h{self.heads}' * (self.heads > 1)}"
-        return re.sub(r"[(),]", "", text).replace(" ", "-") + "-skip" * self.skip + "-softmax" * self.softmax
+        return (
+            re.sub(r"[(),]", "", text).replace(" ", "-")
+            + "-skip" * self.skip
+            + "-softmax" * self.softmax
+        )
 
 
 def read(data: Mapping[str, Any]) -> Case:
     """Read a case from a certificate; CertificateError if there is no such network."""
     numbers = [data.get("widths"), data.get("a"), [data.get("t")], [data.get("heads")]]
-    if data.keys() != NAMES or not all(isinstance(n, list) and n and all(map(_positive, n)) for n in numbers):
+    if data.keys() != NAMES or not all(
+        isinstance(n, list) and n and all(map(_positive, n)) for n in numbers
+    ):
         raise CertificateError("widths, a, t and heads must be positive integers below 10^9")
     d, a, skip, sigma = tuple(data["widths"]), tuple(data["a"]), data["skip"], data["normalization"]
-    if len(d) != len(a) + 1 or len(a) > MOST_LAYERS or type(skip) is not bool or sigma not in ("none", "softmax"):
-        raise CertificateError("from 1 to 1000 layers, one a for each; skip connections or not; none or softmax")
+    if (
+        len(d) != len(a) + 1
+        or len(a) > MOST_LAYERS
+        or type(skip) is not bool
+        or sigma not in ("none", "softmax")
+    ):
+        raise CertificateError(
+            "from 1 to 1000 layers, one a for each; skip connections or not; none or softmax"
+        )
     if skip and len(set(d)) > 1:
         raise CertificateError("skip connections need equal widths")
     return Case(d, a, data["t"], data["heads"], skip, sigma == "softmax")
@@ -93,11 +110,17 @@ def forms(n: int, rank: int) -> int:
 
 
 def virtual(case: Case, whole: int) -> int:
-    """D_red(whole): a flag in K^n, a matrix M on the least space, matrices and forms on the others."""
+    """D_red(whole): a flag in K^n, a matrix M on the least space, matrices and forms on the
+    others.
+    """
     total, inner = min(case.d) * case.d[-1], min(case.d)
-    for k, (space, rank) in reversed(list(enumerate(zip(case.narrowest, case.ranks, strict=True), 1))):
+    for k, (space, rank) in reversed(
+        list(enumerate(zip(case.narrowest, case.ranks, strict=True), 1))
+    ):
         outer = case.d[0] if k == 1 else min(space, inner + 2 * rank)
-        total += inner * (outer - inner) + (matrices(outer, rank) if k <= whole else forms(outer, 2 * rank))
+        total += inner * (outer - inner) + (
+            matrices(outer, rank) if k <= whole else forms(outer, 2 * rank)
+        )
         inner = outer
     return total
 
@@ -112,8 +135,12 @@ def upper_bound(case: Case) -> int:
     if case.softmax and case.t == 1:
         return linear(case)
     if case.plain:
-        return virtual(case, len(case.a)) if case.softmax else virtual(case, case.whole) - len(case.a)
-    return layered(case) if case.softmax or case.d[0] > 3 else min(layered(case), _coefficients(case))
+        return (
+            virtual(case, len(case.a)) if case.softmax else virtual(case, case.whole) - len(case.a)
+        )
+    return (
+        layered(case) if case.softmax or case.d[0] > 3 else min(layered(case), _coefficients(case))
+    )
 
 
 def layered(case: Case) -> int:
@@ -193,7 +220,9 @@ def prediction(case: Case, key: str, part: str) -> int | None:
 
 
 def _equation_16(case: Case) -> int:
-    """All hidden layers have one width δ; A_1 is d_0 × d_0, the others are δ × δ, and M has rank δ."""
+    """All hidden layers have one width δ; A_1 is d_0 × d_0, the others are δ × δ, and M has
+    rank δ.
+    """
     n, *hidden, last = case.d
     delta = hidden[0] if hidden else min(n, last)
     attention = matrices(n, case.a[0]) + sum(matrices(delta, a) for a in case.a[1:])
@@ -212,7 +241,9 @@ def _fibre_degree(case: Case) -> int:
 
 @dataclass(frozen=True)
 class Statement:
-    """A prediction, the names of its hypotheses, and those without which it means nothing (all when left out)."""
+    """A prediction, the names of its hypotheses, and those without which it means nothing (all when
+    left out).
+    """
 
     prediction: Callable[[Case], int]
     hypotheses: tuple[str, ...] = ()
@@ -226,20 +257,28 @@ _HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-toke
 _SKIP = ("skip", "one-head")
 
 STATEMENTS: dict[tuple[str, str], Statement] = {
-    ("3.1", ""): Statement(lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers)),
+    ("3.1", ""): Statement(
+        lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers)
+    ),
     ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain", "one-hidden-width")),
     ("V", ""): Statement(lambda case: virtual(case, len(case.a)), ("plain",)),
     ("3.6", ""): Statement(lambda case: True, _LIGHTNING),
     ("3.7", ""): Statement(lambda case: True, _PAPER),
-    ("fibre", "dimension"): Statement(lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2), _LIGHTNING),
+    ("fibre", "dimension"): Statement(
+        lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2), _LIGHTNING
+    ),
     ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
     ("fibre", "virtual weights"): Statement(
         lambda case: virtual(case, len(case.a)) - virtual(case, case.whole), _LIGHTNING
     ),
     ("closed", ""): Statement(lambda case: False, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(lambda case: _equation_16(case) - len(case.a), _PAPER, (*_LIGHTNING, "one-hidden-width")),
+    ("3.8", ""): Statement(
+        lambda case: _equation_16(case) - len(case.a), _PAPER, (*_LIGHTNING, "one-hidden-width")
+    ),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
-    ("3.10", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")),
+    ("3.10", ""): Statement(
+        _equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")
+    ),
     ("L", ""): Statement(upper_bound, _LIGHTNING),
     ("S", ""): Statement(upper_bound, _SOFTMAX),
     ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
