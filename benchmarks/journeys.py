@@ -16,7 +16,8 @@ root = str(pathlib.Path(m2bridge.__file__).parent) + "/"
 files, functions = set(), set()
 def profile(frame, event, argument):
     code = frame.f_code
-    if event == "call" and code.co_flags & 2 and code.co_filename.startswith(root):  # a function, not a module or class
+    is_function = code.co_flags & 2  # not a module or a class
+    if event == "call" and is_function and code.co_filename.startswith(root):
         files.add(code.co_filename)
         functions.add((code.co_filename, code.co_firstlineno))
 threading.setprofile(profile)

@@ -17,7 +17,10 @@ from measuring import engine_program, options, print_table, verdict
 
 IDEALS = """
 from m2bridge import Ideal, Macaulay2, ideal, run_many
-ideals = [ideal(f"x^2 - {n}*y*z", f"x*y*w - {n + 1}*z^3", "x*w^2 - y*z*w", variables="x y z w") for n in range(1, 201)]
+ideals = [
+    ideal(f"x^2 - {n}*y*z", f"x*y*w - {n + 1}*z^3", "x*w^2 - y*z*w", variables="x y z w")
+    for n in range(1, 201)
+]
 """
 SIDES = {
     "loop": (

@@ -1,4 +1,7 @@
-"""The public names of m2bridge, and where each is defined: ``__init__.py`` imports one when it is first used."""
+"""The public names of m2bridge, and where each is defined.
+
+``__init__.py`` imports one when it is first used.
+"""
 
 from ._version import __version__
 from .algebra.field import QQ, CoefficientField

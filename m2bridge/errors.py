@@ -135,7 +135,8 @@ class ValueTypeError(M2BridgeError):
     ...     raise ValueTypeError("FunctionClosure")
     ... except ValueTypeError as error:
     ...     print(error)
-    a value of the class FunctionClosure has no counterpart in Python: ask for parts of it, or give references=True
+    a value of the class FunctionClosure has no counterpart in Python: ask for parts of it, or give
+    references=True
     """
 
     def __init__(self, kind: str) -> None:
@@ -179,7 +180,8 @@ class TooLargeError(M2BridgeError):
     ...     closure(SingleLayerAttention(d=60, d_out=60))
     ... except TooLargeError as error:
     ...     print(error)
-    this case has 6588000 coordinates; at most 20000 can be stored: take smaller numbers, or ask for its dimension
+    this case has 6588000 coordinates; at most 20000 can be stored: take smaller numbers, or ask for
+    its dimension
     """
 
 
@@ -193,7 +195,8 @@ class ContradictionError(M2BridgeError):
     ...     singular_by_bounds(lower=6, upper=5, dimension=4)
     ... except ContradictionError as error:
     ...     print(error)
-    tangent dimension at least 6 by tangent vectors and at most 5 by equations, on a variety of dimension 4
+    tangent dimension at least 6 by tangent vectors and at most 5 by equations, on a variety of
+    dimension 4
     """
 
 
@@ -274,7 +277,8 @@ class TimeLimitError(EngineError):
     ...         engine.run(Script("long", "while true do ()"), timeout=0.1)
     ...     except TimeLimitError as error:
     ...         print(error)
-    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with timeout=
+    Macaulay2 did not finish within the limit of 0.1 seconds and was killed; give it more with
+    timeout=
     """
 
 
@@ -284,7 +288,8 @@ class MemoryLimitError(EngineError):
     Examples
     --------
     >>> try:
-    ...     raise MemoryLimitError("the memory limit was reached", records=('{"field":"n","value":["ZZ","2"]}',))
+    ...     found = '{"field":"n","value":["ZZ","2"]}'
+    ...     raise MemoryLimitError("the memory limit was reached", records=(found,))
     ... except M2BridgeError as error:
     ...     print(error, error.records)
     the memory limit was reached ('{"field":"n","value":["ZZ","2"]}',)
@@ -335,7 +340,8 @@ class WorkspaceLostError(EngineError):
     ...             print(error)
     ...     work.restart()
     Macaulay2 ended with exit status 1; the symbols of this workspace are gone
-    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() begins anew, without them
+    the symbols of this workspace are gone (Macaulay2 ended with exit status 1); restart() begins
+    anew, without them
     """
 
 

@@ -23,11 +23,17 @@ SCRIPTED = re.compile(
 )
 
 NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
-WORD = rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))[A-Za-z]{{2,}}|QQ|OV"
+WORD = (
+    rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))"
+    rf"[A-Za-z]{{2,}}|QQ|OV"
+)
 """A word, which is in no formula; ``AY`` and ``sB`` are products."""
 FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[{HIGH}]*"
 """A letter with all that it carries."""
-PRODUCT = rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[{HIGH}])(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
+PRODUCT = (
+    rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[{HIGH}])"
+    rf"(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
+)
 """Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
 PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
 LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"

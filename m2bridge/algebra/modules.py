@@ -235,7 +235,9 @@ class Module(Named):
 
     def __str__(self) -> str:
         if self.kind != "free":
-            return f"{self.kind}({', '.join(str(m) for m in (self.generators, self.relations) if m is not None)})"
+            matrices = [self.generators, self.relations]
+            given = ", ".join(str(matrix) for matrix in matrices if matrix is not None)
+            return f"{self.kind}({given})"
         shifts = [str(-d[0]) if len(d) == 1 else str(tuple(-i for i in d)) for d in self.degrees]
         plain = all(not any(degree) for degree in self.degrees)
         return f"{ring_text(self.ring)}^{len(shifts) if plain else '{' + ', '.join(shifts) + '}'}"

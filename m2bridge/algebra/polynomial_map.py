@@ -70,7 +70,8 @@ class PolynomialMap:
     --------
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
-    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> powers = {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3}
+    >>> cubic = PolynomialMap.from_expressions([s, t], powers)
     >>> cubic.evaluate((1, 2))
     (1, 2, 4, 8)
     """
@@ -119,7 +120,8 @@ class PolynomialMap:
         --------
         >>> from sympy import symbols
         >>> s, t = symbols("s t")
-        >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
+        >>> powers = {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3}
+        >>> cubic = PolynomialMap.from_expressions([s, t], powers)
         >>> cubic.coordinates
         ('x', 'y', 'z', 'w')
         """
@@ -179,7 +181,8 @@ class PolynomialMap:
         --------
         >>> from sympy import symbols
         >>> s, t = symbols("s t")
-        >>> PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t}).evaluate((Fraction(1, 2), 4))
+        >>> monomials = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s * t})
+        >>> monomials.evaluate((Fraction(1, 2), 4))
         (Fraction(1, 4), 2)
         """
         if len(point) != len(self.source.variables):

@@ -510,7 +510,9 @@ def _identity(item: Any, data: bytes) -> bytes:
 
 def _source(function: Any) -> str:
     """The text by which the folder tells functions apart: the name and the source."""
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+    module = getattr(function, "__module__", "")
+    qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
+    name = f"{module}.{qualified_name}"
     try:
         return f"{name}\n{inspect.getsource(function)}"
     except (OSError, TypeError):

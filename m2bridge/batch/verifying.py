@@ -101,7 +101,8 @@ class Checker(Performer[Path, VerifyResult]):
             return VerifyResult(
                 "failed", str(path), "reading", found=str(reason.strerror or reason)
             )
-        except Exception as reason:  # whatever it is, it becomes the finding about this file, and others get theirs
+        # Whatever it is, it becomes the finding about this file, and others get theirs.
+        except Exception as reason:
             return VerifyResult("failed", str(path), "m2bridge itself", found=reason_of(reason))
 
     def __enter__(self) -> Self:

@@ -417,7 +417,10 @@ def _cross_check_all_sizes(
 
 @click.command(
     "membership",
-    epilog="""Example: m2bridge membership --d 2 --d-out 1 --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'""",
+    epilog=(
+        "Example: m2bridge membership --d 2 --d-out 1"
+        """ --A '[[1, 2], [3, 4]]' --V '[[1, "1/2"]]'"""
+    ),
 )
 @click.option(
     "--function",

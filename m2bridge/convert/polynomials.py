@@ -3,11 +3,14 @@
 Text is read by strict parsers, and never evaluated as a program; people write it by this grammar::
 
     sum     = product {("+" | "-") product}
-    product = factor {("*" | "/" | "//") factor}         a divisor must be a number, not zero; Oscar writes 2//3
-    factor  = {"+" | "-"} power                          so x + -3*y and 2*-x are read, and -x^2 is -(x^2)
-    power   = atom [("^" | "**") integer | superscript digits]                     x² is x^2
+    product = factor {("*" | "/" | "//") factor}
+    factor  = {"+" | "-"} power
+    power   = atom [("^" | "**") integer | superscript digits]
     atom    = integer | name | "(" sum ")"
-    name    = letters, digits and primes [index]         x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3
+    name    = letters, digits and primes [index]
+
+A divisor must be a number, not zero; Oscar writes 2//3. x + -3*y and 2*-x are read, and -x^2 is
+-(x^2). x² is x^2. x_(1,2), x_{1,2} and x[1, 2] are x_1_2, and x_(3) is x_3.
 
 Polynomials that m2bridge wrote, whose terms are separated by blanks, have a faster reader,
 :func:`generator_reader`.

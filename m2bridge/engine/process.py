@@ -36,7 +36,9 @@ if [ -n "$2" ]; then ulimit -v "$2" || exit 97; fi
 exec 0<>"$1" 1>&0 2>&0
 watched=$3
 shift 3
-if [ -n "$watched" ] && setpriv --pdeathsig KILL true 2>/dev/null; then set -- setpriv --pdeathsig KILL "$@"; fi
+if [ -n "$watched" ] && setpriv --pdeathsig KILL true 2>/dev/null; then
+    set -- setpriv --pdeathsig KILL "$@"
+fi
 exec "$@"
 """
 

@@ -112,7 +112,8 @@ class Engine(Protocol):
     Examples
     --------
     >>> def invariants(case: PolynomialMap, engine: Engine) -> tuple[int, int]:
-    ...     return closure(case, engine=engine).degree, singular_locus(case, engine=engine).dimension
+    ...     locus = singular_locus(case, engine=engine)
+    ...     return closure(case, engine=engine).degree, locus.dimension
     >>> from sympy import symbols
     >>> t = symbols("t")
     >>> cusp = PolynomialMap.from_expressions([t], {"x": t**2, "y": t**3})

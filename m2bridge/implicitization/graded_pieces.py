@@ -73,8 +73,9 @@ class MultidegreeOrbits:
     ----------
     samples : mapping from multidegree to one monomial of that multidegree
     members : mapping from dominant multidegree to its orbit, which it begins, breadth first
-    steps : mapping from multidegree to (previous multidegree, number of the permutation that leads from there)
-        A spanning forest of the orbits; dominant multidegrees are its roots and not listed.
+    steps : mapping from multidegree to (previous multidegree, number of a permutation)
+        A spanning forest of the orbits, where the permutation leads from the previous one;
+        dominant multidegrees are its roots and not listed.
     transports : dict
         Filled by :meth:`transport`.
     """

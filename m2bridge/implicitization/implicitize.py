@@ -221,7 +221,8 @@ def implicitize(
     >>> from m2bridge.algebra.polynomial_map import PolynomialMap
     >>> from m2bridge.implicitization.multigraded_map import multigraded
     >>> s, t = symbols("s t")
-    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
+    >>> powers = {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3}
+    >>> cubic = PolynomialMap.from_expressions([s, t], powers)
     >>> implicitize(multigraded(cubic), 3).generator_counts
     {2: 3}
     """

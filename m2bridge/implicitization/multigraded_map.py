@@ -101,7 +101,8 @@ def multigraded(
     >>> from m2bridge import PolynomialMap
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
-    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3})
+    >>> powers = {"x": s**3, "y": s**2*t, "z": s*t**2, "w": t**3}
+    >>> cubic = PolynomialMap.from_expressions([s, t], powers)
     >>> multigraded(cubic, [{"s": "t", "t": "s"}]).symmetries
     ((3, 2, 1, 0),)
     """

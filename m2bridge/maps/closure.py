@@ -103,7 +103,8 @@ def closure(
     --------
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
-    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> powers = {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3}
+    >>> cubic = PolynomialMap.from_expressions([s, t], powers)
     >>> closure(cubic, strategy="multigraded").ideal.generators
     (-y**2 + x*z, -y*z + x*w, -z**2 + y*w)
     """
@@ -486,7 +487,8 @@ def image(
     --------
     >>> from sympy import symbols
     >>> s, t = symbols("s t")
-    >>> cubic = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+    >>> powers = {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3}
+    >>> cubic = PolynomialMap.from_expressions([s, t], powers)
     >>> result = image(cubic)
     >>> result.closure.degree, result.generic_fibre_dimension, result.base_locus_dimension
     (3, 0, 0)

@@ -30,7 +30,8 @@ class Dimension(Result):
     --------
     >>> from sympy import symbols
     >>> a, b, c, d = symbols("a b c d")
-    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> products = {"x": a * c, "y": a * d, "z": b * c, "w": b * d}
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], products)
     >>> result = dimension(rank_one)
     >>> result.agree, result.findings[0].method
     (True, 'jacobian mod 2147483647')
@@ -179,7 +180,8 @@ def dimension(
     --------
     >>> from sympy import symbols
     >>> a, b, c, d = symbols("a b c d")
-    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], {"x": a * c, "y": a * d, "z": b * c, "w": b * d})
+    >>> products = {"x": a * c, "y": a * d, "z": b * c, "w": b * d}
+    >>> rank_one = PolynomialMap.from_expressions([a, b, c, d], products)
     >>> result = dimension(rank_one)
     >>> result.dimension, result.status
     (3, 'proved')

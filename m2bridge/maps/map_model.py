@@ -7,13 +7,13 @@ composition with layers.
     title = "a network with two layers"   # optional, and so is [map]
 
     [[layers]]
-    inputs = ["x", "y"]                   # optional in the first layer: the variables of the functions
+    inputs = ["x", "y"]                   # optional in the first layer: variables of the functions
     parameters = ["a", "b"]               # optional: none
     [layers.outputs]                      # in this order
     z = "(a*x + b*y)^2"
 
     [[layers]]
-    inputs = ["z"]                        # new names for the outputs before, in this order; optional: the same names
+    inputs = ["z"]                        # optional: new names for the outputs before, in order
     parameters = ["c", "d"]
     [layers.outputs]
     f = "c*z + d*z^2"

@@ -359,7 +359,8 @@ def slice_surface(
     >>> result.equation
     w*v**2 - c**2
     >>> [(piece.place, piece.sample["w"]) for piece in result.pieces if piece.kind == "curve"]
-    [('only in the Zariski closure', Fraction(-1, 2)), ('functions of real weights', Fraction(1, 2))]
+    [('only in the Zariski closure', Fraction(-1, 2)),
+     ('functions of real weights', Fraction(1, 2))]
     """
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError(

@@ -43,7 +43,9 @@ class OrbitStatus:
 
     Examples
     --------
-    >>> status = OrbitStatus("rank one", dimension=4, tangent_dimension=None, singular=True, tangent_bound=6)
+    >>> status = OrbitStatus(
+    ...     "rank one", dimension=4, tangent_dimension=None, singular=True, tangent_bound=6
+    ... )
     >>> status.tangent_range
     (6, inf)
     """

@@ -14,8 +14,9 @@ from m2bridge.results.sheet import line, visible
 __all__ = ["cell", "latex", "latex_links", "line", "markdown", "markdown_links"]
 
 _GREEK = r"""
-    \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi \pi \rho \varsigma \sigma
-    \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta \Lambda \Xi \Pi \Sigma \Upsilon \Phi \Psi \Omega
+    \alpha \beta \gamma \delta \varepsilon \zeta \eta \theta \iota \kappa \lambda \mu \nu \xi
+    \pi \rho \varsigma \sigma \tau \upsilon \varphi \chi \psi \omega \Gamma \Delta \Theta
+    \Lambda \Xi \Pi \Sigma \Upsilon \Phi \Psi \Omega
 """
 GREEK_LATEX = dict(zip("αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", _GREEK.split(), strict=True))
 """The commands of LaTeX for Greek letters; the capitals that look Latin have none."""
@@ -290,7 +291,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     Examples
     --------
     >>> list(references("as in arXiv 2408.17221, Theorem 3.4"))
-    [('as in ', ''), ('arXiv 2408.17221', 'https://arxiv.org/abs/2408.17221'), (', Theorem 3.4', '')]
+    [('as in ', ''), ('arXiv 2408.17221', 'https://arxiv.org/abs/2408.17221'),
+     (', Theorem 3.4', '')]
     >>> list(references("docs/trust.md", "../site"))
     [('docs/trust.md', '../site/trust.html')]
     """

@@ -320,7 +320,8 @@ class ComplexNumber(Inexact):
             if ComplexNumber.of(number) == self:
                 # Python reads -1j as −(0 + 1j), whose real part is −0
                 negated = number.real == 0 > number.imag
-                return f"ComplexNumber.of({f'complex(0, {number.imag!r})' if negated else repr(number)})"
+                value = f"complex(0, {number.imag!r})" if negated else repr(number)
+                return f"ComplexNumber.of({value})"
         return f"ComplexNumber({self.real!r}, {self.imaginary!r})"
 
     @property

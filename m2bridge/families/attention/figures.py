@@ -100,7 +100,8 @@ class OrbitDiagram(picture.PictureResult):
     --------
     >>> diagram = orbit_diagram(SingleLayerAttention(d=2, d_out=1))
     >>> [(node.name, node.dimension, node.state) for node in diagram.nodes]
-    [('0', 0, 'boundary'), ('(1, 1, 1)', 3, 'boundary'), ('(1, 1, 0)', 4, 'singular'), ('(2, 1, 1)', 5, 'smooth')]
+    [('0', 0, 'boundary'), ('(1, 1, 1)', 3, 'boundary'),
+     ('(1, 1, 0)', 4, 'singular'), ('(2, 1, 1)', 5, 'smooth')]
     >>> [(low.name, high.name) for low, high in diagram.covers]
     [('0', '(1, 1, 1)'), ('(1, 1, 1)', '(1, 1, 0)'), ('(1, 1, 0)', '(2, 1, 1)')]
     """

@@ -390,7 +390,8 @@ def membership(
     >>> function = {"c_1_1_1_1": 1, "c_1_1_2_2": 1}
     >>> membership(SingleLayerAttention(d=2, d_out=1), function).place
     'only in the Zariski closure'
-    >>> membership(SingleLayerAttention(d=2, d_out=1, a=1), K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
+    >>> rank_one = SingleLayerAttention(d=2, d_out=1, a=1)
+    >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
     Orbit(r=1, s=1, m=1)
     """
     if model.t == 1:

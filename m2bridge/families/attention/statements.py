@@ -72,7 +72,8 @@ class Preimages:
         ]
 
     def __str__(self) -> str:
-        return f"{{{', '.join(f'({matrix_text(A)}, {matrix_text(V)})' for A, V in sorted(self.points))}}}"
+        pairs = (f"({matrix_text(A)}, {matrix_text(V)})" for A, V in sorted(self.points))
+        return f"{{{', '.join(pairs)}}}"
 
 
 def _exchanged(orbit: Orbit, shape: Shape) -> Value:

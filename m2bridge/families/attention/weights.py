@@ -515,9 +515,11 @@ def weights(
 
     Examples
     --------
-    >>> found = weights(K=[[1.0, 0.5, 0.0]], Q=[[0.0, 1.0, 0.25]], V=[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> V = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    >>> found = weights(K=[[1.0, 0.5, 0.0]], Q=[[0.0, 1.0, 0.25]], V=V)
     >>> found.heads[0].words()
-    'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to GL(1)'
+    'A and V are determined by the function up to the scaling (A, V) → (λA, V/λ); K and Q by A up to
+    GL(1)'
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """

@@ -103,7 +103,8 @@ class Shape(DifferentiableModel):
     def from_key(cls, key: str) -> Self:
         """The network with this key, such as ``3-3-3-a2-2-t2`` or ``3-3-a2-t2-h2-skip-softmax``."""
         number = "[1-9][0-9]{0,8}"
-        form = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})(?:-h({number}))?(-skip)?(-softmax)?"
+        sizes = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
+        form = rf"{sizes}(?:-h({number}))?(-skip)?(-softmax)?"
         match = re.fullmatch(form, key)
         if match is None:
             raise InvalidCaseError(
