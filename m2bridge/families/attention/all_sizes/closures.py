@@ -31,7 +31,7 @@ from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.definition import ComputedQuestion
 from m2bridge.limits import clock, each, limited
 from m2bridge.results.base import Decision, Result, VerdictsResult
-from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration
+from m2bridge.results.sheet import Block, Facts, Findings, Formula, Polynomials, Sheet, Table, duration, quoted
 
 CORES = tuple(
     CoreSize(m, e, f)
@@ -235,7 +235,10 @@ class AllClosures(Result):
 
     def to_macaulay2(self) -> str:
         """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
-        entries = (f'"{part.condition}" => {part.to_json()["generated_in_degrees_at_most"]}' for part in self.ranges)
+        entries = []
+        for part in self.ranges:
+            largest = part.to_json()["generated_in_degrees_at_most"]
+            entries.append(f"{quoted(part.condition, readable=True)} => {largest}")
         return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
 
 
