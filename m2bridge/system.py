@@ -82,14 +82,13 @@ def importing() -> Iterator[None]:
         If the limit is reached; on a busy machine, or from a slow disk, imports take long.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM})
-    gc.disable()
     sys.meta_path.insert(0, _Look)
     try:
-        yield
+        with collection_paused():
+            yield
+            gc.freeze()
     finally:
         sys.meta_path.remove(_Look)
-        gc.freeze()
-        gc.enable()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

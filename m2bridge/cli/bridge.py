@@ -33,7 +33,7 @@ MOST_BYTES = 100_000_000
 @click.option("--out", type=shared.NewPath(path_type=Path), help="With --each: the folder of results.")
 @click.option("--executor", type=click.Choice(["processes", "dask"]), help="With --each: processes when left out.")
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
-@shared.timeout_option
+@click.option("--timeout", type=shared.seconds, help="Seconds for the whole computation.")  # of each file with --each
 @shared.batch_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds.")
 def run_command(file: Path, packages: str, as_json: bool, each: str | None, **options: Any) -> int:
