@@ -19,7 +19,14 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import Row, connected, pivot_columns, rank, rank_mod, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous, total_degree, variable_name
+from m2bridge.algebra.ring import (
+    GeneratingSet,
+    PolynomialRing,
+    check_characters,
+    is_homogeneous,
+    total_degree,
+    variable_name,
+)
 from m2bridge.algebra.sparse_polynomial import gradients
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.limits import watched
@@ -69,7 +76,10 @@ class PolynomialMap:
             raise ConversionError(f"{len(self.coordinates)} coordinates but {len(self.images)} images")
         if self.source.field != QQ:
             raise ConversionError("a polynomial map is defined over QQ; choose another field for the computation")
-        PolynomialRing(QQ, self.source.variables + self.coordinates)
+        names = self.source.variables + self.coordinates
+        for name in names:
+            check_characters(name)
+        PolynomialRing(QQ, names)
 
     @classmethod
     def from_expressions(
