@@ -98,14 +98,13 @@ def importing() -> Iterator[None]:
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
     )
-    gc.disable()
     sys.meta_path.insert(0, _Look)
     try:
-        yield
+        with collection_paused():
+            yield
+            gc.freeze()
     finally:
         sys.meta_path.remove(_Look)
-        gc.freeze()
-        gc.enable()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

@@ -31,6 +31,7 @@ from m2bridge.algebra.numbers import fraction, integer_coefficients, without_den
 from m2bridge.algebra.ring import (
     GeneratingSet,
     PolynomialRing,
+    check_characters,
     is_homogeneous,
     total_degree,
     variable_name,
@@ -91,7 +92,10 @@ class PolynomialMap:
             raise ConversionError(
                 "a polynomial map is defined over QQ; choose another field for the computation"
             )
-        PolynomialRing(QQ, self.source.variables + self.coordinates)
+        names = self.source.variables + self.coordinates
+        for name in names:
+            check_characters(name)
+        PolynomialRing(QQ, names)
 
     @classmethod
     def from_expressions(

@@ -192,7 +192,37 @@ def is_name(text: str) -> bool:
     """Whether text that people write can name a variable: letters, digits and _, beginning with a
     letter.
     """
-    return text.isidentifier() and not text.startswith("_") and len(text) <= LONGEST_NAME
+    if not text.isidentifier() or text.startswith("_") or len(text) > LONGEST_NAME:
+        return False
+    return place_of_variant(text) is None
+
+
+def place_of_variant(name: str) -> int | None:
+    """The place of the first character that is a variant of others, as ℌ of H, ½ of 1⁄2 and ⁿ of n;
+    ``None`` without.
+
+    In the normal form NFKC, in which names are compared, it would become a name that nobody wrote.
+    """
+    if name.isascii():
+        return None
+    for place, character in enumerate(name):
+        if normalize("NFKC", character) != normalize("NFC", character):
+            return place
+    return None
+
+
+def check_characters(name: str) -> None:
+    """Refuse a name with such a character: polynomials could not name it. Raises
+    ConversionError.
+    """
+    place = place_of_variant(name)
+    if place is not None:
+        character = name[place]
+        meant = normal_form(character)
+        raise ConversionError(
+            f"{name!r:.60} is not a name: unexpected character {character!r}, a variant of"
+            f" {meant!r}; write letters"
+        )
 
 
 def _check_letters(names: Iterable[str]) -> None:
@@ -210,6 +240,8 @@ def _check_letters(names: Iterable[str]) -> None:
 
 def variable_name(variable: object) -> str:
     """Return the name of a symbol, or text that is a name; everything else is refused."""
+    if isinstance(variable, Symbol | str):
+        check_characters(str(variable))
     if isinstance(variable, Symbol):
         return str(variable.name)
     if not isinstance(variable, str) or not is_name(variable):

@@ -18,11 +18,10 @@ from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.discovery import Probed, first_usable, probed
-from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError, EngineError, ScriptError
 from m2bridge.families import DEFAULT, family
 from m2bridge.limits import Limits, asked_by, limited
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
 from m2bridge.system import folder, importing
 
 MOST_BYTES = 100_000_000
@@ -51,7 +50,8 @@ MOST_BYTES = 100_000_000
     help="With --each: processes when left out.",
 )
 @click.option("--quiet", is_flag=True, help="With --each: print errors only.")
-@shared.timeout_option
+# of each file with --each
+@click.option("--timeout", type=shared.seconds, help="Seconds for the whole computation.")
 @shared.batch_options
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."

@@ -5,6 +5,7 @@ shell completes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -16,6 +17,7 @@ from m2bridge.convert.documents import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family, family_names
 from m2bridge.limits import clock, limited
+from m2bridge.system import imported
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import CaseOption, Family
@@ -84,8 +86,11 @@ class FamilyCommand(click.Command):
         """Look for a family or a map first: they say which other options there are."""
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
+            # in a batch each case has a limit of its own
+            limit = None if self.several else limit_in(args)
             try:
-                options = () if name is None else family(name).options
+                with limited(limit, begin=clock().begin or None):
+                    options = () if name is None else family(name).options
                 ctx.meta[_REPLACED] = [as_parameter(option, self.several) for option in options]
             except InvalidCaseError:
                 # the shell asks what may come next, and takes no answer but that
@@ -117,6 +122,18 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
         if arg == option and place + 1 < len(args):
             return args[place + 1]
     return None
+
+
+def limit_in(args: Sequence[str]) -> float | None:
+    """The limit of time among the words of the command line, before they are read as options.
+
+    ``None`` if there is none, or what stands there is no limit and will be refused.
+    """
+    try:
+        number = float(value_of("--timeout", args) or inf)
+    except ValueError:
+        return None
+    return number if 0 < number < inf else None
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
@@ -226,15 +243,12 @@ def named_case(options: dict[str, Any]) -> Any:
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        with limited(options.get("timeout"), begin=clock().begin or None):
-            from m2bridge.maps.map_model import read_model
-
-            model = read_file(file, read_model)
-            return (
-                model
-                if outputs is None
-                else model.restricted_to([name.strip() for name in outputs.split(",")])
-            )
+        model = read_file(file, imported("m2bridge.maps.map_model").read_model)
+        return (
+            model
+            if outputs is None
+            else model.restricted_to([name.strip() for name in outputs.split(",")])
+        )
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:

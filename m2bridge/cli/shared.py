@@ -248,6 +248,7 @@ def within(*, timeout: float | None) -> Iterator[Clock]:
     The time that the program took to start counts.
     """
     with limited(timeout, begin=clock().begin or None) as running, alarm(running, GRACE):
+        running.check()
         yield running
 
 
@@ -283,7 +284,20 @@ exit_zero_option = click.option(
     help="Exit code 0, not 1, where something is refuted: for set -e and workflows.",
 )
 
-timeout_option = click.option("--timeout", type=seconds, help="Seconds for the whole computation.")
+
+def _begin_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+    """Let the limit hold until the command ends: what comes before the computation loads modules,
+    too.
+    """
+    # The root is closed whatever happens; the command's own context is not, if another option is
+    # refused.
+    ctx.find_root().with_resource(limited(value, begin=clock().begin or None))
+    return value
+
+
+timeout_option = click.option(
+    "--timeout", type=seconds, callback=_begin_limit, help="Seconds for the whole computation."
+)
 
 memory_option = click.option(
     "--memory",

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,12 @@ import click
 
 from m2bridge.cli import DONE, UNDECIDED, USAGE, shared
 from m2bridge.cli.certifying import certify_command
-from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, value_of
+from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, limit_in
 from m2bridge.cli.shared import echo_json, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, families, family
-from m2bridge.limits import clock, limited
+from m2bridge.limits import clock, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import importing
@@ -240,9 +241,7 @@ class FigureGroup(shared.Commands):
         """The command that is named; the limit holds while families are loaded, which know what
         figures there are.
         """
-        value = value_of("--timeout", args)
-        timeout = None if value is None else shared.seconds(value)
-        with limited(timeout, begin=clock().begin or None):
+        with limited(limit_in(args), begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -309,7 +308,7 @@ def _draw(
     ):
         result = figure.from_options(options)
     if out is not None:
-        with importing(), _writing(out):
+        with overtime(clock, inf), importing(), _writing(out):  # what was found is drawn
             result.save(out)
         written(out)
     elif form is None:
@@ -336,7 +335,8 @@ def _check_can_be_written(out: Path) -> None:
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
-    check_available()
+    with importing():
+        check_available()
     with _writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
 

@@ -29,8 +29,8 @@ from m2bridge.convert import foreign, values
 from m2bridge.convert.macaulay2 import CONSTANTS, coefficient_writer, escaped, groups, rational
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
-from m2bridge.engine.session import quoted
 from m2bridge.errors import ConversionError
+from m2bridge.results.sheet import quoted
 from m2bridge.system import decimal
 
 _GROUP = 1000

@@ -23,7 +23,7 @@ from fractions import Fraction
 from functools import cache, lru_cache, partial
 from numbers import Number
 from typing import Any, NoReturn
-from unicodedata import category, normalize
+from unicodedata import category
 
 import flint
 from sympy import Expr, Poly, Symbol
@@ -33,7 +33,7 @@ from sympy.utilities.iterables import flatten
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
-from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form
+from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -158,9 +158,11 @@ class _Reader:
         """Refuse a character that only looks like others: ½ or ⁿ would become a name that nobody
         wrote.
         """
-        for place, character in enumerate(token, column):
-            if normalize("NFKC", character) != normalize("NFC", character):
-                raise _refused(f"unexpected character {character!r} in a name", self.text, place)
+        place = place_of_variant(token)
+        if place is not None:
+            raise _refused(
+                f"unexpected character {token[place]!r} in a name", self.text, column + place
+            )
 
     def whole(self) -> PolyElement:
         result = self.sum()

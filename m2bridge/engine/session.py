@@ -4,7 +4,6 @@ isolated.
 
 import json
 import os
-import re
 import secrets
 import threading
 import time
@@ -21,6 +20,7 @@ from m2bridge.engine.script import Engine, Script, Transcript
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
 from m2bridge.limits import Limits, check_timeout, clock, limited
+from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
 
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
@@ -296,12 +296,6 @@ class Conversation:
             self._scratch.disown()
         self.process = self._scratch = None
         self._turn = threading.Lock()
-
-
-def quoted(text: str | bytes | Path) -> str:
-    """A Macaulay2 string in ASCII: its strings are bytes, as the names of files are."""
-    escaped = re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], os.fsencode(text))
-    return f'"{escaped.decode()}"'
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:

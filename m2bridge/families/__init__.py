@@ -20,10 +20,10 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.system import imported, importing
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import
@@ -97,7 +97,7 @@ def _object(group: str, name: str, kind: type[Any], own_name: Callable[[Any], st
     """
     if name in OWN:
         module, _, attribute = _PLACES[group].partition(":")
-        return getattr(import_module(f"{OWN[name]}.{module}"), attribute)
+        return getattr(imported(f"{OWN[name]}.{module}"), attribute)
     entry = _claimed(group, name)
     loaded = _load(entry)
     if isinstance(loaded, type) and issubclass(loaded, kind):
@@ -173,7 +173,10 @@ def _package(entry: EntryPoint) -> str:
 @lru_cache(maxsize=64)
 def _load(entry: EntryPoint) -> Any:
     try:
-        return entry.load()
+        with importing():
+            return entry.load()
+    except TimeLimitError:
+        raise
     except Exception as reason:  # whatever somebody else's package does when it is imported
         raise _broken(entry, f"{type(reason).__name__}: {reason}") from reason
 

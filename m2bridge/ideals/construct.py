@@ -12,7 +12,13 @@ from typing import Any
 from sympy import Symbol
 
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
-from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, is_name, variable_name
+from m2bridge.algebra.ring import (
+    MOST_VARIABLES,
+    PolynomialRing,
+    check_characters,
+    is_name,
+    variable_name,
+)
 from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import check_keys, line, polynomial, read_field, strings, table_of
@@ -76,7 +82,10 @@ def ideal(
     )
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
-    ring = PolynomialRing(field, _variables(listed, variables))
+    names = _variables(listed, variables)
+    for name in names:
+        check_characters(name)
+    ring = PolynomialRing(field, names)
     return Ideal(ring, tuple(filter(None, (polynomials.element(ring, given) for given in listed))))
 
 
@@ -138,6 +147,8 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     listed = isinstance(texts, list) and isinstance(coordinates, list | tuple)
     if not listed or not all(isinstance(text, str) for text in (name, *coordinates, *texts)):
         raise ConversionError("not the JSON of a closure with generators")
+    for coordinate in coordinates:
+        check_characters(coordinate)
     if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
         raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(read_field(name), tuple(coordinates))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results.sheet import SHOWN, Sheet, shortened
+from m2bridge.results.sheet import SHOWN, Sheet, quoted, shortened
 from m2bridge.results.writers import MOST_BYTES, html, paper
 
 MOST_TEXT = 30_000
@@ -107,7 +107,8 @@ class VerdictsResult(Result):
     def to_macaulay2(self) -> str:
         """Return the verdicts as a Macaulay2 hash table."""
         entries = ", ".join(
-            f'"{verdict.name}" => "{verdict.decision}"' for verdict in self.verdicts
+            f"{quoted(verdict.name, readable=True)} => {quoted(verdict.decision)}"
+            for verdict in self.verdicts
         )
         return f"verdicts = hashTable {{{entries}}}"
 

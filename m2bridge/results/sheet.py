@@ -2,10 +2,12 @@
 mathematics.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TypeAlias
 
 SHOWN = 12
@@ -33,6 +35,31 @@ def visible(text: str) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
+
+
+def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
+    """A string of Macaulay2: the one way in which text enters its programs, other than in a
+    comment.
+
+    Parameters
+    ----------
+    readable : bool
+        Whether letters and signs of any alphabet stay as they are. Otherwise it is ASCII, as files
+        and terminals have it: strings of Macaulay2 are bytes.
+    """
+    if readable:
+        return '"' + "".join(map(_sign, os.fsdecode(text))) + '"'
+    return f'"{_escaped(os.fsencode(text))}"'
+
+
+def _sign(sign: str) -> str:
+    if sign.isprintable() and not sign.isascii():
+        return sign
+    return _escaped(sign.encode("utf-8", "surrogatepass"))
+
+
+def _escaped(text: bytes) -> str:
+    return re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], text).decode()
 
 
 def visible_lines(text: str) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.script import Transcript, fields_of
-from m2bridge.engine.session import Conversation, quoted
+from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import Limits, address_space
+from m2bridge.results.sheet import quoted
 from m2bridge.system import collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)

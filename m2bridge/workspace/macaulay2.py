@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from m2bridge import errors
 from m2bridge.engine import Candidate, Session, Transcript
-from m2bridge.engine.session import quoted
 from m2bridge.limits import Limits
+from m2bridge.results.sheet import quoted
 from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, value_of
 
 

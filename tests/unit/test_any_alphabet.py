@@ -2,12 +2,15 @@
 
 import io
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from sympy import Symbol
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyRing
 
-from m2bridge import PolynomialMap, closure, read_ideal
+from m2bridge import PolynomialMap, closure, ideal, read_ideal, read_ideal_file, read_model
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.cli.shared import echo_json
@@ -17,6 +20,7 @@ from m2bridge.convert.notation import degree_summary, ideal_macaulay2, polynomia
 from m2bridge.errors import ConversionError
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.results.sheet import duration, first_terms, table
+from tests.conftest import Invoke
 
 # Names in any alphabet: in maps, results, scripts, every format, and back.
 
@@ -68,9 +72,65 @@ def test_names_come_back() -> None:
         assert from_macaulay2(base, list(map(int, index))) == name
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [("s", "ｓ"), ("ﬁ", "fi"), ("é", "e\u0301"), ("ℌ", "H"), ("x_1", "x_１")]
-)
+VARIANTS = {"ｓ": "ｓ", "ℌ": "ℌ", "ﬁ": "ﬁ", "x_１": "１", "xⁿ": "ⁿ", "x₁": "₁", "Kª": "ª", "𝑥": "𝑥"}
+"""Names with a character that NFKC changes, so that a polynomial cannot name them, and that
+character.
+"""
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_name_with_a_variant_of_a_letter_is_refused_where_it_is_declared(
+    name: str, invoke: Invoke, tmp_path: Path
+) -> None:
+    """By the character, as polynomials refuse it; in files of maps and ideals, in Python and on the
+    command line.
+    """
+    map_text = '[map]\nparameters = ["{}"]\n[coordinates]\n"{}" = "1"\n'
+    layer_text = '[[layers]]\ninputs = ["{}"]\nparameters = ["{}"]\noutputs = {{"{}" = "1"}}\n'
+    plain = ("s", "t", "x")
+    declarations: list[Callable[[], object]] = [
+        lambda: read_map(map_text.format(name, "x")),
+        lambda: read_map(map_text.format("s", name)),
+        *(
+            lambda p=place: read_model(layer_text.format(*plain[:p], name, *plain[p + 1 :]))
+            for place in range(3)
+        ),
+        lambda: read_ideal_file(f'[ideal]\nvariables = ["{name}"]\ngenerators = ["1"]\n'),
+        lambda: read_ideal({"field": "QQ", "coordinates": [name], "generators": []}),
+        lambda: PolynomialMap.from_expressions([name], {"x": 1}),
+        lambda: PolynomialMap.from_expressions([Symbol(name)], {"x": Symbol(name) ** 2}),
+        lambda: PolynomialMap.from_expressions([], {name: 1}),
+        lambda: PolynomialMap.from_terms([name], {"x": {(1,): 1}}),
+        lambda: PolynomialMap(PolynomialRing(QQ, (name,)), (), ()),
+        lambda: ideal("1", variables=name),
+        lambda: ideal("1", variables=[name]),
+        lambda: ideal("1", variables=f"{name}'"),
+        lambda: ideal("1", variables=[Symbol(name)]),
+        lambda: ideal([Symbol(name) ** 2]),
+        lambda: ideal(name),
+    ]
+    for declare in declarations:
+        with pytest.raises(ConversionError, match=f"unexpected character '{VARIANTS[name]}'"):
+            declare()
+    file = tmp_path / "map.toml"
+    file.write_text(map_text.format(name, "x"), encoding="utf-8")
+    for arguments in (
+        ["dimension", "--map", str(file)],
+        ["singular-locus", "--ideal", f"{name}^2 - 1"],
+    ):
+        result = invoke(*arguments)
+        assert result.returncode == 2
+        assert f"unexpected character '{VARIANTS[name]}'" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["λ", "变量", "كتاب", "é", "e\u0301", "कि", "ß", "x_1", "đ"])
+def test_names_in_all_alphabets_are_declared_and_used(name: str) -> None:
+    found, _ = read_map(f'[map]\nparameters = ["{name}"]\n[coordinates]\nX = "{name}^2"\n')
+    assert found.source.variables == (name,)
+    assert len(ideal(f"{name}^2 - 1", variables=name).generators) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), [("é", "e\u0301"), ("e\u0301x", "éx")])
 def test_names_that_look_alike_are_refused(first: str, second: str) -> None:
     for text in (
         f'[map]\nparameters = ["{first}", "{second}"]\n[coordinates]\nx = "1"\n',

@@ -102,6 +102,59 @@ def test_nothing_is_imported_before_an_interrupt_is_handled() -> None:
     }
 
 
+LATE = """
+import sys, time
+monotonic, event, sought = time.monotonic, sys.argv.pop(1), []
+time.monotonic = lambda: monotonic() + 7200 * bool(sought)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if sought or name == event:
+            sought.append(name)
+sys.meta_path.insert(0, Finder())
+from m2bridge.cli.main import main
+try:
+    main()
+finally:
+    print(len(sought), "modules", file=sys.stderr)
+"""
+"""The command; two hours pass when it imports a module for the first time, and later ones are
+counted.
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["cross-check", "--all-sizes"],
+        ["cross-check", "generators", "--all-sizes"],
+        ["cross-check", "--family", "deep-attention", "--widths", "4,4,4,4", "--a", "4"],
+        ["closure", "--all-sizes", "--all"],
+        ["closure", "--map", str(EXAMPLES / "twisted_cubic.toml")],
+        ["figure", "3"],
+    ],
+)
+def test_no_module_is_loaded_after_the_limit(arguments: list[str]) -> None:
+    """On a slow machine seconds pass before anything is computed."""
+    done = run(sys.executable, "-c", LATE, "sympy", *arguments, "--timeout", "3600")
+    assert (done.returncode, done.stdout) == (3, ""), done.stderr
+    said, modules = done.stderr.splitlines()
+    assert (
+        said
+        == "Error: loading Python's modules did not finish within the limit of 3600 seconds; give"
+        " it more with --timeout"
+    )
+    assert int(modules.split()[0]) < 10
+
+
+def test_a_picture_that_was_computed_in_time_is_drawn(tmp_path: Path) -> None:
+    """The limit is reached when the picture is written."""
+    line = ["figure", "3", "--out", str(picture := tmp_path / "figure.svg"), "--timeout", "3600"]
+    done = run(sys.executable, "-c", LATE, "matplotlib.backends.backend_svg", *line)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stderr.splitlines()[-1].split()[0]) > 1
+    assert picture.read_text().rstrip().endswith("</svg>")
+
+
 @pytest.mark.parametrize(
     "arguments", [["run"], ["implicitize"], ["closure"], ["singular-locus", "--ideal"]]
 )

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.convert.weight_files import Tensor, tensors
-from m2bridge.engine.session import quoted
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.head_weights import (
     HeadWeights,
@@ -27,7 +26,16 @@ from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, value_text, visible
+from m2bridge.results.sheet import (
+    Facts,
+    Sheet,
+    Table,
+    duration,
+    plural,
+    quoted,
+    value_text,
+    visible,
+)
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""

@@ -25,12 +25,16 @@ from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.maps.model import Expectation, LowerBound
 from m2bridge.maps.statement import Statement
+from m2bridge.system import imported
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.families.deep_attention.observation import ObservedNetwork
 
 Row = Sequence[int]
+
+_OBSERVATION = "m2bridge.families.deep_attention.observation"
+"""It needs SymPy, which is slow to import."""
 
 
 class DeepAttention(Shape):
@@ -97,18 +101,17 @@ class DeepAttention(Shape):
 
     def needs_engine(self, observables: Collection[str]) -> bool:
         """Whether these are about fibres or closedness."""
-        # needs SymPy, which is slow to import
-        from m2bridge.families.deep_attention.observation import BY_ENGINE
-
-        return not BY_ENGINE.isdisjoint(observables)
+        by_engine: frozenset[str] = imported(_OBSERVATION).BY_ENGINE
+        return not by_engine.isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedNetwork | None:
         """Observe what statements are about; see ``observation.py``."""
-        from m2bridge.families.deep_attention.observation import observe_part  # needs SymPy too
-
-        return observe_part(self, observables, certified=certified)
+        observed: ObservedNetwork = imported(_OBSERVATION).observe_part(
+            self, observables, certified=certified
+        )
+        return observed
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int

@@ -52,6 +52,7 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     duration,
+    quoted,
 )
 
 CORES = tuple(
@@ -287,10 +288,10 @@ class AllClosures(Result):
 
     def to_macaulay2(self) -> str:
         """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
-        entries = (
-            f'"{part.condition}" => {part.to_json()["generated_in_degrees_at_most"]}'
-            for part in self.ranges
-        )
+        entries = []
+        for part in self.ranges:
+            largest = part.to_json()["generated_in_degrees_at_most"]
+            entries.append(f"{quoted(part.condition, readable=True)} => {largest}")
         return f"generatedInDegreesAtMost = hashTable {{{', '.join(entries)}}}"
 
 

@@ -39,7 +39,7 @@ from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.maps.statement import Statement
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import Table, matrix_text, name_with_part
+from m2bridge.results.sheet import Table, matrix_text, name_with_part, quoted
 
 Json = dict[str, Any]
 
@@ -235,10 +235,12 @@ class AllSizes(AllSizesResult[SizesVerdict]):
         """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2
         hash table.
         """
-        entries = (
-            f'"{v.name}" => {{"{v.decision}", "false for {sizes.words(v.fails_for)}"}}'
-            for v in self.verdicts
-        )
+        entries = []
+        for verdict in self.verdicts:
+            false = quoted(f"false for {sizes.words(verdict.fails_for)}", readable=True)
+            entries.append(
+                f"{quoted(verdict.name, readable=True)} => {{{quoted(verdict.decision)}, {false}}}"
+            )
         return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
     @property

@@ -1,0 +1,341 @@
+"""No name is a command: neither in what results write as Macaulay2, nor in a program of a
+template.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from sympy import Symbol, symbols
+from sympy.polys.rings import PolyElement
+
+import m2bridge
+from m2bridge import (
+    DeepAttention,
+    Macaulay2,
+    PolynomialMap,
+    SingleLayerAttention,
+    closure,
+    closures_of_all_sizes,
+    cross_check,
+    cross_check_all_sizes,
+    cross_check_deep_attention,
+    dimension,
+    hilbert_function,
+    ideal,
+    image,
+    membership,
+    orbit_diagram,
+    polar_degrees,
+    singular_locus,
+    slice_surface,
+    weights,
+)
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert import values
+from m2bridge.convert.given import bindings
+from m2bridge.engine import script as programs
+from m2bridge.engine.script import Script
+from m2bridge.errors import ScriptError
+from m2bridge.families.attention.all_sizes.closures import CORES, generators_of_all_sizes
+from m2bridge.families.attention.all_sizes.facts import base_ideals_script
+from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.tangents import orbit_script
+from m2bridge.families.attention.weights import contents
+from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
+from m2bridge.families.deep_attention.figure import figure_3
+from m2bridge.ideals.program import question
+from m2bridge.maps.closure import base_locus_script, closure_script
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.completeness import completeness_script
+from m2bridge.maps.lattice import lattice_script
+from m2bridge.maps.map_model import MapModel
+from m2bridge.maps.polar import conormal_script, slices_script
+from m2bridge.maps.singular_locus import jacobian_script
+from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.results.base import Result
+from m2bridge.results.sheet import printable, quoted
+from m2bridge.system import folder
+
+HOSTILE = '"}; run "touch x"; y = {"\\" \\\nrun "touch x"\rrun "touch x" -- *- -* /// \x85'
+"""It ends strings, lists and comments of every kind, and then runs a command."""
+
+# A reader of Macaulay2's strings and comments, which knows nothing of how they are written.
+
+STRING = r'"(?:[^"\\]|\\.)*"|///(?:.|\n)*?///'
+COMMENT = r"--[^\n\r]*|-\*(?:.|\n)*?\*-"
+WORD = r"[A-Za-z][A-Za-z0-9']*"
+PARTS = re.compile(f"{STRING}|{COMMENT}|{WORD}|.", re.DOTALL)
+
+
+def words(program: str) -> set[str]:
+    """The words of a program that stand neither in strings nor in comments."""
+    parts = PARTS.findall(program)
+    assert "".join(parts) == program
+    # A quotation mark by itself begins a string that has no end.
+    assert '"' not in parts
+    return {part for part in parts if re.match("[A-Za-z]", part)}
+
+
+def check(program: str) -> None:
+    """No command of the hostile name is part of the program."""
+    assert words(program).isdisjoint({"run", "touch"})
+
+
+def test_the_reader_finds_commands() -> None:
+    hidden = '-- run\nx = "run \\" run" -* run\n *- ; mbvrunZ22Z'
+    check(hidden)
+    for shown in (f'{hidden}; run "touch x"', f'names = {{"{HOSTILE}"}}', f"-- {HOSTILE}"):
+        with pytest.raises(AssertionError):
+            check(shown)
+
+
+def hostile_names(count: int) -> list[Symbol]:
+    """Variables with hostile names that are different."""
+    return [Symbol(f"{HOSTILE}{place}") for place in range(count)]
+
+
+def poisoned(value: Any) -> Any:
+    """The value with the hostile name in place of every text in it."""
+    if isinstance(value, Enum):
+        return value
+    if isinstance(value, str):
+        return HOSTILE
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return type(value)(f"{HOSTILE}{place}" for place in range(len(value)))
+    if isinstance(value, list | tuple | frozenset) and not hasattr(value, "_fields"):
+        return type(value)(map(poisoned, value))
+    if isinstance(value, PolyElement):
+        return value.ring.clone(symbols=hostile_names(value.ring.ngens)).from_dict(dict(value))
+    if isinstance(value, Mapping):
+        return {key: poisoned(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = copy.copy(value)
+        for field in fields(value):
+            object.__setattr__(changed, field.name, poisoned(getattr(value, field.name)))
+        return changed
+    return value
+
+
+# Results: an example of each class that there is, with the hostile name wherever it has a text.
+
+
+def in_the_package(kind: type) -> set[type]:
+    """The classes of the package below this one, of all its files."""
+    for module in pkgutil.walk_packages(m2bridge.__path__, "m2bridge."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return {found for found in _below(kind) if found.__module__.startswith("m2bridge.")}
+
+
+def _below(kind: type) -> Iterator[type]:
+    for found in kind.__subclasses__():
+        yield found
+        yield from _below(found)
+
+
+s, t = symbols("s t")
+CUBIC = PolynomialMap.from_expressions([s, t], {"x": s**3, "y": s**2 * t, "z": s * t**2, "w": t**3})
+UMBRELLA = PolynomialMap.from_expressions([s, t], {"x": s * t, "y": s, "z": t**2})
+MODEL = SingleLayerAttention(2, 1)
+ROWS = {"K": [[1, 0, 2]], "Q": [[0, 1, 1]], "V": [[1, 1, 0], [2, 2, 0]]}
+
+EXAMPLES: dict[str, Callable[[], Result]] = {
+    "AllClosures": lambda: closures_of_all_sizes(CORES[:1]),
+    "AllSizes": cross_check_all_sizes,
+    "Closure": lambda: closure(CUBIC),
+    "Comparison": lambda: generators_of_all_sizes(CORES[:1], 2).cases[0],
+    "Contents": lambda: _found(contents({"first": [[1.0]]})),
+    "CrossCheck": lambda: cross_check(MODEL),
+    "DeepAttentionAllSizes": cross_check_deep_attention,
+    "Dimension": lambda: dimension(CUBIC),
+    "Figure3": lambda: figure_3(1, 2, 9, [2]),
+    "GeneratorsOfAllSizes": lambda: generators_of_all_sizes(CORES[:1], 2),
+    "HilbertFunction": lambda: hilbert_function(CUBIC),
+    "Ideal": lambda: ideal("x^2 - y^2*z", "3"),
+    "IdealSingularLocus": lambda: ideal("x^2 - y^2*z").singular_locus(),
+    "Image": lambda: image(CUBIC),
+    "Membership": lambda: membership(MODEL, {"c_1_1_1_2": 1}),
+    "OrbitDiagram": lambda: orbit_diagram(MODEL),
+    "PolarDegrees": lambda: polar_degrees(CUBIC),
+    "SingularLocus": lambda: singular_locus(MODEL, ideals=True),
+    "SliceSurface": lambda: slice_surface(UMBRELLA, fineness=4),
+    "Weights": lambda: weights(**ROWS),
+}
+
+
+def _found(result: Result | None) -> Result:
+    assert result is not None
+    return result
+
+
+def test_every_class_of_results_has_an_example() -> None:
+    """Also one that is new."""
+    concrete = {
+        kind for kind in in_the_package(Result) if not getattr(kind, "__abstractmethods__", None)
+    }
+    named = {kind.__name__ for kind in concrete} - {
+        "VerdictsResult",
+        "PictureResult",
+        "SurfaceResult",
+    }
+    assert named == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_name_in_a_result_is_a_command(one_session: None, name: str) -> None:
+    result = EXAMPLES[name]()
+    assert type(result).__name__ == name
+    check(result.to_macaulay2())
+    check(poisoned(result).to_macaulay2())
+
+
+# Templates: each is rendered for variables with hostile names, and with a hostile title.
+
+TEMPLATES = {
+    path.name for path in folder("templates").glob("*.m2.j2") if not path.name.startswith("_")
+}
+
+
+class Recorder:
+    """An engine that answers nothing."""
+
+    version = "1.26"
+
+    def run(self, script: Script, *, timeout: float | None = None) -> NoReturn:
+        raise ScriptError("nothing is run")
+
+
+def hostile_map() -> PolynomialMap:
+    """A twisted cubic whose parameters and coordinates have hostile names."""
+    *coordinates, u, v = hostile_names(6)
+    ring = PolynomialRing(QQ, (str(u), str(v)))
+    images = tuple(ring.polynomial(u**power * v ** (3 - power)) for power in range(4))
+    return PolynomialMap(ring, tuple(map(str, coordinates)), images)
+
+
+def programs_about_ideals() -> Iterator[Callable[[], Any]]:
+    """All that is asked about ideals; no question gets an answer."""
+    engine = Recorder()
+    x, y, z, *others = hostile_names(7)
+    first = ideal([x**2 - y * z, x * y - z**2])
+    second = ideal([x**3 - y, z - 1], variables=[x, y, z])
+    for name in (
+        "groebner_basis", "dimension", "betti_table", "resolution", "radical", "minimal_primes",
+        "primary_decomposition", "associated_primes", "is_prime", "is_radical", "singular_locus",
+    ):  # fmt: skip
+        yield partial(getattr(first, name), engine=engine)
+    for name in ("equals", "contains", "intersect", "quotient", "saturate"):
+        yield partial(getattr(first, name), second, engine=engine)
+    yield partial(first.eliminate, z, engine=engine)
+    map_of_ideal = PolynomialMap(first.ring, (str(others[0]),), (first.generators[0],))
+    yield partial(first.image, map_of_ideal, engine=engine)
+
+
+def programs_about_maps() -> Iterator[Callable[[], Any]]:
+    """The other programs, by the functions that write them."""
+    cubic = hostile_map()
+    model = MapModel(cubic, HOSTILE)
+    equations = ideal([Symbol(name) for name in cubic.coordinates])
+    found = Closure(model, QQ, "elimination", equations, 0, 1, None, None, "", 0.0)
+    yield partial(base_locus_script, cubic, field=QQ, title=HOSTILE)
+    yield partial(closure_script, model, field=QQ)
+    yield partial(completeness_script, model, field=CoefficientField(32003))
+    yield partial(jacobian_script, model, field=QQ)
+    yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
+    yield partial(conormal_script, equations, HOSTILE, prime=True)
+    yield partial(slices_script, cubic, (0,), (1, 2), HOSTILE)
+    forms = dict(zip(cubic.coordinates, equations.generators, strict=True))
+    yield partial(slice_script, found, SliceSpace(equations.ring, forms, {}), equations.generators)
+    yield partial(question, "one_minimal_prime", {"givenIdeal": equations})
+    yield base_ideals_script.__wrapped__
+    yield partial(fibres_script, MODEL)
+    yield partial(membership, MODEL, {"c_1_1_1_2": 1}, engine=Recorder())
+    yield partial(orbit_script, MODEL, field=QQ)
+    yield partial(fibre_script, DeepAttention((2, 2, 2), (1, 1), 2))
+    yield partial(limit_script, DeepAttention((3, 3, 3), (3, 2), 3))
+
+
+def test_no_name_and_no_title_in_a_program_is_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every template that there is, also of one that is new."""
+    filled = programs._filled
+    rendered = set[str]()
+
+    def checked(environment: Any, template: str, values: Mapping[str, object]) -> str:
+        program = filled(environment, template, values)
+        check(program)
+        rendered.add(template)
+        return program
+
+    monkeypatch.setattr(programs, "_filled", checked)
+    for ask in (*programs_about_ideals(), *programs_about_maps()):
+        with suppress(ScriptError):
+            ask()
+    assert rendered == TEMPLATES
+
+
+@pytest.mark.parametrize("template", sorted(TEMPLATES))
+def test_a_title_is_a_comment(template: str) -> None:
+    """Where a template takes one, whatever its other values are."""
+    text = (folder("templates") / template).read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if "{{ title }}" in line:
+            check(line.replace("{{ title }}", printable(HOSTILE)))
+
+
+# Calls in a workspace: names that are bound, texts, and the texts in values of every class.
+
+
+def test_no_text_that_goes_into_a_workspace_is_a_command() -> None:
+    x = PolynomialRing(QQ, (HOSTILE,)).sympy_ring.gens[0]
+    algebra = values.Algebra(QQ, (HOSTILE,), ((2,),))
+    element = values.RingElement(algebra, (((1,), Fraction(1)),))
+    given = [
+        HOSTILE,
+        [HOSTILE],
+        {HOSTILE: HOSTILE},
+        frozenset({HOSTILE}),
+        x**2,
+        Symbol(HOSTILE) ** 2,
+        element,
+        algebra,
+        values.Symbol(HOSTILE),
+        values.Symbol(HOSTILE, [HOSTILE]),
+        values.Option(HOSTILE, HOSTILE),
+        values.Expression(HOSTILE, (HOSTILE,)),
+        values.Factorization(((HOSTILE, 1),)),
+        values.Net((HOSTILE,), 1),
+        values.Reference(HOSTILE, HOSTILE, HOSTILE),
+        values.Array((HOSTILE,)),
+        values.Tally([(HOSTILE, 1)]),
+        values.MutableHashTable([(HOSTILE, HOSTILE)]),
+    ]
+    for value in given:
+        check(bindings({HOSTILE: value}))
+
+
+def test_names_and_texts_are_no_commands_in_macaulay2(engine: Macaulay2, tmp_path: Path) -> None:
+    """Nothing is made by the command in a name; what was text and a name comes back as that."""
+    mark = tmp_path / "made"
+    name = f'"}}; run "touch {mark}"; y = {{"'
+    x, y = Symbol(name), Symbol("y")
+    assert ideal([x * y, x**2]).radical(engine=engine).generators == (
+        ideal([x], variables=[x, y]).generators
+    )
+    assert engine.value("f", f=[name, {name: 1}]) == [name, {name: 1}]
+    listed = quoted(name), quoted(name, readable=True)
+    assert engine.value(f"({', '.join(listed)})") == (name, name)
+    assert not mark.exists()
