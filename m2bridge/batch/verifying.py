@@ -72,16 +72,16 @@ class Verification(Batch[Path, VerifyResult]):
         """
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().option} gives it more"
-            return VerifyResult("too-expensive", str(path), "time", found=late)
+            return VerifyResult("too-expensive", str(path), check="time", found=late)
         # GMP raises the second one for its own limits
         if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):
             large = (
                 f"not decided within {self.memory / 2**30:.3g} GiB of memory; --memory gives it"
                 " more"
             )
-            return VerifyResult("too-expensive", str(path), "memory", found=large)
+            return VerifyResult("too-expensive", str(path), check="memory", found=large)
         return VerifyResult(
-            "failed", str(path), "process", found=f"what checks it {exit_text(status)}, twice"
+            "failed", str(path), check="process", found=f"what checks it {exit_text(status)}, twice"
         )
 
 
@@ -99,11 +99,13 @@ class Checker(Performer[Path, VerifyResult]):
             os._exit(OUT_OF_MEMORY)
         except OSError as reason:
             return VerifyResult(
-                "failed", str(path), "reading", found=str(reason.strerror or reason)
+                "failed", str(path), check="reading", found=str(reason.strerror or reason)
             )
         # Whatever it is, it becomes the finding about this file, and others get theirs.
         except Exception as reason:
-            return VerifyResult("failed", str(path), "m2bridge itself", found=reason_of(reason))
+            return VerifyResult(
+                "failed", str(path), check="m2bridge itself", found=reason_of(reason)
+            )
 
     def __enter__(self) -> Self:
         """Drop what libraries say when they abort the process, and their dumps."""

@@ -1,20 +1,21 @@
 """The checker of certificates, which stands alone: this room and ``m2bridge/families/*/checker*``.
 
-It computes the content of a certificate from scratch, and compares it, value by value, with what is
-stored.
+It computes the content of a certificate from scratch, by ``docs/checkers.md``, and compares it,
+value by value, with what is stored. ``algebra`` has ranks and ideals, ``verify`` the comparison,
+this file the form of a family's checker and the verdicts on statements.
 
-It trusts Python and FLINT (arithmetic, ranks, Gröbner bases), the lemmas that a certificate lists
-as ``trusted``, and: rank conditions generate prime ideals (Bruns, Vetter, *Determinantal Rings*);
-modulo a homogeneous ideal the last variable is no zero divisor if it divides no leading monomial,
-graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert series is that modulo leading
-monomials; bounds for networks (docs/polynomial_networks.md).
+*Taken on trust* (``docs/trust.md``): Python and FLINT (arithmetic, ranks, Gröbner bases), the
+lemmas that a certificate lists as ``trusted``, and: rank conditions generate prime ideals (Bruns,
+Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
+it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
+series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md).
 
-It shares with the program that makes certificates the form of the file
+*Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.schema``; strict JSON), the wording of statements and lemmas (``wording``,
 ``families/*/words.toml``), errors, the number of the release, and no mathematics: all of it is
 written anew, by other methods where there are any.
 
-It does not check the Macaulay2 program in a certificate, and what stands under ``reported``.
+*Not checked*: the Macaulay2 program in a certificate, and what stands under ``reported``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,55 +54,55 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
-    """The verdict on one statement; ``hypothesis`` is the text of the first one that fails, if one
-    does.
+    """The verdict on one statement.
+
+    ``hypothesis`` is the text of the first one that fails. Then the statement does not apply, and
+    the outcome is not used: a theorem says nothing where a hypothesis fails.
     """
-    data: dict[str, Any] = {
+    return {
+        "part": words.part,
+        "text": words.text,
+        "source": words.source,
+        "hypothesis": hypothesis,
+        "verdict": "NOT_APPLICABLE" if hypothesis else outcome,
         "predicted": None,
         "observed": None,
         "concerned": None,
         "failing": [],
         "undecided": [],
-    }
-    data |= {
-        "part": words.part,
-        "text": words.text,
-        "source": words.source,
-        "hypothesis": hypothesis,
         "witness": None,
-    }
-    return data | {"verdict": "NOT_APPLICABLE" if hypothesis else outcome} | values
+    } | values
 
 
 def global_verdict(
     words: Words, hypothesis: str | None, predicted: int | None, observed: int | None
 ) -> dict[str, Any]:
-    """The verdict on a statement that predicts a number, or yes or no; ``None`` was not decided, or
-    has no meaning.
+    """The verdict on a statement that predicts a number, or yes or no.
+
+    ``None`` was not decided, or has no meaning.
     """
-    vacuous = words.observable == "special_fibre_points" and observed == 0  # there are none
-    outcome = (
-        "UNDECIDED"
-        if observed is None
-        else "CONFIRMED"
-        if vacuous or observed == predicted
-        else "REFUTED"
-    )
+    # a statement about special fibres is true, whatever it says, where there are none
+    vacuous = words.observable == "special_fibre_points" and observed == 0
+    if observed is None:
+        outcome = "UNDECIDED"
+    elif vacuous or observed == predicted:
+        outcome = "CONFIRMED"
+    else:
+        outcome = "REFUTED"
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
 
 
 def statements(
     wording: Wording, key: str, verdicts: Sequence[dict[str, Any]], evidence: dict[str, Any]
 ) -> Content:
-    """The content of a certificate on the statements with a key; it trusts the lemmas behind what
-    is decided.
+    """The content of a certificate on the statements with a key, in their order.
+
+    It rests on the lemmas behind what is decided, each named once: on none where nothing was
+    computed, or nothing came out.
     """
-    certain = [
-        w for w, v in zip(wording.about(key), verdicts, strict=True) if v["verdict"] != "UNDECIDED"
-    ]
-    lemmas = (
-        [lemma for words in certain for lemma in wording.trusted[words.observable]]
-        if evidence
-        else []
-    )
+    lemmas: list[str] = []
+    if evidence:
+        for words, found in zip(wording.about(key), verdicts, strict=True):
+            if found["verdict"] != "UNDECIDED":
+                lemmas += wording.trusted[words.observable]
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -1,8 +1,15 @@
-"""The check of one certificate, and its result."""
+"""The check of one certificate, and its result.
+
+A certificate is accepted if its content is what the checker of its family computes anew. Digests
+and names say only that it is the certificate that somebody made; they prove no mathematics.
+
+Releases differ in their words and programs. So where a certificate of another release is not what
+this one would write, it is not called wrong, unless its digests are, which are made in one way.
+"""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +52,7 @@ class VerifyResult:
 
     outcome: VerifyOutcome
     name: str  # of the file, or what it should be
+    _: KW_ONLY
     check: str = ""  # which one failed
     stored: str = ""
     found: str = ""
@@ -66,83 +74,111 @@ class VerifyResult:
 
 
 def verify(certificate: Certificate, name: str = "") -> VerifyResult:
-    """Compute the content of a certificate from scratch and compare it, value by value, with what
-    is stored.
+    """Compute the content of a certificate from scratch and compare it with what is stored.
 
     The program in it is not looked at, but for its digest. ``name`` is what the result calls it, if
     not its file name. Raises ContradictionError if independent methods disagree: then the checker
     itself is wrong, not the certificate.
     """
-    name, release = name or certificate.file_name, certificate.release
+    name = name or certificate.file_name
     try:
         family = checker(certificate.family)
-        unknown = _unknown(certificate, family)
-        failure = unknown or _seals(certificate, family)
-        content = failure or family.questions[certificate.question](certificate)
+        return _checked(certificate, family, name)
     except InvalidCaseError as reason:
+        # with a digest that fits it may be the certificate of a package that is not installed
         sealed = certificate.digest == certificate.computed_digest()
-        return VerifyResult(
-            "failed" if sealed else "rejected", name, "family", certificate.family, reason.message
-        )
+        outcome: VerifyOutcome = "failed" if sealed else "rejected"
+        where = certificate.family
+        return VerifyResult(outcome, name, check="family", stored=where, found=reason.message)
     except TooExpensiveError as reason:
-        return VerifyResult("too-expensive", name, reason.place, found=reason.message)
-    failure = content if isinstance(content, Difference) else _differs(certificate, content)
-    if failure is None:
-        made = (
-            ()
-            if release == __version__
-            else (f"made by m2bridge {release}; this is {__version__}",)
-        )
-        return VerifyResult("accepted", name, remarks=made)
-    where = failure.place, failure.stored, failure.found
-    # the same in all releases
-    if release in ("", __version__) or failure.place in ("digest", "script.digest"):
-        return VerifyResult("malformed" if unknown else "rejected", name, *where)
-    return VerifyResult("other-release", name, *where, (with_release(release),))
+        return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
+
+
+def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
+    """The result of the checker of a family: the case, the seals, the content."""
+    unknown = _unknown(certificate, family)
+    if unknown:
+        return _refused("malformed", certificate, name, unknown)
+    broken = _broken_seal(certificate, family)
+    if broken:
+        return _refused("rejected", certificate, name, broken)
+    computed = family.questions[certificate.question](certificate)
+    wrong = computed if isinstance(computed, Difference) else _differs(certificate, computed)
+    if wrong:
+        return _refused("rejected", certificate, name, wrong)
+    if certificate.release == __version__:
+        return VerifyResult("accepted", name)
+    remark = f"made by m2bridge {certificate.release}; this is {__version__}"
+    return VerifyResult("accepted", name, remarks=(remark,))
+
+
+def _refused(
+    outcome: VerifyOutcome, certificate: Certificate, name: str, where: Difference
+) -> VerifyResult:
+    """The result at the first difference.
+
+    Of another release only that one can say whether what is stored is right, but for the digests,
+    which are the same in all releases.
+    """
+    remarks: tuple[str, ...] = ()
+    of_another = certificate.release not in ("", __version__)
+    if of_another and where.place not in ("digest", "script.digest"):
+        outcome = "other-release"
+        remarks = (with_release(certificate.release),)
+    return VerifyResult(
+        outcome, name, check=where.place, stored=where.stored, found=where.found, remarks=remarks
+    )
 
 
 def verify_path(path: Path) -> VerifyResult:
-    """Read and verify a file, which must have the name of its case and question; OSError if it
-    cannot be read.
+    """Read and verify a file, which must have the name of its case and question.
 
-    Time and memory are not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
+    OSError if it cannot be read. Time and memory are not limited here:
+    :func:`m2bridge.batch.verifying.verify_files` does that.
     """
+    name = str(path)
     try:
         certificate = read(path)
     except TooExpensiveError as reason:
-        return VerifyResult("too-expensive", str(path), reason.place, found=reason.message)
+        return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
+    except OtherReleaseError as reason:
+        return VerifyResult("other-release", name, check="schema", found=str(reason))
     except CertificateError as reason:
-        if isinstance(reason, OtherReleaseError):
-            return VerifyResult("other-release", str(path), "schema", found=str(reason))
-        return VerifyResult("malformed", str(path), "form", found=str(reason))
-    result = verify(certificate, str(path))
-    if result.content_right and path.name != certificate.file_name:
-        return VerifyResult(
-            "rejected", str(path), "file name", path.name, certificate.file_name, result.remarks
-        )
-    return result
+        return VerifyResult("malformed", name, check="form", found=str(reason))
+    result = verify(certificate, name)
+    if not result.content_right or path.name == certificate.file_name:
+        return result
+    # under the name of another case it would be taken for what it is not about
+    return VerifyResult(
+        "rejected",
+        name,
+        check="file name",
+        stored=path.name,
+        found=certificate.file_name,
+        remarks=result.remarks,
+    )
 
 
 def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+    """The case or the question, if the family has none like it."""
     try:
         family.name(certificate.case)
     except CertificateError as reason:
         return Difference("case", f"{certificate.case!r:.200}", str(reason))
-    if certificate.question in family.questions:
+    question = certificate.question
+    if question in family.questions:
         return None
-    known = (
-        f"this family's checker has no question {certificate.question}; it has"
-        f" {', '.join(family.questions)}"
-    )
-    return Difference("question", certificate.question, known)
+    known = ", ".join(family.questions)
+    message = f"this family's checker has no question {question}; it has {known}"
+    return Difference("question", question, message)
 
 
-def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
+    """The first of digests, release, name and field that is not what it has to be."""
+    script = certificate.script
     return (
         difference(certificate.digest, certificate.computed_digest(), "digest")
-        or difference(
-            certificate.script["digest"], digest(certificate.script["text"]), "script.digest"
-        )
+        or difference(script["digest"], digest(script["text"]), "script.digest")
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
         or difference(certificate.name, family.name(certificate.case), "name")
         or difference(certificate.field, "QQ", "field")
@@ -150,10 +186,14 @@ def _seals(certificate: Certificate, family: FamilyChecker) -> Difference | None
 
 
 def _differs(certificate: Certificate, content: Content) -> Difference | None:
+    """The first value of the content that is not what was computed.
+
+    The evidence comes first: a wrong answer follows from wrong evidence, and not the other way.
+    """
     trusted = certificate.trusted
     # this release names each proof by its own place, and no other
     if certificate.release != __version__:
-        trusted = _lemmas(trusted, content.trusted)
+        trusted = _in_present_words(trusted, content.trusted)
     return (
         difference(certificate.evidence, content.evidence, "evidence")
         or difference(certificate.answer, content.answer, "answer")
@@ -161,23 +201,28 @@ def _differs(certificate: Certificate, content: Content) -> Difference | None:
     )
 
 
+# The place of a proof as it was named before theorems had labels: a page, or a part of it.
 _FORMER = re.compile(r"[ (;]*docs/[\w-]+\.md(?P<part>, [A-Z0-9][\w (),]*)?\)$")
-"""The place of a proof as it was named before theorems had labels: a page, or a part of it."""
 
 
-def _lemmas(stored: list[str], computed: Sequence[str]) -> list[str]:
-    """Return the stored lemmas, in the computed words where only the former place of their proofs
-    is different.
-    """
-    words = {
-        lemma.partition("docs/")[0].rstrip(" (;"): lemma for lemma in computed if "docs/" in lemma
-    }
-    former = [(lemma, _FORMER.search(lemma)) for lemma in stored]
-    named = [
-        (lemma, words.get(lemma[: place.start()], "") if place else "", place)
-        for lemma, place in former
-    ]
-    return [
-        new if place and ("#" in new or (new and place["part"])) else old
-        for old, new, place in named
-    ]
+def _in_present_words(stored: list[str], computed: Sequence[str]) -> list[str]:
+    """The stored lemmas, in the computed words where only the place of a proof was another."""
+    present = {}
+    for lemma in computed:
+        words, docs, _ = lemma.partition("docs/")
+        if docs:
+            present[words.rstrip(" (;")] = lemma
+    return [_in_present_place(lemma, present) for lemma in stored]
+
+
+def _in_present_place(lemma: str, present: Mapping[str, str]) -> str:
+    """A lemma with the place that its proof has now, if its former place can be that."""
+    place = _FORMER.search(lemma)
+    if place is None:
+        return lemma
+    words = lemma[: place.start()]
+    renewed = present.get(words, "")
+    # a page alone is the place of a proof that has a label now; of others a part has to be named
+    if "#" in renewed or (renewed and place["part"]):
+        return renewed
+    return lemma

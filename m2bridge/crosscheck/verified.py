@@ -65,7 +65,7 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
         program = foreign_program(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult(
-            "too-expensive", result.name, "script.text", found=f"not decided: {reason}"
+            "too-expensive", result.name, check="script.text", found=f"not decided: {reason}"
         )
     if program is None:
         return result
@@ -73,8 +73,18 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
         remark = f"the answer is right; {program.place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
     if certificate.release == __version__:
-        return VerifyResult("rejected", result.name, program.place, program.stored, program.found)
-    remarks = (with_release(certificate.release),)
-    return VerifyResult(
-        "other-release", result.name, program.place, program.stored, program.found, remarks
+        return replace(
+            result,
+            outcome="rejected",
+            check=program.place,
+            stored=program.stored,
+            found=program.found,
+        )
+    return replace(
+        result,
+        outcome="other-release",
+        check=program.place,
+        stored=program.stored,
+        found=program.found,
+        remarks=(with_release(certificate.release),),
     )
