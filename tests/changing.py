@@ -9,7 +9,12 @@ from typing import Any
 
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.certificates.schema import Certificate
-from m2bridge.families.attention.checker.case import Case, fibre, identities
+from m2bridge.families.attention.checker.case import (
+    Case,
+    base_locus_is_empty,
+    fibre,
+    real_family_has_no_real_weights,
+)
 from m2bridge.families.attention.fibres import Fibres
 from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
@@ -64,8 +69,8 @@ def recheck(model: SingleLayerAttention) -> Observations:
 @lru_cache(maxsize=256)
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
-    base_locus, boundary, _ = identities()
-    return deduce(model, Fibres(fibres_at(model), base_locus, d > 1 and boundary))
+    boundary = d > 1 and real_family_has_no_real_weights()
+    return deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), boundary))
 
 
 def fibres_at(model: SingleLayerAttention) -> dict[Orbit, Fibre]:

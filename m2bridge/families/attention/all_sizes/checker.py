@@ -59,7 +59,7 @@ def ideal(base: Base) -> Basis:
     orbit, d = base
     context, c = ring(d - 1), cases.function(cases.representative(orbit))
     new = cases.function(
-        cases.weights(c, (1, *context.gens()), cases.Case(d, orbit[1], orbit[0], 2))
+        cases.weights_with_first_row(c, (1, *context.gens()), cases.Case(d, orbit[1], orbit[0], 2))
     )
     return _reduced((new.get(at, 0) - c.get(at, 0) for at in new.keys() | c.keys()), context)
 
@@ -307,7 +307,12 @@ def _check_identities() -> None:
         and more(0, 0, 0) > 0
         and _more_coordinates(0 * d + 1, dp) == 0
     )
-    if not (all(cases.identities()) and formula and tangents and ambient):
+    identities = (
+        cases.base_locus_is_empty()
+        and cases.real_family_has_no_real_weights()
+        and cases.products_determine_functions()
+    )
+    if not (identities and formula and tangents and ambient):
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
 
 

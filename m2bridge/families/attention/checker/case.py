@@ -1,17 +1,23 @@
-"""Cases of single-layer attention, functions and orbits; and, for t ≥ 2, all about a case and its
-orbits, from scratch.
+"""Single-layer attention from its definition: functions, orbits, fibres, tangents, the degree.
 
-The definitions are written anew; proofs are in docs/checkers.md. Weights are sparse matrices {(row,
-column): entry}, functions are mappings from (k, i, p, q), p ≤ q, to the coordinate c_{k,i,p,q}; all
-indices begin with 0. An orbit is (r, s, m) = (rk A, rk V, dim of col A ∩ row V).
+Rests on: all of a case with t ≥ 2 is decided at one point of each of its finitely many orbits, by
+the fibre there and by ranks of tangent vectors.
+Proved in: docs/mathematics.md (proposition-orbits, proposition-finite, theorem-smooth,
+lemma-singular-source, theorem-degree) and docs/checkers.md (the sections Fibres and Degree).
+Computed here: the points and the length of every fibre, ranks over QQ, the degree in two ways.
+On trust: the lemmas that a certificate lists, such as that closures of orbits are told by ranks.
+
+The weights (A, V) are sparse matrices {(row, column): entry}. l_i(y) = Σ_p A_pi y_p is column i of
+A and v_k(y) = Σ_q V_kq y_q is row k of V, as linear forms; c_{k,i,p,q}, p ≤ q, is the coefficient
+of y_p y_q in l_i v_k. An orbit is (r, s, m) = (rk A, rk V, dim L ∩ U), where the l_i span L and the
+v_k span U. Indices begin with 0 in the code, and with 1 in comments, as in docs/.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations, combinations_with_replacement, permutations, product
-from math import comb, prod
-from operator import mul
+from math import comb
 from typing import Any
 
 import flint
@@ -19,18 +25,25 @@ import flint
 from m2bridge.certificates.schema import Difference, difference
 from m2bridge.checker.algebra import rank, ring
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
+from m2bridge.families.attention.checker.schur import determinantal
 
 Orbit = tuple[int, int, int]
 Sparse = Mapping[tuple[int, int], Any]
 Pair = tuple[Sparse, Sparse]  # A and V
-Function = dict[tuple[int, ...], Any]
+Function = dict[tuple[int, ...], Any]  # by (k, i, p, q), p ≤ q; zeros are left out
+
+MOST_STEPS = 10**9
+"""Orbits times squares of the number of weights: some minutes of fibres and ranks."""
+
+MOST_VALUES = 40
+"""The largest dim D_α for which deg P(D_α) is compared with a Hilbert function: above, its values
+take longer than all the rest of a check.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A of size d × d and rank at most α
-    = min(a, d).
-    """
+    """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α."""
 
     d: int
     d_out: int
@@ -44,10 +57,21 @@ class Case:
 
     @property
     def coordinate_count(self) -> int:
-        """The number of the c_{k,i,p,q} for t ≥ 2, of the coefficients of the output, cubic forms,
-        for t = 1.
+        """The number of the c_{k,i,p,q}; for t = 1 of the coefficients of d' cubic forms."""
+        if self.t == 1:
+            return self.d_out * comb(self.d + 2, 3)
+        return self.d_out * self.d * comb(self.d + 1, 2)
+
+    @property
+    def source_dimension(self) -> int:
+        """The dimension of all (A, V): D_α has codimension (d − α)² in the matrices."""
+        return self.alpha * (2 * self.d - self.alpha) + self.d * self.d_out
+
+    def with_fewest_weights(self) -> "Case":
+        """The same functions: A has rank ≤ d anyway, and for t ≥ 2 two tokens tell all (docs:
+        proposition-products).
         """
-        return self.d_out * (comb(self.d + 2, 3) if self.t == 1 else self.d * comb(self.d + 1, 2))
+        return Case(self.d, self.d_out, self.alpha, min(self.t, 2))
 
 
 def name(case: Mapping[str, Any]) -> str:
@@ -58,340 +82,499 @@ def name(case: Mapping[str, Any]) -> str:
     return "d{}-dout{}-a{}-t{}".format(*numbers)
 
 
-def function(*weights: Pair) -> Function:
-    """The coefficients of y_p y_q in products of columns of A and rows of V, linear forms in y; the
-    sum for several.
+def function(*pairs: Pair) -> Function:
+    """The coefficients c_{k,i,p,q} of the products l_i v_k, added up over pairs (A, V).
+
+    A_pi V_kq occurs in one of them, that of y_p y_q; so c_{k,i,p,p} = A_pi V_kp, and for p < q
+    c_{k,i,p,q} = A_pi V_kq + A_qi V_kp.
     """
     found: Function = {}
-    for A, V in weights:
-        for ((p, i), x), ((k, q), y) in product(A.items(), V.items()):
-            key = (k, i, p, q) if p <= q else (k, i, q, p)
-            found[key] = found.get(key, 0) + x * y
-    return {key: value for key, value in found.items() if value}
+    for A, V in pairs:
+        for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
+            index = (k, i, p, q)
+            if p > q:
+                index = (k, i, q, p)
+            found[index] = found.get(index, 0) + a * v
+    return {index: c for index, c in found.items() if c}
+
+
+# Orbits.
 
 
 def orbits(case: Case) -> list[Orbit]:
-    """All orbits of nonzero functions, in increasing order."""
-    ranks = product(range(1, case.alpha + 1), range(1, min(case.d, case.d_out) + 1))
-    return [(r, s, m) for r, s in ranks for m in range(max(0, r + s - case.d), min(r, s) + 1)]
+    """All orbits of nonzero functions, in increasing order (docs: proposition-orbits)."""
+    found: list[Orbit] = []
+    for r in range(1, case.alpha + 1):
+        for s in range(1, min(case.d, case.d_out) + 1):
+            least = max(0, r + s - case.d)  # dim (L + U) = r + s − m ≤ d
+            found.extend((r, s, m) for m in range(least, min(r, s) + 1))
+    return found
 
 
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
-    """Subspaces L, U with L ∩ U of dimension m, and what spans them, less one for rescaling, as
-    fibres are finite.
+    """The dimension of the functions of an orbit: that of its weights less one.
+
+    L ∩ U, then L, then U are chosen; then A with these columns and V with these rows. Fibres are
+    finite up to (λA, V/λ), which is the one that is lost (docs/checkers.md, Dimensions of orbits).
     """
-    (r, s, m), d = orbit, case.d
-    return r * d + s * case.d_out + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s) - 1
+    r, s, m = orbit
+    d = case.d
+    subspaces = m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
+    return subspaces + r * d + s * case.d_out - 1
 
 
 def representative(orbit: Orbit) -> Pair:
-    """A = diag(1 … 1, 0 … 0); V has the rows e_1 … e_m, e_{r+1}, …; for m = 0 e_1 is added to the
-    first of them.
+    """Weights (A, V) in an orbit, with A_11 = V_11 = 1.
+
+    A = diag(1 … 1, 0 … 0), so L is spanned by e_1, …, e_r. V has the rows e_1, …, e_m in L, and
+    e_{r+1}, … outside it. For m = 0 e_1 is added to the first of these, which changes no dimension.
     """
     r, s, m = orbit
-    V = {(k, k if k < m else r + k - m): 1 for k in range(s)}
-    return {(p, p): 1 for p in range(r)}, V | ({(0, 0): 1} if m == 0 else {})
+    A = {(p, p): 1 for p in range(r)}
+    V = {(k, k): 1 for k in range(m)}
+    for k in range(m, s):
+        V[k, r + k - m] = 1
+    V[0, 0] = 1
+    return A, V
 
 
 def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
     """The weights as certificates have them."""
-    sizes = (("A", case.d), ("V", case.d_out))
-    named = zip(sizes, weights, strict=True)
+    A, V = weights
+    columns = range(case.d)
     return {
-        name: [[M.get((i, j), 0) for j in range(case.d)] for i in range(rows)]
-        for (name, rows), M in named
+        "A": [[A.get((p, i), 0) for i in columns] for p in range(case.d)],
+        "V": [[V.get((k, q), 0) for q in columns] for k in range(case.d_out)],
     }
 
 
-MOST_STEPS = 10**9  # orbits times squares of the number of weights
-
-
-@lru_cache(maxsize=256)
-def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
-    """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre."""
-    case = Case(d, d_out, alpha, 2)
-    fibres = {orbit: fibre(orbit, case) for orbit in orbits(case)}
-    bounds = {orbit: tangent_bound(orbit, points, case) for orbit, (_, points) in fibres.items()}
-    dimensions = {orbit: orbit_dimension(orbit, case) for orbit in fibres}
-    length, points = fibres[generic := max(fibres, key=dimensions.__getitem__)]
-    source = comb(dimensions[generic] - 1, d * d_out - 1) * paths(d, alpha)
-    if (bounds[generic], length) != (dimensions[generic], len(points)) or source % length:
-        raise ContradictionError(
-            f"{case}: dimension {dimensions[generic]}, rank {bounds[generic]}, {source} points"
-        )
-    # The degree of the source once more, in another way. For 1 < α < d above MOST_VALUES it is
-    # counted by paths alone.
-    if alpha in (1, d):
-        counted = section_points(case)
-    elif alpha * (2 * d - alpha) <= MOST_VALUES:
-        counted = comb(dimensions[generic] - 1, d * d_out - 1) * degree_by_values(d, alpha)
-    else:
-        counted = None
-    if counted is not None and counted != source:
-        raise ContradictionError(
-            f"{case}: the source has degree {source} by paths, and {counted} in another way"
-        )
-    evidence = {
-        "dimension": dimensions[generic],
-        "degree": source // length if identities()[0] else None,
-        "base_locus_empty": identities()[0],
-        "products_determine_functions": identities()[2],
-        "boundary_family": d > 1 and identities()[1],
-        "generic_fibre": {"length": length, "points": len(points)},
-        "orbits": [
-            _facts(orbit, case, *fibres[orbit], bounds, dimensions, length == 1) for orbit in fibres
-        ],
-    }
-    return evidence, {orbit: points for orbit, (_, points) in fibres.items()}
-
-
-def _facts(
-    orbit: Orbit,
-    case: Case,
-    length: int,
-    points: Any,
-    bounds: Any,
-    dimensions: Mapping[Orbit, int],
-    birational: bool,
-) -> dict[str, Any]:
-    """The facts about one orbit. Where the generic fibre is one reduced point, fibres decide
-    smoothness (a lemma).
-    """
-    (r, s, m), smooth, reduced = orbit, case.alpha in (case.d, orbit[0]), length == len(points)
-    # closures contain it
-    above = [(R, S, M) for R, S, M in bounds if r <= R and s <= S and r + s - m <= R + S - M]
-    witness = max(above, key=lambda o: (bounds[o], o == orbit, o))
-    many = True if bounds[witness] > max(dimensions.values()) else None
-    singular = many if not birational else True if length > 1 else False if smooth else many
-    if singular is False and many:
-        raise ContradictionError(
-            f"at orbit {orbit} of {case} the fibre and tangent vectors disagree"
-        )
-    facts = {
-        "orbit": list(orbit),
-        "dimension": dimensions[orbit],
-        "source_smooth": smooth,
-        "singular": singular,
-    }
-    facts |= {
-        "fibre_length": length,
-        "fibre_points": len(points),
-        "boundary": not reduced,
-        "critical": not reduced,
-    }
-    return facts | {"tangent_lower_bound": bounds[witness], "tangent_witness": list(witness)}
-
-
-def unpaid(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """Whether evidence lacks facts about all the orbits that it asks to be computed;
-    TooExpensiveError for too many.
-    """
-    stored = evidence.get("orbits")
-    listed: list[Any] = stored if isinstance(stored, list) else []
-    # each pair (r, s) has an orbit
-    if len(listed) < (pairs := case.alpha * min(case.d, case.d_out)):
-        return Difference("evidence.orbits", f"{len(listed)} orbits", f"at least {pairs} orbits")
-    if (steps := len(listed) * (case.d * (case.d + case.d_out)) ** 2) > MOST_STEPS:
-        raise TooExpensiveError(
-            "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
-        )
-    facts = observe(1, 1, 1)[0]["orbits"][0].keys()
-    if wrong := [
-        i for i, given in enumerate(listed) if not isinstance(given, dict) or given.keys() != facts
-    ]:
-        return Difference(
-            f"evidence.orbits[{wrong[0]}]", f"{listed[wrong[0]]!r:.80}", "facts about an orbit"
-        )
-    return difference(len(listed), len(orbits(case)), "number of orbits")
+# Fibres.
 
 
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
-    """Length and points, with A_11 = V_11 = 1; V_1q is one of the roots of t² − c_{1,1,1,q} t +
-    c_{1,1,q,q}.
+    """The length of the fibre over the representative of an orbit, and its points.
+
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
+    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of
+    t² − c_{1,1,1,q} t + c_{1,1,q,q}: of finitely many candidates those with all coordinates right
+    are the fibre (docs: proposition-finite). Their A has no larger rank: where a column is zero at
+    the representative it is zero on the whole fibre.
     """
-    c, V = function(representative(orbit)), representative(orbit)[1]
-    roots = [
-        {V.get((0, q), 0), c.get((0, 0, 0, q), 0) - V.get((0, q), 0)} for q in range(1, case.d)
-    ]
-    points = [pair for z in product(*roots) if function(pair := weights(c, (1, *z), case)) == c]
-    excess = [_excess(*point, case) for point in points]
-    if any(excess) and len(points) > 1:
+    _, V = given = representative(orbit)
+    c = function(given)
+    roots = []
+    for q in range(1, case.d):
+        root = V.get((0, q), 0)
+        other_root = c.get((0, 0, 0, q), 0) - root
+        roots.append({root, other_root})
+    points = []
+    for row in product(*roots):
+        candidate = weights_with_first_row(c, (1, *row), case)
+        if function(candidate) == c:
+            points.append(candidate)
+    beyond_points = [_length_at(point, case) - 1 for point in points]
+    if any(beyond_points) and len(points) > 1:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return len(points) + sum(excess), points
+    return len(points) + sum(beyond_points), points
 
 
-def weights(c: Function, z: tuple[int, ...], case: Case) -> Pair:
-    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c."""
-    d = range(case.d)
-    A = {
-        (q, i): c.get((0, i, 0, q), 0) - (z[q] * c.get((0, i, 0, 0), 0) if q else 0)
-        for q in d
-        for i in d
-    }
-    left = {k: c.get((k, 0, 0, 0), 0) for k in range(case.d_out)}
-    V = {
-        (k, q): c.get((k, 0, 0, q), 0) - (x * A[q, 0] if q else 0)
-        for k, x in left.items()
-        for q in d
-    }
-    return {at: x for at, x in A.items() if x}, {at: x for at, x in V.items() if x}
+def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
+    """The only (A, V) with A_11 = 1 and first row z of V that can have the function c.
 
-
-def _excess(A: Any, V: Any, case: Case) -> int:
-    """The length of the fibre at a point of it, less one; its equations are Σ z_q L_q + Σ z_p z_q
-    Q_pq = 0.
+    As z_1 = 1, the coefficients of y_1² say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}; those of
+    y_1 y_q say A_qi = c_{1,i,1,q} − z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1.
     """
-    top = {i: x for (p, i), x in A.items() if p == 0}
-    left = {k: y for (k, q), y in V.items() if q == 0}
-    moves = [
-        ({(q, i): -x for i, x in top.items()}, {(k, q): y for k, y in left.items()})
-        for q in range(1, case.d)
-    ]
+    A: dict[tuple[int, int], Any] = {}
+    V: dict[tuple[int, int], Any] = {}
+    for i in range(case.d):
+        A[0, i] = c.get((0, i, 0, 0), 0)
+        for q in range(1, case.d):
+            A[q, i] = c.get((0, i, 0, q), 0) - z[q] * A[0, i]
+    for k in range(case.d_out):
+        V[k, 0] = c.get((k, 0, 0, 0), 0)
+        for q in range(1, case.d):
+            V[k, q] = c.get((k, 0, 0, q), 0) - V[k, 0] * A[q, 0]
+    return {at: a for at, a in A.items() if a}, {at: v for at, v in V.items() if v}
+
+
+def _length_at(point: Pair, case: Case) -> int:
+    """The length of the fibre at a point of it.
+
+    If V_1q grows by z_q, A grows by z_q a_q and V by z_q b_q, so the coordinates grow by
+    Σ z_q L_q + Σ z_p z_q Q_pq, with L_q = f(a_q, V) + f(A, b_q) and Q_pq made of a and b alone; the
+    equations of the fibre say that this is zero. It is reduced at z = 0 if the L_q are independent.
+    Else, if the Q_pq are independent modulo the L_q, then all C(d, 2) monomials z_p z_q are
+    equations: the square of the maximal ideal vanishes, and what is left is spanned by 1 and by the
+    z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
+    """
+    A, V = point
+    first_row = [(i, x) for (p, i), x in A.items() if p == 0]
+    first_column = [(k, x) for (k, q), x in V.items() if q == 0]
+    moves = []
+    for q in range(1, case.d):
+        a_q = {(q, i): -x for i, x in first_row}
+        b_q = {(k, q): x for k, x in first_column}
+        moves.append((a_q, b_q))
     linear = [function((a, V), (A, b)) for a, b in moves]
-    if (independent := rank(linear)) == len(moves):
-        return 0
-    squares = [function(move) for move in moves]
-    mixed = [function((a, e), (f, b)) for (a, b), (f, e) in combinations(moves, 2)]
-    if rank([*linear, *squares, *mixed]) - independent < comb(case.d, 2):
+    linear_rank = rank(linear)
+    if linear_rank == len(moves):
+        return 1
+    quadratic = [function(move) for move in moves]
+    for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
+        mixed = function((a_p, b_q), (a_q, b_p))
+        quadratic.append(mixed)
+    if rank([*linear, *quadratic]) - linear_rank < comb(case.d, 2):
         raise ContradictionError(
             f"a fibre of {case} is not contained in a first-order neighbourhood"
         )
-    return len(moves) - independent
+    return 1 + len(moves) - linear_rank
 
 
-def differential(A: Any, V: Any, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """Images of tangent vectors of {rk A ≤ α} × {V}: at rank α < d XA + AY, else all matrices (a
-    lemma).
+# Tangent vectors.
+
+
+def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
+    """The images of tangent vectors of {rk A ≤ α} × {V} at a point over an orbit.
+
+    All weights of a function have the same rk A. D_α is smooth at rank α, with the tangent vectors
+    XA + AY; at lower rank, and for α = d, all matrices are (docs/mathematics.md#math-smooth).
     """
+    A, V = point
+    r, _, _ = orbit
     for i, j in product(range(case.d), repeat=2):
-        if orbit[0] == case.alpha < case.d:
+        if r == case.alpha < case.d:
+            # X with one entry, at (i, j), takes row j of A to row i; Y takes column i to column j
             yield function(({(i, column): x for (row, column), x in A.items() if row == j}, V))
             yield function(({(row, j): x for (row, column), x in A.items() if column == i}, V))
         else:
             yield function(({(i, j): 1}, V))
-    yield from (function((A, {pair: 1})) for pair in product(range(case.d_out), range(case.d)))
+    for place in product(range(case.d_out), range(case.d)):
+        yield function((A, {place: 1}))
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
-    """Return the rank of tangent vectors: images of the differential at points of the fibre; at (1,
-    1, 1) limits.
+    """A lower bound for the tangent dimension of the closure at an orbit: the rank of some vectors.
+
+    Tangent are the images of the differential at all points of the fibre. For A of rank below α
+    these are tangents of the curves A + sB with rk B = 1, which stay in D_α. At (1, 1, 1), where
+    two preimages come together, so are the limits f(b qᵀ, e_1 wᵀ) and f(w e_1ᵀ, h bᵀ) for all b, w,
+    q, h: they span all c_{1,i,p,q} and all c_{k,1,p,q}. For α = 1 q has to be e_1
+    (docs/mathematics.md#math-smooth, "Singular for a second reason").
     """
-    found = [vector for A, V in points for vector in differential(A, V, orbit, case)]
-    for p, q in combinations_with_replacement(range(case.d), 2) if orbit == (1, 1, 1) else ():
-        found += [{(0, i, p, q): 1} for i in range(case.d if case.alpha > 1 else 1)]
-        found += [{(k, 0, p, q): 1} for k in range(case.d_out)]
-    return rank(found)
+    vectors: list[Function] = []
+    for point in points:
+        vectors.extend(differential(point, orbit, case))
+    if orbit == (1, 1, 1):
+        columns = range(case.d)
+        if case.alpha == 1:
+            columns = range(1)
+        for p, q in combinations_with_replacement(range(case.d), 2):
+            vectors.extend({(0, i, p, q): 1} for i in columns)
+            vectors.extend({(k, 0, p, q): 1} for k in range(case.d_out))
+    return rank(vectors)
+
+
+# All about a case.
+
+
+@lru_cache(maxsize=256)
+def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
+    """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
+
+    The closure is the union of finitely many orbits, so the largest one is dense, has its dimension
+    and the generic fibre. This fibre has to be reduced, and the rank of the differential there has
+    to be the dimension.
+    """
+    case = Case(d, d_out, alpha, 2)
+    lengths: dict[Orbit, int] = {}
+    points: dict[Orbit, list[Pair]] = {}
+    bounds: dict[Orbit, int] = {}
+    dimensions: dict[Orbit, int] = {}
+    for orbit in orbits(case):
+        lengths[orbit], points[orbit] = fibre(orbit, case)
+        bounds[orbit] = tangent_bound(orbit, points[orbit], case)
+        dimensions[orbit] = orbit_dimension(orbit, case)
+    dimension, dense = max((n, orbit) for orbit, n in dimensions.items())
+    length = lengths[dense]
+    degree_of_source = source_degree(dimension, case)
+    if bounds[dense] != dimension or length != len(points[dense]) or degree_of_source % length != 0:
+        raise ContradictionError(
+            f"{case}: dimension {dimension}, rank {bounds[dense]}, {degree_of_source} points"
+        )
+    check_source_degree(degree_of_source, dimension, case)
+
+    facts = []
+    for orbit in orbits(case):
+        witness = _orbit_with_most_tangents(orbit, bounds)
+        about = {
+            "orbit": list(orbit),
+            "dimension": dimensions[orbit],
+            "source_smooth": case.alpha in (d, orbit[0]),
+            "fibre_length": lengths[orbit],
+            "fibre_points": len(points[orbit]),
+            "tangent_lower_bound": bounds[witness],
+            "tangent_witness": list(witness),
+        }
+        # the kernel of the differential is the tangent space of the fibre
+        about["boundary"] = about["critical"] = lengths[orbit] != len(points[orbit])
+        about["singular"] = _is_singular(about, dimension, case, is_birational=length == 1)
+        facts.append(about)
+    degree = None
+    if base_locus_is_empty():
+        # the projection formula: docs/mathematics.md#theorem-degree
+        degree = degree_of_source // length
+    evidence = {
+        "dimension": dimension,
+        "degree": degree,
+        "base_locus_empty": base_locus_is_empty(),
+        "products_determine_functions": products_determine_functions(),
+        "boundary_family": d > 1 and real_family_has_no_real_weights(),
+        "generic_fibre": {"length": length, "points": len(points[dense])},
+        "orbits": facts,
+    }
+    return evidence, points
+
+
+def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
+    """Of the orbits whose closures contain this one, that with the largest bound for tangents.
+
+    Tangent dimensions only grow in a limit, so its bound holds here, too. Closures are told by the
+    three ranks r, s and dim (L + U) = r + s − m (docs/mathematics.md#proposition-orbits).
+    """
+    r, s, m = orbit
+    found = []
+    for larger, bound in bounds.items():
+        R, S, M = larger
+        if r <= R and s <= S and r + s - m <= R + S - M:
+            # of equal bounds that of the orbit itself, else that of the last orbit
+            found.append((bound, larger == orbit, larger))
+    return max(found)[2]
+
+
+def _is_singular(
+    about: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
+) -> bool | None:
+    """Whether an orbit is singular, by its fibre and by tangent vectors; None if undecided.
+
+    Where the map is birational a point is smooth exactly if its fibre is one reduced point and the
+    source is smooth there (docs/mathematics.md#theorem-smooth). A point with more tangent vectors
+    than the dimension is singular in any case.
+    """
+    has_more_tangents = about["tangent_lower_bound"] > dimension
+    if is_birational and about["fibre_length"] > 1:
+        return True
+    if is_birational and about["source_smooth"]:
+        if has_more_tangents:
+            orbit = tuple(about["orbit"])
+            raise ContradictionError(
+                f"at orbit {orbit} of {case} the fibre and tangent vectors disagree"
+            )
+        return False
+    if has_more_tangents:
+        return True
+    return None
+
+
+def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
+    """Where evidence lacks facts about all the orbits, so that nothing is computed for it.
+
+    A small file must not ask for a long computation. TooExpensiveError if what it brings facts for
+    takes too long all the same.
+    """
+    stored = evidence.get("orbits")
+    listed: list[Any] = []
+    if isinstance(stored, list):
+        listed = stored
+    rank_pairs = case.alpha * min(case.d, case.d_out)  # each pair (r, s) has an orbit
+    if len(listed) < rank_pairs:
+        return Difference(
+            "evidence.orbits", f"{len(listed)} orbits", f"at least {rank_pairs} orbits"
+        )
+    steps = len(listed) * (case.d * (case.d + case.d_out)) ** 2
+    if steps > MOST_STEPS:
+        raise TooExpensiveError(
+            "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
+        )
+    (example,) = observe(1, 1, 1)[0]["orbits"]
+    for i, given in enumerate(listed):
+        if not isinstance(given, dict) or given.keys() != example.keys():
+            return Difference(f"evidence.orbits[{i}]", f"{given!r:.80}", "facts about an orbit")
+    return difference(len(listed), len(orbits(case)), "number of orbits")
+
+
+# The degree.
+
+
+def source_degree(dimension: int, case: Case) -> int:
+    """The degree of P(D_α) × P(V) under forms of bidegree (1, 1), for a closure of this dimension.
+
+    It is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A and δ_V = d d' − 1 of the factors
+    (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of the
+    closure as a projective variety, one less than that of the cone.
+    """
+    return comb(dimension - 1, case.d * case.d_out - 1) * paths(case.d, case.alpha)
+
+
+def check_source_degree(degree: int, dimension: int, case: Case) -> None:
+    """Compute the degree of the source once more: ContradictionError if that is another number.
+
+    For α = 1 and α = d the source is a Segre variety. Between, for large D_α, nothing is computed.
+    """
+    if case.alpha in (1, case.d):
+        again = section_points(case)
+    elif case.alpha * (2 * case.d - case.alpha) <= MOST_VALUES:
+        again = comb(dimension - 1, case.d * case.d_out - 1)
+        again *= degree_by_values(case.d, case.alpha)
+    else:
+        return
+    if again != degree:
+        raise ContradictionError(
+            f"{case}: the source has degree {degree} by paths, and {again} in another way"
+        )
 
 
 def paths(d: int, alpha: int) -> int:
-    """The degree of P(D_α): families of paths from (i, 1) to (1, i), d − α < i ≤ d, up and right,
-    that do not meet.
+    """The degree of P(D_α), as a number of families of α paths in a square that do not meet.
+
+    From (i, 1) to (1, j), up and to the right, there are C(i + j − 2, i − 1) paths. The determinant
+    for d − α < i, j ≤ d counts the families that do not meet (docs/checkers.md#lemma-paths).
     """
-    return int(
-        flint.fmpz_mat(
-            [[comb(i + j, i) for j in range(d - alpha, d)] for i in range(d - alpha, d)]
-        ).det()
-    )
-
-
-MOST_VALUES = 40
-"""So many values of the Hilbert function of D_α are computed; more take longer than the rest of a
-check.
-"""
+    ends = range(d - alpha, d)
+    numbers = [[comb(i + j, i) for j in ends] for i in ends]
+    return int(flint.fmpz_mat(numbers).det())
 
 
 def degree_by_values(d: int, alpha: int) -> int:
-    """The degree of P(D_α) from its Hilbert function h(n) = Σ (dim S_λ K^d)² over |λ| = n with at
-    most α parts.
+    """The degree of P(D_α) from its Hilbert function h(n).
 
-    h is a polynomial for all n ≥ 0, of degree one less than dim D_α, as D_α is Cohen–Macaulay with
-    a negative a-invariant; its last nonzero difference, Σ (−1)^(D−n) C(D, n) h(n) with D that
-    degree, is the degree of P(D_α).
+    h(n) = Σ (dim S_λ K^d)² over the partitions λ of n with at most α parts (Cauchy's formula). D_α
+    is Cohen–Macaulay with a negative a-invariant, so h is a polynomial for all n ≥ 0, of degree D =
+    dim D_α − 1 and with the leading coefficient deg / D!. So its D-th difference, Σ (−1)^(D − n)
+    C(D, n) h(n), is the degree.
     """
     last = alpha * (2 * d - alpha) - 1
     total = 0
     for n in range(last + 1):
-        value = sum(schur_dimension(shape, d) ** 2 for shape in partitions(n, alpha))
-        total += (-1) ** (last - n) * comb(last, n) * value
+        total += (-1) ** (last - n) * comb(last, n) * determinantal(d, alpha, n)
     return total
 
 
-def partitions(n: int, parts: int, largest: int | None = None) -> Iterator[tuple[int, ...]]:
-    """The partitions of n into at most so many parts."""
-    if n == 0:
-        yield ()
-    elif parts:
-        for first in range(min(n, n if largest is None else largest), 0, -1):
-            yield from ((first, *rest) for rest in partitions(n - first, parts - 1, first))
-
-
-def schur_dimension(shape: tuple[int, ...], d: int) -> int:
-    """The dimension of S_λ K^d, by Weyl's formula."""
-    rows = (*shape, *(0,) * (d - len(shape)))
-    numerator = prod(rows[i] - rows[j] + j - i for i, j in combinations(range(d), 2))
-    return numerator // prod(j - i for i, j in combinations(range(d), 2))
-
-
 def section_points(case: Case) -> int:
-    """The ways to distribute the roots of a polynomial of which A(T) V(T), for α = 1 k(T) q(T)
-    V(T), is a multiple.
+    """The degree of the source for α = d or α = 1, as a number of factorizations.
+
+    For α = d it is a Segre variety: A and V are polynomials A(T) and V(T) with d² and d d' free
+    coefficients, and a linear section says that A(T) V(T) is a multiple of one with simple roots.
+    Its points are the ways to give d² − 1 of the roots to A(T) and the others to V(T). For α = 1
+    three factors k(T) q(T) V(T) share the roots (docs/checkers.md, Degree).
     """
-    d, n = case.d, case.d * case.d_out
-    degrees = (d - 1, d - 1, n - 1) if case.alpha == 1 else (d * d - 1, n - 1)
-    return prod(comb(sum(degrees[: j + 1]), degree) for j, degree in enumerate(degrees))
+    roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
+    if case.alpha == 1:
+        roots_of_factors = [case.d - 1, case.d - 1, case.d * case.d_out - 1]
+    ways = 1
+    left = sum(roots_of_factors)
+    for roots in roots_of_factors:
+        ways *= comb(left, roots)
+        left -= roots
+    return ways
+
+
+# Identities that hold for all sizes.
 
 
 @cache
-def identities() -> tuple[bool, bool, bool]:
-    """Whether φ(A, V) = 0 only for A = 0 or V = 0: x = l_p v_q satisfies x² − c_pq x + c_pp c_qq =
-    0.
+def base_locus_is_empty() -> bool:
+    """Whether l v = 0 only for l = 0 or v = 0, by coefficients: so f is a morphism.
 
-    Whether y_1 + iεy_2 and y_1 − iεy_2 have the product y_1² + ε²y_2², so that V_12 is a root of t²
-    + ε². Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{i,p,q} x_i (x_p x_q + y_p y_q); three
-    indices decide all d.
+    x = l_p v_q is a root of t² − c_pq t + c_pp c_qq, where c_pq = l_p v_q + l_q v_p and c_pp = l_p
+    v_p are coefficients of l v. If these are all zero, so is every l_p v_q, and l = 0 or v = 0.
     """
-    (lp, lq, vp, vq), (i, e), z, d = ring(4).gens(), ring(2).gens(), ring(18).gens(), range(3)
-    base_locus = (lp * vq) ** 2 - (lp * vq + lq * vp) * (lp * vq) + (lp * vp) * (lq * vq)
-    family = (i * e) + (-i * e) == 0 and (i * e) * (-i * e) - e**2 == -(i**2 + 1) * e**2
-    A, V = {(p, j): z[3 * p + j] for p in d for j in d}, {(0, q): z[9 + q] for q in d}
-    x, tokens = z[12:15], (z[12:15], z[15:])
-    output = sum(
-        a * u[p] * x[j] * v * u[q]
-        for u in tokens
-        for (p, j), a in A.items()
-        for (_, q), v in V.items()
-    )
-    products = sum(
-        c * x[j] * u[p] * u[q] for u in tokens for (_, j, p, q), c in function((A, V)).items()
-    )
-    return bool(base_locus == 0), bool(family), bool(output == products)
+    l_p, l_q, v_p, v_q = ring(4).gens()
+    x = l_p * v_q
+    c_pq = l_p * v_q + l_q * v_p
+    return bool(x**2 - c_pq * x + (l_p * v_p) * (l_q * v_q) == 0)
+
+
+@cache
+def real_family_has_no_real_weights() -> bool:
+    """Whether (y_1 + iεy_2)(y_1 − iεy_2) is y_1² + ε²y_2² for i² = −1: real for every real ε.
+
+    So c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², and V_12 is a root of t² + ε² on the fibre: it is not
+    real for ε ≠ 0, and the limit is in the orbit (1, 1, 1)
+    (docs/mathematics.md#proposition-boundary).
+    """
+    i, epsilon = ring(2).gens()
+    coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
+    coefficient_of_y2_y2 = (i * epsilon) * (-i * epsilon)
+    is_real = coefficient_of_y2_y2 - epsilon**2 == -(i**2 + 1) * epsilon**2
+    return bool(coefficient_of_y1_y2 == 0 and is_real)
+
+
+@cache
+def products_determine_functions() -> bool:
+    """Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{j,p,q} x_j (x_p x_q + y_p y_q).
+
+    So the c determine the functions, and their coefficients at x_j y_p y_q are the c. A term has
+    three indices j, p, q, so d = 3 decides for all d; and each further token y has a summand of its
+    own (docs/mathematics.md#proposition-products).
+    """
+    d = range(3)
+    unknowns = ring(18).gens()
+    A = {(p, j): unknowns[3 * p + j] for p in d for j in d}
+    V = {(0, q): unknowns[9 + q] for q in d}
+    x, y = unknowns[12:15], unknowns[15:18]
+    by_definition = by_products = ring(18).constant(0)
+    for token in (x, y):
+        for ((p, j), a), ((_, q), v) in product(A.items(), V.items()):
+            by_definition += a * token[p] * x[j] * v * token[q]
+        for (_, j, p, q), c in function((A, V)).items():
+            by_products += c * x[j] * token[p] * token[q]
+    return bool(by_definition == by_products)
+
+
+# Functions of generic weights.
 
 
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coefficients as polynomials in A, of size ``variables`` × ``columns``, and V, by (k, i,
-    p, q), p ≤ q.
+    """The coordinates of generic weights as polynomials, in the order of their indices, k first.
 
-    Columns of A from α on are combinations of those before. For t = 1 those of the output, by (k,
-    p, q, r), p ≤ q ≤ r.
+    V has the size rows × variables, and A variables × columns; columns of A from α on are
+    combinations of those before, which is so on a dense part of the matrices of rank ≤ α. For
+    t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
+    another one: the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and
+    (k, p, q, r) with p ≤ q ≤ r is the coefficient of x_p x_q x_r.
     """
-    alpha = min(alpha, columns)
-    context = ring(variables * (rows + alpha) + alpha * (columns - alpha))
-    weights, zero = iter(context.gens()), context.constant(0)
-    sizes = ((rows, variables), (variables, alpha), (alpha, columns - alpha))
-    V, left, right = ([[next(weights) for _ in range(m)] for _ in range(n)] for n, m in sizes)
-    A = [
-        [*row, *(sum(map(mul, row, column), zero) for column in zip(*right, strict=True))]
-        for row in left
-    ]
-    inputs = combinations_with_replacement(range(variables), 4 - t)
-    indices: list[Any] = [range(rows), *[range(columns)] * (t - 1), inputs]
-    found = {}
-    for k, *i, last in product(*indices):
-        # A_pi V_kq and A_qi V_kp at x_i y_p y_q
-        ways = {(p, *i, *others, q) for p, *others, q in permutations(last)}
-        found[k, *i, *last] = sum((A[p][j] * V[k][q] for p, j, q in ways), zero)
+    V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
+    found: dict[tuple[int, ...], Any] = {}
+    if t == 1:
+        for k, indices in product(range(rows), combinations_with_replacement(range(variables), 3)):
+            orders = set(permutations(indices))
+            found[k, *indices] = sum(A[p][j] * V[k][q] for p, j, q in orders)
+        return found
+    pairs = list(combinations_with_replacement(range(variables), 2))
+    for k, i, (p, q) in product(range(rows), range(columns), pairs):
+        found[k, i, p, q] = A[p][i] * V[k][q]
+        if p < q:
+            found[k, i, p, q] += A[q][i] * V[k][p]
     return found
+
+
+def _generic_weights(
+    rows: int, columns: int, variables: int, alpha: int
+) -> tuple[list[list[Any]], list[list[Any]]]:
+    """V and A with variables as entries, and with sums of products in columns of A from α on."""
+    unknowns = iter(ring(variables * (rows + alpha) + alpha * (columns - alpha)).gens())
+    V = [[next(unknowns) for _ in range(variables)] for _ in range(rows)]
+    first_columns = [[next(unknowns) for _ in range(alpha)] for _ in range(variables)]
+    factors = [[next(unknowns) for _ in range(columns - alpha)] for _ in range(alpha)]
+    A = []
+    for row in first_columns:
+        others = []
+        for i in range(columns - alpha):
+            combination = sum(row[j] * factors[j][i] for j in range(alpha))
+            others.append(combination)
+        A.append([*row, *others])
+    return V, A

@@ -102,7 +102,7 @@ def locus(orbit: Orbit, case: Case, n: int) -> dict[str, Any]:
     """
     subspaces = (case.alpha - orbit[0]) * (case.d - case.alpha)
     source = (n + 2 if orbit[0] == case.alpha else case.d**2 + case.d * case.d_out) - 1
-    images = cases.differential(*cases.representative(orbit), orbit, case)
+    images = cases.differential(cases.representative(orbit), orbit, case)
     codimension = n + 1 - cases.orbit_dimension(orbit, case) - subspaces
     kernel = source - rank(images) + subspaces
     return {"orbit": list(orbit), "codimension": codimension, "kernel_at_most": kernel}

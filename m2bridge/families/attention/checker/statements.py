@@ -13,9 +13,9 @@ from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
     matrices,
+    missing_facts,
     observe,
     representative,
-    unpaid,
 )
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
@@ -84,7 +84,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
         return statements(
             WORDS, key, [verdict(words, _failing(1, case), "") for words in WORDS.about(key)], {}
         )
-    if failure := unpaid(certificate.evidence, case):
+    if failure := missing_facts(certificate.evidence, case):
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
     fibres = (

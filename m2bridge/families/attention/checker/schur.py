@@ -1,0 +1,128 @@
+"""Dimensions of Schur functors, their weights, and the sum of them that has given weights.
+
+Rests on: Cauchy's formula, the formula of hooks and contents, semistandard tableaux as a basis of
+weight vectors, complete reducibility (characteristic 0).
+Proved in: textbooks (Fulton, *Young Tableaux*, §§ 6, 8; Fulton and Harris, *Representation
+Theory*).
+Computed here: numbers, from a partition and the dimension of a space.
+On trust: these theorems alone.
+
+A partition λ is a decreasing tuple, here with zeros at its end as far as asked for; S_λ K^n has the
+dimension of its tableaux with entries up to n. A weight says how often each basis vector occurs;
+the three of a product of Schur functors in H, X, Y are written as one tuple, in this order.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from math import comb, factorial, perm, prod
+from typing import Any
+
+Partition = tuple[int, ...]
+Weight = tuple[Partition, ...]
+
+
+def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
+    """The partitions of n into at most so many parts, none above the largest; padded with zeros."""
+    if parts == 0:
+        if n == 0:
+            yield ()
+        return
+    for first in range(min(n, largest), -1, -1):
+        for others in partitions(n - first, parts - 1, first):
+            yield (first, *others)
+
+
+def symmetric(size: int, n: int) -> int:
+    """The dimension of S_n K^size, the monomials of degree n."""
+    if n < 0:
+        return 0
+    return comb(size + n - 1, n)
+
+
+def hook(size: int, n: int, legs: int) -> int:
+    """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1; zero where there is no such hook.
+
+    By Pieri's rule S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so it is an alternating sum
+    of dim S_(n−i) dim Λ^i over i ≤ legs.
+    """
+    if legs >= n:
+        return 0
+    total = 0
+    for i in range(legs + 1):
+        total += (-1) ** (legs - i) * symmetric(size, n - i) * comb(size, i)
+    return total
+
+
+def schur_dimension(shape: Partition, size: int) -> int:
+    """The dimension of S_λ K^size, for λ of at most so many parts, by hooks and contents.
+
+    It is the product of (size + content) / (hook length) over the boxes. Those of row i have the
+    contents −i, 1 − i, …; and if the first one has a hook of length f_i, the row has the hook
+    lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
+    """
+    first_hooks = [length + len(shape) - 1 - i for i, length in enumerate(shape)]
+    numerator = 1
+    denominator = 1
+    for i, length in enumerate(shape):
+        numerator *= perm(size - i + length - 1, length)
+        denominator *= factorial(first_hooks[i])
+        for lower in first_hooks[i + 1 :]:
+            numerator *= first_hooks[i] - lower
+    return numerator // denominator
+
+
+def determinantal(size: int, rank: int, n: int) -> int:
+    """The polynomials of degree n on the square matrices of this size and at most this rank.
+
+    By Cauchy's formula they are the sum of S_λ ⊗ S_λ over the λ of n with at most so many parts (De
+    Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
+    """
+    if rank >= size:
+        return symmetric(size * size, n)
+    return sum(schur_dimension(shape, size) ** 2 for shape in partitions(n, rank, n))
+
+
+@lru_cache(maxsize=100_000)
+def tableaux(shape: Partition, weight: Partition) -> int:
+    """The dimension of a weight space of S_λ: semistandard tableaux of a shape and a weight.
+
+    The boxes with the largest entry are a horizontal strip: without them row i is not shorter than
+    row i + 1 was, and the other boxes are a tableau of the other entries.
+    """
+    if not weight:
+        return int(not any(shape))
+    lengths = []
+    for length, below in zip(shape, (*shape[1:], 0), strict=True):
+        lengths.append(range(below, length + 1))
+    total = 0
+    for inner in product(*lengths):
+        if sum(shape) - sum(inner) == weight[-1]:
+            total += tableaux(inner, weight[:-1])
+    return total
+
+
+def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
+    """The products of Schur functors of degree n with these dimensions of decreasing weight spaces.
+
+    The highest weight that is left is that of a summand, once for each dimension. Its weight
+    spaces, by tableaux, are taken away, and so on; in characteristic zero weights determine a
+    representation.
+    """
+    left = dict(dimensions)
+    found = []
+    for highest in sorted(left, reverse=True):
+        multiplicity = left[highest]
+        if multiplicity == 0:
+            continue
+        for weight in left:
+            spaces = [tableaux(*pair) for pair in zip(highest, weight, strict=True)]
+            left[weight] -= multiplicity * prod(spaces)
+        H, X, Y = ([part for part in shape if part] for shape in highest)
+        found.append({"degree": n, "X": X, "H": H, "Y": Y, "multiplicity": multiplicity})
+    return found
+
+
+def by_degree(kind: dict[str, Any]) -> list[Any]:
+    """The order of representations: by degree, then by X, H and Y."""
+    return [kind[name] for name in ("degree", "X", "H", "Y")]
