@@ -1,4 +1,9 @@
-"""The content of a certificate, its form as JSON, and its file, which is never half there."""
+"""The content of a certificate, its form as JSON, and its file, which is never half there.
+
+Maker and checker share this file, so nothing in it depends on mathematics. A certificate has one
+text: keys in order, numbers and strings in one way. What is read has to be this text, byte for
+byte, so that equal files and equal digests mean equal certificates.
+"""
 
 import hashlib
 import json
@@ -6,9 +11,8 @@ import os
 import re
 import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,17 +22,26 @@ from m2bridge.errors import CertificateError, ConversionError, OtherReleaseError
 SCHEMA = 3
 """The version of the format that this release writes and reads."""
 
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
-_WORD = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
-_PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
-_AGES = 10**12
-_SHOWN = 200
-
-_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,200}")
-_MOST_NUMBERS = 1000
-
 LARGEST = 10**9
 """The largest number of a case that a certificate may be about."""
+
+MOST_BYTES = 32 * 2**20
+"""The largest file that is read."""
+
+# The case is read before anything about it is known, so its lists, its names and the time that it
+# is said to have taken, in seconds, are of a size that can be shown.
+_MOST_NUMBERS = 1000
+_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,200}")
+_LONGEST = 10**12
+
+# The release that wrote a certificate is part of a command that is shown (with_release), and so is
+# never any text.
+_RELEASE = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
+_VERSION = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
+_PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
+
+# Characters of a value that are shown where two differ.
+_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +126,7 @@ class Certificate:
         """SHA-256 of the canonical JSON of everything but the digest."""
         content = self._fields()
         del content["digest"]
-        text = json.dumps(
-            content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-        )
-        return hashlib.sha256(text.encode()).hexdigest()
+        return digest(_canonical(content, separators=(",", ":")))
 
     def sealed(self) -> Self:
         """A copy of the certificate with its digest."""
@@ -127,9 +137,7 @@ class Certificate:
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """The fields without copies of what is nested, for reading only: copying takes most of the
-        time.
-        """
+        """The fields, for reading only: copying what is nested would take most of the time."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -147,30 +155,26 @@ class Certificate:
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
-        if (schema := data.get("schema")) != SCHEMA:
+        schema = data.get("schema")
+        if schema != SCHEMA:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
             # schema 1 has its versions beside the rest
             release = _release(data.get("reported")) or _release(data)
             if release and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {with_release(release)}")
             raise CertificateError(message)
-        names = {field.name for field in fields(cls)}
-        if wrong := sorted(names ^ data.keys()):
+        wrong = sorted(_FORM.keys() ^ data.keys())
+        if wrong:
             raise CertificateError(f"missing or unknown fields: {', '.join(wrong):.{_SHOWN}}")
-        if badly := [name for name, form in _FORM.items() if not _has_form(data[name], form)]:
-            raise CertificateError(
-                f"the field '{badly[0]}' does not have the form of schema {SCHEMA}"
-            )
+        for name, has_form in _FORM.items():
+            if not has_form(data[name]):
+                message = f"the field '{name}' does not have the form of schema {SCHEMA}"
+                raise CertificateError(message)
         return cls(**data)
 
     def to_text(self) -> str:
         """The content of a certificate's file; equal certificates have equal files."""
-        return (
-            json.dumps(
-                self._fields(), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
-            )
-            + "\n"
-        )
+        return _canonical(self._fields(), indent=1) + "\n"
 
     __str__ = to_text
 
@@ -188,93 +192,119 @@ def with_release(release: str) -> str:
     )
 
 
-def _release(reported: Any) -> str:
-    versions = reported.get("versions") if isinstance(reported, dict) else None
-    release = versions.get("m2bridge") if isinstance(versions, dict) else None
-    return release if isinstance(release, str) and _VERSION.fullmatch(release) else ""
-
-
 def digest(text: str) -> str:
     """SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _duration(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= _AGES
+def _canonical(fields: dict[str, Any], **layout: Any) -> str:
+    """The one JSON text of these fields in a layout: no other order, no escapes, no NaN."""
+    return json.dumps(fields, sort_keys=True, ensure_ascii=False, allow_nan=False, **layout)
 
 
-def _case(value: Any) -> bool:
-    """Names with numbers, lists of numbers, words, yes or no."""
-    named = isinstance(value, dict) and all(map(_name, value)) and len(value) <= _MOST_NUMBERS
-    return named and all(
-        _number(v) or isinstance(v, bool) or _name(v) or _numbers(v) for v in value.values()
-    )
+def _release(reported: Any) -> str:
+    """The release of m2bridge among the versions that are reported; empty if there is none."""
+    versions = reported.get("versions") if isinstance(reported, dict) else None
+    release = versions.get("m2bridge") if isinstance(versions, dict) else None
+    if isinstance(release, str) and _RELEASE.fullmatch(release):
+        return release
+    return ""
 
 
-def _number(value: Any) -> bool:
-    return type(value) is int and abs(value) <= LARGEST
+# The form of each field. A bool is no number here, though Python takes it for one.
 
 
-def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= _MOST_NUMBERS and all(map(_number, value))
+def _is_integer(value: Any) -> bool:
+    return type(value) is int
 
 
-def _name(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
+    return type(value) is str
+
+
+def _is_object(value: Any) -> bool:
+    return type(value) is dict
+
+
+def _is_name(value: Any) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
 
-def _reported(value: Any) -> bool:
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
+def _are_named_texts(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and abs(value) <= LARGEST
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= _MOST_NUMBERS and all(map(_is_number, value))
+
+
+def _is_part_of_a_case(value: Any) -> bool:
+    return _is_number(value) or type(value) is bool or _is_name(value) or _are_numbers(value)
+
+
+def _is_case(value: Any) -> bool:
+    """Names with numbers, lists of numbers, words, yes or no."""
+    if not isinstance(value, dict) or len(value) > _MOST_NUMBERS:
+        return False
+    return all(map(_is_name, value)) and all(map(_is_part_of_a_case, value.values()))
+
+
+def _is_script(value: Any) -> bool:
+    return _are_named_texts(value) and value.keys() == {"text", "digest"}
+
+
+def _is_reported(value: Any) -> bool:
     if not isinstance(value, dict) or value.keys() != {"versions", "seconds", "peak_memory"}:
         return False
-    versions, memory = value["versions"], value["peak_memory"]
-    named = (
-        _named_texts(versions)
-        and versions.keys() == _PROGRAMS
-        and all(map(_WORD.fullmatch, versions.values()))
+    return (
+        _are_versions(value["versions"])
+        and bool(_release(value))
+        and _is_duration(value["seconds"])
+        and _is_memory(value["peak_memory"])
     )
-    measured = _duration(value["seconds"]) and (
-        memory is None or (type(memory) is int and memory >= 0)
-    )
-    return named and bool(_release(value)) and measured
 
 
-def _named_texts(value: Any) -> bool:
-    return isinstance(value, dict) and _texts(value.values())
+def _are_versions(value: Any) -> bool:
+    if not _are_named_texts(value) or value.keys() != _PROGRAMS:
+        return False
+    return all(map(_VERSION.fullmatch, value.values()))
 
 
-def _texts(values: Iterable[Any]) -> bool:
-    return all(type(value) is str for value in values)
+def _is_duration(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= _LONGEST
 
 
-def _has_form(value: Any, form: type | Callable[[Any], bool]) -> bool:
-    return type(value) is form if isinstance(form, type) else form(value)
+def _is_memory(value: Any) -> bool:
+    return value is None or (type(value) is int and value >= 0)
 
 
-_FORM: dict[str, type | Callable[[Any], bool]] = {
-    "schema": int,
-    "family": _name,
-    "case": _case,
-    "name": _name,
-    "question": _name,
-    "answer": dict,
-    "evidence": dict,
-    "trusted": lambda v: isinstance(v, list) and _texts(v),
-    "field": str,
-    "script": lambda v: _named_texts(v) and v.keys() == {"text", "digest"},
-    "libraries": _named_texts,
-    "reported": _reported,
-    "digest": str,
+_FORM: dict[str, Callable[[Any], bool]] = {
+    "schema": _is_integer,
+    "family": _is_name,
+    "case": _is_case,
+    "name": _is_name,
+    "question": _is_name,
+    "answer": _is_object,
+    "evidence": _is_object,
+    "trusted": _are_texts,
+    "field": _is_text,
+    "script": _is_script,
+    "libraries": _are_named_texts,
+    "reported": _is_reported,
+    "digest": _is_text,
 }
 
 
-MOST_BYTES = 32 * 2**20
-"""The largest file that is read."""
-
-
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate under its name; an older file of that name is replaced at once or not at
-    all.
-    """
+    """Write a certificate under its name; an older file is replaced at once or not at all."""
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
@@ -291,8 +321,10 @@ def write_aside(text: str, target: Path) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
+            # renamed before it is on the disk, it could be empty after a power cut
             os.fsync(file.fileno())
-        os.chmod(aside, target.stat().st_mode & 0o777 if target.exists() else 0o644)
+        permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
+        os.chmod(aside, permissions)
         os.replace(aside, target)
     except BaseException:
         Path(aside).unlink(missing_ok=True)
@@ -300,8 +332,7 @@ def write_aside(text: str, target: Path) -> None:
 
 
 def text_of(path: Path) -> str:
-    """The text of a regular file; nothing else is opened, and never more than :data:`MOST_BYTES`
-    are read.
+    """The text of a regular file, of which never more than :data:`MOST_BYTES` are read.
 
     Raises
     ------
@@ -314,18 +345,19 @@ def text_of(path: Path) -> str:
     """
     if not path.is_file():
         raise CertificateError("not a file")
-    # what is there now may be something else
+    # what is there now may be something else, such as a pipe, which must not be waited for
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise CertificateError("not a file")
-        content = file.read(MOST_BYTES + 1) if status.st_size <= MOST_BYTES else b""
-    if max(status.st_size, len(content)) > MOST_BYTES:
-        raise TooExpensiveError(
-            "size", f"more than {MOST_BYTES // 2**20} MiB, and no more is read of a file"
-        )
-    return content.decode("utf-8")
+        if status.st_size <= MOST_BYTES:
+            # one byte more than allowed, as it may grow while it is read
+            content = file.read(MOST_BYTES + 1)
+            if len(content) <= MOST_BYTES:
+                return content.decode("utf-8")
+    limit = MOST_BYTES // 2**20
+    raise TooExpensiveError("size", f"more than {limit} MiB, and no more is read of a file")
 
 
 def read(path: Path) -> Certificate:
@@ -366,26 +398,46 @@ class Difference:
 
 
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
-    """Compare values and types; ``1``, ``1.0`` and ``true`` differ."""
+    """The first difference of values or types, by the order of keys; 1, 1.0 and true differ."""
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
-        pairs = [(f"{place}.{key}", stored[key], found[key]) for key in sorted(stored)]
-    elif isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
-        pairs = [(f"{place}[{i}]", *both) for i, both in enumerate(zip(stored, found, strict=True))]
-    elif type(stored) is type(found) and stored == found:
+        for key in sorted(stored):
+            inner = difference(stored[key], found[key], f"{place}.{key}")
+            if inner:
+                return inner
         return None
-    else:
-        return Difference(place, *_shown(stored, found))
-    return next((d for inner, s, f in pairs if (d := difference(s, f, inner))), None)
+    if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
+        for i, (entry, other) in enumerate(zip(stored, found, strict=True)):
+            inner = difference(entry, other, f"{place}[{i}]")
+            if inner:
+                return inner
+        return None
+    if type(stored) is type(found) and stored == found:
+        return None
+    return _shortened(stored, found, place)
 
 
-def _shown(stored_value: Any, found_value: Any) -> tuple[str, str]:
+def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
     """The values as JSON; of long ones a part around the first character where they differ."""
-    stored, found = (json.dumps(value, ensure_ascii=False) for value in (stored_value, found_value))
-    beginning = takewhile(lambda pair: pair[0] == pair[1], zip(stored, found, strict=False))
-    start = max(len(list(beginning)) - _SHOWN // 2, 0)
-    return _part(stored, start), _part(found, start)
+    stored = json.dumps(stored_value, ensure_ascii=False)
+    found = json.dumps(found_value, ensure_ascii=False)
+    start = max(_common(stored, found) - _SHOWN // 2, 0)
+    return Difference(place, _part(stored, start), _part(found, start))
+
+
+def _common(first: str, second: str) -> int:
+    """How many characters there are before the first one that differs."""
+    for i, (one, other) in enumerate(zip(first, second, strict=False)):
+        if one != other:
+            return i
+    return min(len(first), len(second))
 
 
 def _part(text: str, start: int) -> str:
+    """The part that is shown, with dots where something is left out."""
     end = start + _SHOWN
-    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+    shown = text[start:end]
+    if start:
+        shown = "…" + shown
+    if end < len(text):
+        shown += "…"
+    return shown

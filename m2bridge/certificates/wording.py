@@ -1,5 +1,6 @@
-"""The words of statements as data: what makes certificates and what checks them read both, and
-share nothing else.
+"""The words of statements as data: what makes certificates and what checks them read both.
+
+They share nothing else about statements: what one predicts, and its hypotheses, are written twice.
 """
 
 import tomllib
@@ -72,12 +73,13 @@ class Wording:
 
     def words(self, key: str, part: str) -> Words:
         """The statement with this key and part; KeyError if there is none."""
-        return {(words.key, words.part): words for words in self.statements}[key, part]
+        for words in self.about(key):
+            if words.part == part:
+                return words
+        raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """All that is said of this statement and of verdicts on it, by the names of a statement's
-        fields.
-        """
+        """All that is said of this statement and of verdicts on it, by names of fields."""
         words = self.words(key, part)
         return asdict(words) | {
             "computed": self.computed[words.observable],
@@ -89,22 +91,23 @@ class Wording:
 def wording(path: Path) -> Wording:
     """The words in the file ``words.toml`` of a family."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    lemmas, computations, observables = (
-        data["lemmas"],
-        data.get("computations", {}),
-        data["observables"],
-    )
+    # what is computed for several observables stands once, and has a name there
+    computations = data.get("computations", {})
+    lemmas = data["lemmas"]
+    computed, trusted = {}, {}
+    for observable, entry in data["observables"].items():
+        parts = entry.get("computed", ())
+        computed[observable] = tuple(computations.get(part, part) for part in parts)
+        trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
+    comparisons = {words["key"]: Words(**words) for words in data.get("comparisons", ())}
     return Wording(
-        tuple(Words(**words) for words in data.get("statements", ())),
-        {
-            name: tuple(computations.get(part, part) for part in entry.get("computed", ()))
-            for name, entry in observables.items()
-        },
-        {
-            name: tuple(lemmas[lemma] for lemma in entry["trusted"])
-            for name, entry in observables.items()
-        },
-        comparisons={words["key"]: Words(**words) for words in data.get("comparisons", ())},
+        statements=tuple(Words(**words) for words in data.get("statements", ())),
+        computed=computed,
+        trusted=trusted,
+        hypotheses=data.get("hypotheses", {}),
         lemmas=lemmas,
-        **{name: data.get(name, {}) for name in ("hypotheses", "closure", "phrases", "remarks")},
+        closure=data.get("closure", {}),
+        phrases=data.get("phrases", {}),
+        remarks=data.get("remarks", {}),
+        comparisons=comparisons,
     )
