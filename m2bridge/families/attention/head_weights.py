@@ -186,6 +186,30 @@ def find_heads(
     return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
 
 
+def find_symmetries(
+    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], skip: bool, normalization: str
+) -> dict[int, Any]:
+    """The symmetries of each layer with several heads, whose outputs are added; none of layers that are no model."""
+    symmetries = {}
+    for number, layer in enumerate(layers, 1):
+        heads = [head for head in found if head.layer == number]
+        shapes = [head.shape for head in heads]
+        alike_heads = len(set(shapes)) == 1
+        if len(heads) < 2 or not alike_heads or not _are_added(layer, shapes) or any(head.is_outside for head in heads):
+            continue
+        shape = shapes[0]
+        sizes = {"widths": [shape.d, shape.d_out], "a": [shape.a], "t": 2, "heads": len(heads)}
+        deep = family("deep-attention")
+        model = deep.build(**sizes, skip=skip and shape.d == shape.d_out, normalization=normalization)
+        symmetries[number] = deep.symmetries(model, [shapes])
+    return symmetries
+
+
+def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
+    """Whether the outputs of the heads are added, and not stacked without an output matrix."""
+    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
+
+
 def find_network(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], count: int | None, skip: bool, normalization: str
 ) -> Any:
@@ -193,7 +217,7 @@ def find_network(
     shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
     widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
-    summed = len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
+    summed = _are_added(layers[0], shapes[0])
     equal = len({len(layer) for layer in shapes}) == 1
     if not (alike(layers) and follow and equal and summed) or any(head.is_outside for head in found):
         return None
