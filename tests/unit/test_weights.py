@@ -428,6 +428,20 @@ def test_listed_symmetries_and_others(
         assert (kernel > orbit) is others
 
 
+def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
+    """Rows of V are shared out among the heads, so that what each computes is seen; with O it is the sum."""
+    random = numpy.random.default_rng(7)
+    arrays = {x: random.integers(-9, 10, (4, 4)) for x in "KQV"}
+    found = weights(arrays, heads=2)
+    assert re.search(r"a layer +without an output matrix .* the function of each is known", found.to_sheet().text())
+    assert found.network is None
+    known = {"redundant": 10, "redundant_at_least": 10, "listed_symmetries": 10, "other_symmetries": False}
+    assert found.to_json()["layers"] == [{"layer": 1} | known]
+    added = weights(arrays | {"O": random.integers(-9, 10, (4, 4))}, heads=2)
+    assert added.to_json()["layers"][0]["redundant_at_least"] == 18
+    assert "side by side" not in added.to_sheet().text()
+
+
 def test_layers_of_a_network_have_words_and_json_of_their_own() -> None:
     found = weights_of(drawn_layers((2, 2, 2), (2, 2), 2))
     text = found.to_sheet().text()

@@ -151,6 +151,28 @@ class HeadWeights:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The symmetries of a layer without output matrix: its outputs are those of its heads, which are all known."""
+
+    shapes: tuple[HeadShape, ...]
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        return "without an output matrix the outputs of its heads stand side by side, so the function of each is known"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``: the sums of those of the heads."""
+        redundant = sum(shape.parameters - shape.dimension for shape in self.shapes)
+        listed = sum(size for shape in self.shapes for _, size in shape.redundant())
+        return {
+            "redundant": redundant,
+            "redundant_at_least": redundant,
+            "listed_symmetries": listed,
+            "other_symmetries": redundant > listed,
+        }
+
+
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     """Whether factors near these have all products near A, of rank ≤ α, and near OV (docs/weights.md).
 
@@ -189,13 +211,15 @@ def find_heads(
 def find_symmetries(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], skip: bool, normalization: str
 ) -> dict[int, Any]:
-    """The symmetries of each layer with several heads, whose outputs are added; none of layers that are no model."""
-    symmetries = {}
+    """The symmetries of each layer with several heads; none of a layer whose weights are outside of the model."""
+    symmetries: dict[int, Any] = {}
     for number, layer in enumerate(layers, 1):
         heads = [head for head in found if head.layer == number]
         shapes = [head.shape for head in heads]
-        alike_heads = len(set(shapes)) == 1
-        if len(heads) < 2 or not alike_heads or not _are_added(layer, shapes) or any(head.is_outside for head in heads):
+        if len(heads) < 2 or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
+            continue
+        if not _are_added(layer, shapes):
+            symmetries[number] = SideBySide(tuple(shapes))
             continue
         shape = shapes[0]
         sizes = {"widths": [shape.d, shape.d_out], "a": [shape.a], "t": 2, "heads": len(heads)}

@@ -184,7 +184,7 @@ def _words_of_layers(heads: Sequence[HeadWeights], symmetries: Mapping[int, Any]
     for number, count in Counter(head.layer for head in heads).items():
         if count == 1:
             continue
-        words = "its function is the sum of those of its heads, and need not determine the function of each"
+        words = "its function need not determine those of its heads"
         if number in symmetries:
             words = symmetries[number].words()
         said.setdefault(words, []).append(number)
