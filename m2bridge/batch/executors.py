@@ -7,6 +7,7 @@ from __future__ import annotations
 import atexit
 import logging
 import pickle
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +20,16 @@ from typing import Any, ClassVar, Generic, Self
 import psutil
 
 from m2bridge import errors
-from m2bridge.batch.pool import Batch, Item, Performer, Result, check_files, interrupts_held
+from m2bridge.batch.pool import (
+    ENDING,
+    Batch,
+    Item,
+    Performer,
+    Result,
+    check_files,
+    interrupts_held,
+    signals_deferred,
+)
 from m2bridge.batch.store import NO_ROOM, Report, Store, Task, case_lock, counted
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
@@ -249,7 +259,9 @@ class Dask(Generic[Item, Result]):
                 scratch = Scratch()
                 stack.callback(scratch.remove)
                 stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
-                with interrupts_held():
+                # A cluster that has half started cannot be closed: its workers would make the
+                # folder anew.
+                with interrupts_held(), signals_deferred(*ENDING):
                     # What its log would say of workers that die, the outcomes say.
                     quiet: dict[str, Any] = {
                         "dashboard_address": None,
@@ -258,7 +270,7 @@ class Dask(Generic[Item, Result]):
                     cluster = LocalCluster(
                         n_workers=workers or cores(), threads_per_worker=1, **quiet
                     )
-                address = stack.enter_context(cluster)
+                    address = stack.enter_context(cluster)
             try:
                 self._client = stack.enter_context(Client(address, timeout=10))
             except (OSError, ValueError) as reason:
@@ -294,7 +306,8 @@ class Dask(Generic[Item, Result]):
                 result = future.result()
             except KilledWorker:
                 result = self._batch.lost(item, 0)
-            with interrupts_held():  # an interrupt in the deletion of the future would be lost
+            # Python ignores what a signal raises in the deletion of the future.
+            with signals_deferred(signal.SIGINT, *ENDING):
                 future.release()
             yield result
             submit(1)

@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -16,7 +17,7 @@ from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
-from typing import ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
@@ -358,6 +359,31 @@ def interrupts_held(*more: signal.Signals) -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def signals_deferred(*numbers: signal.Signals) -> Iterator[None]:
+    """Let signals wait until the block is over, whichever thread they reach; processes that it
+    starts do not wait.
+
+    A signal that ends the process anyway, because nobody handles it, does so.
+    """
+    came: list[int] = []
+    handled: dict[signal.Signals, Any] = {}
+    # only it sets handlers, and runs them
+    if threading.current_thread() is threading.main_thread():
+        for number in numbers:
+            handler = signal.getsignal(number)
+            if callable(handler):
+                handled[number] = handler
+                signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 @contextmanager

@@ -427,6 +427,12 @@ class Commands(ABC, Generic[M]):
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
+    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]]) -> Any:
+        """Compare the redundant directions of a model that has heads with these numbers with its
+        symmetries.
+        """
+        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+
 
 class Family(Commands[M]):
     """A family of models.

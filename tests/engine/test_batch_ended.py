@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import Counter
 from contextlib import suppress
@@ -108,28 +109,44 @@ def test_a_batch_that_is_ended_leaves_no_process_and_goes_on(
     assert all((tmp_path / name).stat().st_mtime_ns == written for name, written in before.items())
 
 
-INTERRUPTED = """
+ENDED = """
 import os, signal, sys
 from threading import current_thread, main_thread
 from distributed import Future
+from distributed.nanny import WorkerProcess
 from m2bridge.cli.main import main
 
-release, sent = Future.release, []
+event, number = os.environ["EVENT"], signal.Signals[os.environ["SIGNAL"]]
+release, start, sent = Future.release, WorkerProcess.start, []
 
-def interrupted(future):
-    if current_thread() is main_thread() and not sent:
-        sent.append(os.kill(os.getpid(), signal.SIGINT))
+def send():
+    if not sent:
+        sent.append(os.kill(os.getpid(), number))
+
+def releasing(future):
+    if event == "release" and current_thread() is main_thread():
+        send()
     release(future)
 
+async def starting(process):
+    if event == "start":
+        send()
+    return await start(process)
+
 if __name__ == "__main__":
-    Future.release = interrupted
+    Future.release, WorkerProcess.start = releasing, starting
     main()
 """
+"""The command; a signal comes when a worker of Dask starts, or a future is deleted."""
 
 
-def test_an_interrupt_while_a_future_of_dask_is_deleted_is_not_lost(tmp_path: Path) -> None:
-    """Python ignores exceptions in ``__del__``."""
-    (script := tmp_path / "script.py").write_text(INTERRUPTED)
+@pytest.mark.parametrize("event", ["start", "release"])
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_ends_a_cluster_of_dask_in_an_orderly_way(
+    name: str, code: int, event: str, tmp_path: Path
+) -> None:
+    """While a future is deleted it is not lost: Python ignores exceptions in ``__del__``."""
+    (script := tmp_path / "script.py").write_text(ENDED)
     line = [
         "certify",
         "--d",
@@ -144,9 +161,15 @@ def test_an_interrupt_while_a_future_of_dask_is_deleted_is_not_lost(tmp_path: Pa
         "1",
     ]
     command = [sys.executable, str(script), *line, "--out", str(tmp_path / "results")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    assert done.returncode == 130, done.stderr
-    assert done.stderr.endswith("Interrupted.\n")
+    with tempfile.TemporaryDirectory() as temporary:  # sockets in it need a short name
+        variables = {**os.environ, "TMPDIR": temporary, "EVENT": event, "SIGNAL": name}
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=variables
+        )
+        assert done.returncode == code, done.stderr
+        assert done.stderr.endswith("Interrupted.\n" * (code == 130))
+        assert "Traceback" not in done.stderr
+        assert os.listdir(temporary) == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from io import StringIO
@@ -369,10 +369,170 @@ def test_heads_of_a_layer_are_determined_each_alone() -> None:
     first = [coordinates(A[h].tolist(), V[h].tolist()) for h in range(2)]
     second = [coordinates(B[h].tolist(), W[h].tolist()) for h in range(2)]
     assert numpy.sum(first, 0).tolist() == numpy.sum(second, 0).tolist()
-    text = weights(A=A, V=V).to_sheet().text()
+    found = weights(A=A, V=V)
+    text = found.to_sheet().text()
     assert "2 heads, each alone" in text
-    assert "need not determine the function of each" in text
+    assert re.search(
+        r"a layer +4 redundant directions, 2 of the listed symmetries: there are others", text
+    )
     assert "alone" not in weights(A=A[0], V=V[0]).to_sheet().text()
+    # The function is linear in A and in V, so these are its derivatives in the direction of each
+    # entry.
+    units = numpy.eye(4, dtype=int).reshape(4, 2, 2).tolist()
+    derivatives = [coordinates(unit, V[h].tolist()) for h in range(2) for unit in units]
+    derivatives += [coordinates(A[h].tolist(), unit) for h in range(2) for unit in units]
+    assert 16 - numpy.linalg.matrix_rank(numpy.array(derivatives, dtype=float)) == 4
+    known = {
+        "redundant": 4,
+        "redundant_at_least": 4,
+        "listed_symmetries": 2,
+        "other_symmetries": True,
+    }
+    content = found.to_json()
+    assert content["layers"] == [{"layer": 1} | known]
+    assert content["network"].items() >= known.items()
+
+
+Heads = list[dict[str, Any]]
+
+
+def drawn_layers(widths: Sequence[int], a: Sequence[int], heads: int) -> list[Heads]:
+    """Random K, Q and V of each head of each layer."""
+    random = numpy.random.default_rng(5)
+    layers = []
+    for d, after, rows in zip(widths, widths[1:], a, strict=False):
+        sizes = {"K": (rows, d), "Q": (rows, d), "V": (after, d)}
+        layers.append(
+            [{x: random.integers(-9, 10, size) for x, size in sizes.items()} for _ in range(heads)]
+        )
+    return layers
+
+
+def weights_of(layers: Sequence[Heads], **options: Any) -> Any:
+    """What is found for these matrices."""
+    arrays = {
+        f"l{k}.{x}": numpy.stack([h[x] for h in layer])
+        for k, layer in enumerate(layers)
+        for x in "KQV"
+    }
+    return weights(arrays, query="l*.Q", key="l*.K", value="l*.V", **options)
+
+
+def orbit_dimension(layers: Sequence[Heads], skip: bool) -> int:
+    """The rank of the action of the Lie algebra of the gauge group at these weights."""
+    directions: list[dict[tuple[int, int, str], Any]] = []
+
+    def units(size: int) -> Any:
+        return numpy.eye(size * size, dtype=int).reshape(-1, size, size)
+
+    for k, layer in enumerate(layers):
+        for h, head in enumerate(layer):
+            inner = units(len(head["K"]))
+            directions.extend(
+                {(k, h, "K"): X @ head["K"], (k, h, "Q"): -X.T @ head["Q"]} for X in inner
+            )
+            directions.append({(k, h, "K"): head["K"], (k, h, "V"): -head["V"]})
+        if not k or skip:
+            continue
+        for X in units(layer[0]["V"].shape[1]):
+            before = {(k - 1, h, "V"): X @ head["V"] for h, head in enumerate(layers[k - 1])}
+            after = {(k, h, x): -head[x] @ X for h, head in enumerate(layer) for x in "KQV"}
+            directions.append(before | after)
+    places = [
+        (k, h, x) for k, layer in enumerate(layers) for h, head in enumerate(layer) for x in head
+    ]
+    rows = []
+    for direction in directions:
+        entries = [
+            direction.get((k, h, x), numpy.zeros_like(layers[k][h][x])).ravel()
+            for k, h, x in places
+        ]
+        rows.append(numpy.concatenate(entries))
+    return int(numpy.linalg.matrix_rank(numpy.array(rows, dtype=float)))
+
+
+@pytest.mark.parametrize(
+    ("widths", "a", "heads", "skip", "others"),
+    [
+        ((2, 2), (2,), 2, False, True),
+        ((4, 4), (2,), 2, False, False),
+        ((2, 2, 2), (2, 2), 2, False, True),
+        ((2, 2, 2), (2, 2), 2, True, True),
+        ((3, 3, 3), (2, 2), 1, False, False),
+        ((3, 2, 3), (2, 3), 1, False, False),
+        ((2, 3, 2), (2, 2), 2, False, None),
+        ((2, 4, 2), (1, 1), 1, False, None),
+    ],
+)
+def test_listed_symmetries_and_others(
+    widths: tuple[int, ...], a: tuple[int, ...], heads: int, skip: bool, others: bool | None
+) -> None:
+    """Orbits by the Lie algebra and the kernel of the differential, at random weights, decide the
+    same.
+    """
+    layers = drawn_layers(widths, a, heads)
+    network = weights_of(layers, skip=skip).network
+    found, orbit, kernel = (
+        network.symmetries,
+        orbit_dimension(layers, skip),
+        network.parameters - network.rank,
+    )
+    assert found.others is others
+    assert found.least <= orbit <= found.most
+    assert orbit <= kernel
+    if others is not None:
+        assert network.regular
+        assert kernel == found.redundant
+        assert (kernel > orbit) is others
+
+
+def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
+    """Rows of V are shared out among the heads, so that what each computes is seen; with O it is
+    the sum.
+    """
+    random = numpy.random.default_rng(7)
+    arrays = {x: random.integers(-9, 10, (4, 4)) for x in "KQV"}
+    found = weights(arrays, heads=2)
+    assert re.search(
+        r"a layer +without an output matrix .* the function of each is known",
+        found.to_sheet().text(),
+    )
+    assert found.network is None
+    known = {
+        "redundant": 10,
+        "redundant_at_least": 10,
+        "listed_symmetries": 10,
+        "other_symmetries": False,
+    }
+    assert found.to_json()["layers"] == [{"layer": 1} | known]
+    added = weights(arrays | {"O": random.integers(-9, 10, (4, 4))}, heads=2)
+    assert added.to_json()["layers"][0]["redundant_at_least"] == 18
+    assert "side by side" not in added.to_sheet().text()
+
+
+def test_layers_of_a_network_have_words_and_json_of_their_own() -> None:
+    found = weights_of(drawn_layers((2, 2, 2), (2, 2), 2))
+    text = found.to_sheet().text()
+    assert re.search(
+        r"a layer +at least 12 redundant directions, 10 of the listed symmetries: there are others",
+        text,
+    )
+    assert re.search(
+        r"the network +28 redundant directions, 24 of the listed symmetries: there are others", text
+    )
+    known = {
+        "redundant": None,
+        "redundant_at_least": 12,
+        "listed_symmetries": 10,
+        "other_symmetries": True,
+    }
+    assert found.to_json()["layers"] == [{"layer": number} | known for number in (1, 2)]
+    alone = weights_of(drawn_layers((3, 3, 3), (2, 2), 1))
+    assert re.search(
+        r"the network +19 redundant directions, all of the listed symmetries",
+        alone.to_sheet().text(),
+    )
+    assert alone.to_json()["layers"] == []
 
 
 def test_softmax() -> None:

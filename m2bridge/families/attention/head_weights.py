@@ -178,6 +178,33 @@ class HeadWeights:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """The symmetries of a layer without output matrix: its outputs are those of its heads, which
+    are all known.
+    """
+
+    shapes: tuple[HeadShape, ...]
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        return (
+            "without an output matrix the outputs of its heads stand side by side, so the function"
+            " of each is known"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``: the sums of those of the heads."""
+        redundant = sum(shape.parameters - shape.dimension for shape in self.shapes)
+        listed = sum(size for shape in self.shapes for _, size in shape.redundant())
+        return {
+            "redundant": redundant,
+            "redundant_at_least": redundant,
+            "listed_symmetries": listed,
+            "other_symmetries": redundant > listed,
+        }
+
+
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     """Whether factors near these have all products near A, of rank ≤ α, and near OV
     (docs/weights.md).
@@ -227,6 +254,36 @@ def find_heads(
     return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
 
 
+def find_symmetries(
+    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], skip: bool, normalization: str
+) -> dict[int, Any]:
+    """The symmetries of each layer with several heads; none of a layer whose weights are outside of
+    the model.
+    """
+    symmetries: dict[int, Any] = {}
+    for number, layer in enumerate(layers, 1):
+        heads = [head for head in found if head.layer == number]
+        shapes = [head.shape for head in heads]
+        if len(heads) < 2 or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
+            continue
+        if not _are_added(layer, shapes):
+            symmetries[number] = SideBySide(tuple(shapes))
+            continue
+        shape = shapes[0]
+        sizes = {"widths": [shape.d, shape.d_out], "a": [shape.a], "t": 2, "heads": len(heads)}
+        deep = family("deep-attention")
+        model = deep.build(
+            **sizes, skip=skip and shape.d == shape.d_out, normalization=normalization
+        )
+        symmetries[number] = deep.symmetries(model, [shapes])
+    return symmetries
+
+
+def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
+    """Whether the outputs of the heads are added, and not stacked without an output matrix."""
+    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
+
+
 def find_network(
     layers: Sequence[LayerTensors],
     found: Sequence[HeadWeights],
@@ -238,9 +295,7 @@ def find_network(
     shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
     widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
-    summed = (
-        len(shapes[0]) == 1 or shapes[0][0].v is not None or len(layers[0].parts["V"].shape) == 3
-    )
+    summed = _are_added(layers[0], shapes[0])
     equal = len({len(layer) for layer in shapes}) == 1
     if not (alike(layers) and follow and equal and summed) or any(
         head.is_outside for head in found

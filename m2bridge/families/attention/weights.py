@@ -5,8 +5,8 @@ numerically.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from math import pi
 from pathlib import Path
@@ -19,6 +19,7 @@ from m2bridge.families.attention.head_weights import (
     find_heads,
     find_network,
     find_remarks,
+    find_symmetries,
 )
 from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
 from m2bridge.limits import limited
@@ -66,6 +67,9 @@ class Weights(PictureResult):
     seconds : float
     unfinished : str
         The limit that was reached, or empty.
+    symmetries : dict
+        Of each layer with several heads: the redundant directions, and whether the listed
+        symmetries have as many.
 
     Examples
     --------
@@ -82,6 +86,7 @@ class Weights(PictureResult):
     remarks: tuple[str, ...]
     seconds: float
     unfinished: str = ""
+    symmetries: Mapping[int, Any] = field(default_factory=dict)
 
     def to_sheet(self) -> Sheet:
         """The exact part, then the numerical one; a line for each head."""
@@ -92,6 +97,8 @@ class Weights(PictureResult):
             [
                 *_sizes(self.heads),
                 *_words(self.heads),
+                *_words_of_layers(self.heads, self.symmetries),
+                *_words_of_network(self.heads, self.network),
                 *(self.network.facts() if self.network else ()),
                 ("left out", ", ".join(self.left_out) or None),
                 *(("remark", remark) for remark in self.remarks),
@@ -115,6 +122,9 @@ class Weights(PictureResult):
         """All heads, and the network."""
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
             "heads": [head.to_json() for head in self.heads],
+            "layers": [
+                {"layer": number} | found.to_json() for number, found in self.symmetries.items()
+            ],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "remarks": list(self.remarks),
@@ -197,17 +207,30 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
             yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
         else:
             yield f"{plural(len(alike), 'head')}, each alone", words
-    most = max(Counter(head.layer for head in heads).values())
-    if most > 1:
-        yield (
-            "a layer",
-            (
-                "its function is the sum of those of its heads, and need not determine the function"
-                " of each"
-            ),
-        )
-    if len({head.layer for head in heads}) > 1:
-        yield "the network", "its function need not determine those of its layers"
+
+
+def _words_of_layers(
+    heads: Sequence[HeadWeights], symmetries: Mapping[int, Any]
+) -> Iterator[tuple[str, object]]:
+    """The words about layers of several heads, once for layers of which the same is said."""
+    said: dict[str, list[int]] = {}
+    for number, count in Counter(head.layer for head in heads).items():
+        if count == 1:
+            continue
+        words = "its function need not determine those of its heads"
+        if number in symmetries:
+            words = symmetries[number].words()
+        said.setdefault(words, []).append(number)
+    for words, alike in said.items():
+        yield ("a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"), words
+
+
+def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
+    """The words about several layers together."""
+    if len({head.layer for head in heads}) == 1:
+        return
+    words = "its function need not determine those of its layers"
+    yield "the network", words if network is None else network.symmetries.words()
 
 
 def _exact(heads: Sequence[HeadWeights]) -> Table:
@@ -548,9 +571,14 @@ def weights(
         found, unfinished = find_heads(layers, heads, a, normalization == "softmax", tolerance)
         whole = not unfinished and len(found) > 1
         network = find_network(layers, found, heads, skip, normalization) if whole else None
+        symmetries = {} if unfinished else find_symmetries(layers, found, skip, normalization)
+        if network is not None and len(layers) == 1 and symmetries:
+            symmetries = {1: network.symmetries}  # the layer is the network, of which more is known
         remarks = find_remarks(layers, found, heads, whole and network is None)
         others, name = (
             left_out(available, layers),
             (str(source) if isinstance(source, str | Path) else ""),
         )
-        return Weights(name, tuple(found), network, others, remarks, running.seconds, unfinished)
+        return Weights(
+            name, tuple(found), network, others, remarks, running.seconds, unfinished, symmetries
+        )

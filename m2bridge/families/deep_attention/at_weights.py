@@ -31,16 +31,121 @@ from m2bridge.families.deep_attention.network import (
     gradients_at,
     random_matrix,
 )
-from m2bridge.families.deep_attention.shape import THEOREM, are_separate, bound_by_ranks
+from m2bridge.families.deep_attention.shape import (
+    THEOREM,
+    act_freely,
+    are_separate,
+    base_changes,
+    bound_by_ranks,
+)
 from m2bridge.limits import watched
 from m2bridge.maps.model import UpperBound
 from m2bridge.maps.rank import SPARE_ROWS
+from m2bridge.results.sheet import plural
 
 MOST_WIDTH = 2048
 """Of several layers of softmax; the ranks of their matrices take seconds each."""
 
 Matrices = Mapping[str, Any]
 """The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetries:
+    """The redundant directions of generic weights, compared with the orbits of the gauge group.
+
+    Parameters
+    ----------
+    parameters : int
+    lower, upper : int
+        Bounds for the dimension of the functions.
+    least, most : int
+        Bounds for the dimension of an orbit of the gauge group. Its part on each head has orbits of
+        a known dimension; those of changes of base between layers are known where these act freely,
+        and else may be smaller.
+    """
+
+    parameters: int
+    lower: int
+    upper: int
+    least: int
+    most: int
+
+    @classmethod
+    def of(
+        cls, model: DeepAttention, shapes: Sequence[Sequence[Any]], lower: int | None, upper: int
+    ) -> Symmetries:
+        """Those of a network with these heads, of which bounds for the dimension are known."""
+        betas = [layer[0].beta for layer in shapes]
+        parameters = parameter_count(shapes)
+        on_heads = sum(size for layer in shapes for head in layer for _, size in head.redundant())
+        between_layers = 0 if model.skip else sum(width**2 for width in model.widths[1:-1])
+        free = base_changes(model) if act_freely(model, betas) else 0
+        return cls(parameters, lower or 0, upper, on_heads + free, on_heads + between_layers)
+
+    @property
+    def redundant(self) -> int:
+        """The number of redundant directions, or a lower bound for it."""
+        return self.parameters - self.upper
+
+    @property
+    def proved(self) -> bool:
+        """Whether it is this number."""
+        return self.lower == self.upper
+
+    @property
+    def others(self) -> bool | None:
+        """Whether generic weights have infinitely many others, up to the gauge group, with the same
+        function.
+
+        ``None`` where that is not decided.
+        """
+        if self.redundant > self.most:
+            return True
+        return False if self.proved and self.redundant == self.least else None
+
+    def words(self) -> str:
+        """The words on what the function determines, of generic weights."""
+        redundant = (
+            f"{'' if self.proved else 'at least '}{plural(self.redundant, 'redundant direction')}"
+        )
+        listed = (
+            f"{'' if self.least == self.most else 'at most '}{self.most} of the listed symmetries"
+        )
+        if self.others:
+            return (
+                f"{redundant}, {listed}: there are others, and weights are not determined up to the"
+                " listed ones"
+            )
+        if self.others is None:
+            return f"{redundant}, {listed}: whether there are others is not decided"
+        determined = "up to these and finitely many others, generic weights are determined"
+        return f"{redundant}, all of the listed symmetries: {determined}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {
+            "redundant": self.redundant if self.proved else None,
+            "redundant_at_least": self.redundant,
+            "listed_symmetries": self.most,
+            "other_symmetries": self.others,
+        }
+
+
+def parameter_count(shapes: Sequence[Sequence[Any]]) -> int:
+    """The number of entries of the matrices of all heads."""
+    return sum(head.parameters for layer in shapes for head in layer)
+
+
+def known_symmetries(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
+    """The symmetries of a network with these heads, by the bounds that need no computation with its
+    weights.
+    """
+    betas = [layer[0].beta for layer in shapes]
+    ranks = bound_by_ranks(model, betas)
+    upper = min(ranks.value, *(bound.value for bound in model.upper_bounds(0)))
+    lower = ranks.value if are_separate(model, betas) else None
+    return Symmetries.of(model, shapes, lower, upper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +168,7 @@ class NetworkAtWeights:
         Factors of a group that acts on the weights and keeps the function.
     note : str
         Why the rank is not known; or the theorem by which it is.
+    symmetries : Symmetries
     """
 
     model: DeepAttention
@@ -72,6 +178,7 @@ class NetworkAtWeights:
     rank: int | None
     gauge: tuple[str, ...]
     note: str
+    symmetries: Symmetries
 
     @property
     def regular(self) -> bool | None:
@@ -116,6 +223,7 @@ class NetworkAtWeights:
             "rank_at_weights": self.rank,
             "regular": self.regular,
             "note": self.note or None,
+            **self.symmetries.to_json(),
         }
 
 
@@ -142,10 +250,7 @@ def at_weights(
     ContradictionError
         If a rank exceeds an upper bound.
     """
-    betas, parameters = (
-        [layer[0].beta for layer in shapes],
-        sum(head.parameters for layer in shapes for head in layer),
-    )
+    betas, parameters = [layer[0].beta for layer in shapes], parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
     upper = min(*model.upper_bounds(0), ranks, key=lambda bound: bound.value)
     separate = are_separate(model, betas)
@@ -173,7 +278,10 @@ def at_weights(
         raise ContradictionError(
             f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}"
         )
-    return NetworkAtWeights(model, parameters, lower, upper, rank, _gauge(model, shapes), note)
+    symmetries = Symmetries.of(model, shapes, lower, upper.value)
+    return NetworkAtWeights(
+        model, parameters, lower, upper, rank, _gauge(model, shapes), note, symmetries
+    )
 
 
 def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from m2bridge.system import importing
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
-    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights
+    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights, Symmetries
     from m2bridge.maps.statement import Statement
 
 
@@ -145,6 +145,14 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         from m2bridge.families.deep_attention.at_weights import at_weights
 
         return at_weights(model, shapes, regular, matrices)
+
+    def symmetries(self, model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
+        """The redundant directions of a network with these heads, compared with the orbits of its
+        gauge group.
+        """
+        from m2bridge.families.deep_attention.at_weights import known_symmetries
+
+        return known_symmetries(model, shapes)
 
 
 FAMILY = DeepAttentionNetworks()

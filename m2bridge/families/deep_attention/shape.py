@@ -429,10 +429,17 @@ def bound_by_ranks(network: Shape, betas: Sequence[int]) -> UpperBound:
         matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta) - lightning
         for (d, after, a), beta in zip(network.layer_sizes, betas, strict=True)
     )
-    spanning = all(heads * beta >= d for beta, d in zip(betas, network.widths[1:-1], strict=False))
-    bases = base_changes(network) if spanning else 0
+    bases = base_changes(network) if act_freely(network, betas) else 0
     scaled = " up to scalings" if lightning else ""
     return UpperBound(size - bases, f"the matrices A and V of all heads{scaled}{_less(bases)}")
+
+
+def act_freely(network: Shape, betas: Sequence[int]) -> bool:
+    """Return whether the outputs of all heads span each space between layers, so that changes of
+    base act freely.
+    """
+    hidden = network.widths[1:-1]
+    return all(network.heads * beta >= d for beta, d in zip(betas, hidden, strict=False))
 
 
 def are_separate(network: Shape, betas: Sequence[int]) -> bool:
