@@ -44,7 +44,7 @@ from m2bridge.families.attention.all_sizes.family import (
 from m2bridge.families.attention.all_sizes.predictions import SetPrediction
 from m2bridge.families.attention.checker import representations
 from m2bridge.families.attention.checker.case import Case, orbits, representative
-from m2bridge.families.attention.checker.equations import by_degree
+from m2bridge.families.attention.checker.schur import by_degree
 from m2bridge.families.attention.statements import REGISTRY
 from tests.all_sizes import basis, points
 from tests.certificates.__main__ import ALL_SIZES, HERE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import combinations_with_replacement
 from math import comb, prod
 from pathlib import Path
@@ -26,6 +27,7 @@ from m2bridge.families.attention.checker import (
     equations as checker,
     equations as products,
     equations as sections,
+    schur,
 )
 from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.attention.checker.equations import (
@@ -54,7 +56,7 @@ def made(*case: int) -> Certificate:
 
 
 def sections_by_checker(d: int, d_out: int, a: int) -> Any:
-    return sections.number_of_sections(d_out, d, d, a)
+    return partial(sections.sections_of_case, Case(d, d_out, a, 2))
 
 
 @pytest.mark.parametrize("case", QUICK, ids=str)
@@ -90,9 +92,7 @@ def test_formulas_for_sections_agree(case: tuple[int, int, int]) -> None:
     """
     model, h = SingleLayerAttention(*case), sections_by_checker(*case)
     assert [h(n) for n in range(9)] == [sections_of(model, n) for n in range(9)]
-    found = sections.hilbert_coefficients(
-        h, model.alpha * (2 * model.d - model.alpha) + model.d * model.d_out
-    )
+    found = sections.hilbert_coefficients(Case(*case, 2))
     dimension = len(found)
     assert (dimension, found[0]) == (dimension_formula(model), degree_formula(model))
     for n in range(1, 2 * dimension):
@@ -109,7 +109,7 @@ def test_hilbert_functions_are_as_predicted(case: tuple[int, int, int]) -> None:
     predicted.
     """
     d, d_out, a = case
-    found = Products(d_out, d, d, a)
+    found = Products(rows=d_out, columns=d, variables=d, alpha=a)
     model = SingleLayerAttention(*case)
     assert [found.hilbert_function(n) for n in range(4)] == [
         predicted_hilbert_function(model, n) for n in range(4)
@@ -119,7 +119,7 @@ def test_hilbert_functions_are_as_predicted(case: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize("case", [(4, 2, 2), (4, 3, 3)], ids=str)
 def test_hilbert_functions_are_at_most_the_number_of_sections(case: tuple[int, int, int]) -> None:
     d, d_out, a = case
-    found, h = Products(d_out, d, d, a), sections_by_checker(*case)
+    found, h = Products(rows=d_out, columns=d, variables=d, alpha=a), sections_by_checker(*case)
     values = [found.hilbert_function(n) for n in range(4)]
     assert all(value <= h(n) for n, value in enumerate(values))
     assert values[2] < h(2)
@@ -131,10 +131,11 @@ def test_hilbert_functions_are_at_most_the_number_of_sections(case: tuple[int, i
 def test_ranks_of_values_at_points_are_the_same(case: tuple[int, int, int], degree: int) -> None:
     """All monomials at once, at integral points, over QQ: neither weights nor symmetries."""
     d, d_out, a = case
-    found = Products(d_out, d, d, a)
-    monomials = list(combinations_with_replacement(range(len(found.names)), degree))
+    found = Products(rows=d_out, columns=d, variables=d, alpha=a)
+    monomials = list(combinations_with_replacement(range(len(found.coordinates)), degree))
     points = [
-        _point(case, seed, found.names) for seed in range(1, found.hilbert_function(degree) + 5)
+        _point(case, seed, found.coordinates)
+        for seed in range(1, found.hilbert_function(degree) + 5)
     ]
     rows = [[prod(point[j] for j in monomial) for monomial in monomials] for point in points]
     assert fmpz_mat(rows).rank() == found.hilbert_function(degree)
@@ -168,7 +169,7 @@ def test_one_token_and_large_cases_are_refused() -> None:
         with pytest.raises((MethodUnavailableError, TooLargeError), match=reason):
             made(*case)
     with pytest.raises(TooExpensiveError, match="degree 5"):
-        Products(4, 4, 4, 4).hilbert_function(5)
+        Products(rows=4, columns=4, variables=4, alpha=4).hilbert_function(5)
 
 
 class SmallRank(flint.fmpz_mat):  # type: ignore[misc]
@@ -196,7 +197,7 @@ def test_weights_that_are_skipped_have_no_generators() -> None:
     """All weights of degree 4 one by one, and the number that skips those above one without
     generators.
     """
-    ideal = Products(2, 2, 2, 2)
+    ideal = Products(rows=2, columns=2, variables=2, alpha=2)
     alone = {weight: ideal.generators(weight) for weight in ideal.weights(4)}
     assert (
         {weight: count for weight, count in alone.items() if count}
@@ -211,9 +212,9 @@ def test_weights_that_are_skipped_have_no_generators() -> None:
 
 
 PLANTED = {
-    "a bound that is too small": (sections, "comb", lambda n, k: comb(n, k) + (k == 4)),
+    "a bound that is too small": (schur, "comb", lambda n, k: comb(n, k) + (k == 4)),
     "lifts that are wrong": (products, "fraction", lambda x, p: (x % p % 7, 1)),
-    "orbits that are too small": (products, "orbit", lambda weight: 1),
+    "orbits that are too small": (products, "permutation_count", lambda weight: 1),
     "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
     "multiples forgotten": (products, "without_units", lambda rows, columns: ([], sorted(columns))),
 }
@@ -245,9 +246,7 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
     """With sections that are too many H is not h in any degree that is looked at."""
     assert checker.all_degrees.__wrapped__(Case(3, 2, 2, 2), 4)[0] == 4
     right = sections.number_of_sections
-    monkeypatch.setattr(
-        sections, "number_of_sections", lambda *sizes: lambda n: right(*sizes)(n) + 1
-    )
+    monkeypatch.setattr(sections, "number_of_sections", lambda n, **sizes: right(n, **sizes) + 1)
     with pytest.raises(TooExpensiveError, match="not decided"):
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
@@ -270,7 +269,9 @@ def test_relations_are_lifted_over_the_integers() -> None:
 
     def relations(large: int) -> list[dict[tuple[int, ...], int]]:
         rows = [{0: 2 * large, 1: 3}, {1: 5, 2: -7}, {0: 4 * large, 1: 11, 2: -7}]
-        return Part(((1,),), [(0,), (1,), (2,)], matrix(rows, 3), 2).relations
+        return Part(
+            weight=((1,),), monomials=[(0,), (1,), (2,)], images=matrix(rows, 3), rank=2
+        ).relations
 
     assert relations(1) == [{(0,): -21, (1,): 14, (2,): 10}]
     with pytest.raises(TooExpensiveError, match="large coefficients"):

@@ -44,7 +44,7 @@ from m2bridge.families.attention.all_sizes.closures import (
     _verdict,
     closures_of_all_sizes,
 )
-from m2bridge.families.attention.checker.equations import Products, number_of_sections
+from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.comparisons import generator_check
 from m2bridge.families.attention.completeness import CoreSize, sections_of
@@ -337,8 +337,10 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
     """By weight spaces over QQ, where multiplicity spaces found it: (4; 2, 2) in degree 5, (3; 3,
     3) in degree 4.
     """
-    assert Products(2, 2, 4, 2).hilbert_function(5) == number_of_sections(2, 2, 4, 2)(5) == 551_472
-    assert Products(3, 3, 3, 3).hilbert_function(4) == number_of_sections(3, 3, 3, 3)(4)
+    two = Products(rows=2, columns=2, variables=4, alpha=2)
+    three = Products(rows=3, columns=3, variables=3, alpha=3)
+    assert two.hilbert_function(5) == two.number_of_sections(5) == 551_472
+    assert three.hilbert_function(4) == three.number_of_sections(4)
 
 
 def test_a_certificate_with_another_generator_is_not_that_of_the_checker(

@@ -1,96 +1,123 @@
-"""The checker of closures for all sizes: representations from the weights of the ideal of a small
-case.
+"""The checker of closures for all sizes: representations from the weights of the ideal of a core.
 
-For each core the ideal is computed weight by weight, and in the degrees of minors where X, H or Y
-has one dimension more (docs/representations.md). From the numbers of generators in all weights the
-representations follow, by tableaux. The Hilbert function in the degree before the bound, and one
-weight in each degree after the last one with generators, show that there are no others
-(docs/completeness.md).
+Rests on: the minimal generators of a closure are those of its core, with the same multiplicities
+for all sizes, and minors where X, H or Y has one dimension more (docs/representations.md,
+proposition-more-rows).
+Proved in: docs/representations.md and docs/completeness.md (proposition-core, theorem-bound).
+Computed here: the Hilbert function of each core up to the degree that decides, the numbers of its
+generators in all weights up to the bound, and those of the minors in their degree; the
+representations with these weights, by tableaux.
+On trust: these propositions, which a certificate lists, and those of equations.py and schur.py.
+
+The maker has the same multiplicities from ranks of covariants; here there are weight spaces only.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
-from m2bridge.families.attention.checker.equations import Products, by_degree, representations
+from m2bridge.families.attention.checker.equations import Products
+from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 
 SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
-CORES = [
-    (m, e, f)
-    for e, f in SIZES
-    for m in range(max(e, f), min(e + f, 4) + 1)
-    if m <= 3 or 1 in (e, f)
-]
-"""m, e and f of the cores without too many monomials of the degree of the bound, for all d with few
-e and f.
+"""The pairs (e, f) of numbers of columns and rows of the cores that a certificate is about."""
+
+MOST_VARIABLES = 4
+MOST_VARIABLES_OF_MANY_FORMS = 3
+"""The largest m, and the largest one for e, f ≥ 2: above there are too many monomials of the degree
+of the bound.
 """
+
+Core = tuple[int, int, int]  # m, e, f
+
+
+def _cores() -> list[Core]:
+    """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits."""
+    found: list[Core] = []
+    for e, f in SIZES:
+        most = MOST_VARIABLES_OF_MANY_FORMS
+        if e == 1 or f == 1:
+            most = MOST_VARIABLES
+        found.extend((m, e, f) for m in range(max(e, f), min(e + f, most) + 1))
+    return found
+
+
+CORES = _cores()
 
 
 def closures(certificate: Certificate) -> Content | Difference:
-    """Compute the content of the certificate anew."""
+    """The content of the certificate, which has no parameters."""
     answer = {"closures": [closure(*size) for size in CORES]}
-    return Content(
-        answer, {}, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"])
-    )
+    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
+    return Content(answer, {}, tuple(lemmas))
 
 
 @cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
-    """All that a certificate says of the closures with a core."""
-    values, start, found = core(m, e, f)
-    for n, products in minors(m, e, f):
-        kinds = representations(n, products.generator_numbers(n))
-        found += [kind for kind in kinds if has_more(kind, m, e, f)]
+    """All that a certificate says of the closures with a core.
+
+    The Hilbert function H(0), …, H(s) with H(s) = h(s) proves that there are no generators of
+    degree above s + 1, the bound (docs/completeness.md#theorem-bound).
+    """
+    values, start, of_core = core(m, e, f)
     return {
         "core": {"variables": m, "columns": e, "rows": f},
         "bound": len(values),
         "hilbert_function": values,
         "sections_from": start,
-        "representations": sorted(found, key=by_degree),
+        "representations": sorted([*of_core, *minors(m, e, f)], key=by_degree),
     }
 
 
 def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
-    """The Hilbert function, where it begins to be that of sections, and the representations of
-    generators.
+    """H(0), …, H(s), the degree from which on H = h, and the representations of generators.
 
-    The products l_i v_k are those of f forms with e forms, too: X and H change places.
+    The products l_i v_k of e forms and f forms are those of f forms and e forms: so the core (m; e,
+    f) with e > f is (m; f, e), with X and H exchanged.
     """
-    values, start, kinds = core_itself(m, min(e, f), max(e, f))
-    return (
-        values,
-        start,
-        [kind | {"X": kind["H"], "H": kind["X"]} if e > f else kind for kind in kinds],
-    )
+    if e <= f:
+        return core_itself(m, e, f)
+    values, start, kinds = core_itself(m, f, e)
+    exchanged = [kind | {"X": kind["H"], "H": kind["X"]} for kind in kinds]
+    return values, start, exchanged
 
 
 @cache
 def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
-    """The same, computed."""
-    products = Products(f, e, m, e)
-    values, start = products.up_to_sections()
-    degrees = range(2, len(values) + 1)
-    return (
-        values,
-        start,
-        [kind for n in degrees for kind in representations(n, products.generator_numbers(n))],
-    )
+    """The same, computed. There are no generators of degree 1, as the coordinates are
+    independent."""
+    ideal = Products(rows=f, columns=e, variables=m, alpha=e)
+    values, start = ideal.up_to_sections()
+    bound = len(values)
+    kinds = []
+    for n in range(2, bound + 1):
+        kinds.extend(representations(n, ideal.generator_numbers(n)))
+    return values, start, kinds
 
 
-def minors(m: int, e: int, f: int) -> Iterator[tuple[int, Products]]:
-    """The degrees of the minors that leave no trace in the core, and the least products for which
-    they are not zero.
+def minors(m: int, e: int, f: int) -> list[dict[str, Any]]:
+    """The representations of generators with more rows than the core has.
+
+    A closure with this core has more forms l_i than e only if e < m, more forms v_k than f only if
+    f = d = m, more variables than m only if m = e + f. Each time the minors of one size more are
+    equations, seen in the least products for which they are not zero; and they are generators in
+    their degree only (docs/representations.md#proposition-more-rows).
     """
+    determinants = []
     if e < m:
-        yield e + 1, Products(f, e + 1, m, e)
+        determinants.append((e + 1, Products(rows=f, columns=e + 1, variables=m, alpha=e)))
     if f == m:
-        yield f + 1, Products(f + 1, e, m, e)
+        determinants.append((f + 1, Products(rows=f + 1, columns=e, variables=m, alpha=e)))
     if m == e + f:
-        yield m + 1, Products(f, e, m + 1, e)
+        determinants.append((m + 1, Products(rows=f, columns=e, variables=m + 1, alpha=e)))
+    found: list[dict[str, Any]] = []
+    for n, ideal in determinants:
+        kinds = representations(n, ideal.generator_numbers(n))
+        found.extend(kind for kind in kinds if has_more_rows(kind, m, e, f))
+    return found
 
 
-def has_more(kind: dict[str, Any], m: int, e: int, f: int) -> bool:
-    """Whether some partition has more parts than there are in the core."""
-    return any(len(kind[name]) > most for name, most in (("X", e), ("H", f), ("Y", m)))
+def has_more_rows(kind: dict[str, Any], m: int, e: int, f: int) -> bool:
+    """Whether a partition has too many parts for the core (m; e, f), in which it is zero."""
+    return len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m
