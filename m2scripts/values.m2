@@ -229,9 +229,8 @@ mbEmit = (name, x) -> (
 mbSymbolNamed = name -> (
     d := mbSymbols();
     if d#?name then d#name else getGlobalSymbol(d, name))
-mbDefine = (name, x) -> (
-    s := mbSymbolNamed name;
-    (mbCore "globalAssign")(s, x);)
+-- All values are made before the first name is given: rings among them have variables of these names, too.
+mbDefine = (names, objects) -> scan(#names, i -> (mbCore "globalAssign")(mbSymbolNamed names#i, objects#i))
 mbVariableNamed = parts -> (
     s := mbSymbolNamed first parts;
     if #parts == 1 then s

@@ -20,6 +20,7 @@ from m2bridge.convert.calls import (
     Code,
     braces,
     encode,
+    grouped,
     literal,
     sparse,
     string,
@@ -48,10 +49,11 @@ def bindings(inputs: Mapping[str, Any]) -> str:
     ConversionError
         If a value has no counterpart in Macaulay2.
     """
-    lines = []
-    for name, value in zip(inputs, in_one_ring(inputs.values()), strict=True):
-        lines.append(f"mbDefine({string(name)}, {encode(value)});\n")
-    return "".join(lines)
+    if not inputs:
+        return ""
+    names = grouped([string(name) for name in inputs])
+    made = grouped([encode(value) for value in in_one_ring(inputs.values())])
+    return f"mbDefine({names}, {made});\n"
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -28,7 +30,14 @@ from sympy import (
 
 from m2bridge.errors import ConversionError, ScriptError, ValueTypeError
 from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
-from m2bridge.workspace.values import Expression, HashTable, Real, Reference, RingElement
+from m2bridge.workspace.values import (
+    Expression,
+    HashTable,
+    Real,
+    Reference,
+    RingElement,
+    RingFraction,
+)
 from tests.everyday import DOCUMENTED, ROWS, Error, NoCounterpart, OneWay, Shown, values
 from tests.random_rings import RINGS, elements, fractions, reals
 from tests.random_values import VALUES, facts_of_matrix, facts_of_module, facts_of_ring
@@ -197,42 +206,94 @@ def test_what_macaulay2_says_of_complexes(work: Workspace, some: list[Any]) -> N
     assert said == [(True, [1, 2, 1, 0])] * len(some)
 
 
-NONCOMMUTATIVE = {"exterior algebras", "Weyl algebras"}
-ROUNDED = {"inexact coefficients"}
-"""Products are sums of rounded products, whose order is Macaulay2's own."""
-
-
 @pytest.mark.parametrize(
-    "kind", [kind for kind in RINGS if kind not in ("ground rings", "plain polynomial rings")]
+    "kind",
+    [kind for kind in RINGS if kind not in ("ground rings", "number fields", "fraction fields")],
 )
-def test_elements_are_computed_with_as_in_macaulay2(work: Workspace, kind: str) -> None:
-    """Sums, differences, products, powers, and what is compared; terms in Macaulay2's order."""
+def test_elements_are_compared_as_in_macaulay2(work: Workspace, kind: str) -> None:
+    """With each other, and with integers that may be equal modulo the characteristic."""
     pairs = RINGS[kind].flatmap(lambda ring: st.tuples(elements(ring), elements(ring)))
 
     @cheap
     @given(batches(pairs))
     def law(some: list[Any]) -> None:
-        some = work.value("some", some=some)  # terms in order, fractions in lowest terms
-        said = work.value(
-            "apply(some, (f, g) -> (f + g, f - g, 3 - f, -g, 2*f, f == g))", some=some
-        )
-        found = [(f + g, f - g, 3 - f, -g, 2 * f, f == g) for f, g in some]
-        assert (found if kind == "fraction fields" else strict(found)) == (
-            said if kind == "fraction fields" else strict(said)
-        )
-        if kind in NONCOMMUTATIVE:
-            for f, _ in some:
-                if any(map(any, dict(f.terms))):
-                    with pytest.raises(ConversionError, match="need Macaulay2"):
-                        f * f
-        elif kind not in ROUNDED:
-            said = work.value("apply(some, (f, g) -> (f * g, f^3, g^1))", some=some)
-            found = [(f * g, f**3, g**1) for f, g in some]
-            assert (found if kind == "fraction fields" else strict(found)) == (
-                said if kind == "fraction fields" else strict(said)
-            )
+        code = "(f, g) -> (z := 0*f; t := 3 + z; {f, g, z, t, f == g, f == 3, z == 101, t == 5})"
+        for f, g, zero, three, *said in work.value(f"apply(some, {code})", some=some):
+            if isinstance(f, RingElement):  # others are SymPy's
+                assert [f == g, f == 3, zero == 101, three == 5] == said
+                assert zero == 0
+                assert three == 3
 
     law()
+
+
+def test_numbers_are_compared_modulo_the_characteristic(session: Macaulay2) -> None:
+    two, zero = session.value("R = ZZ/7[x]/(x^2 - 3); (8_R/4, 0_R)")
+    assert two == 9 != zero
+    assert two == Fraction(1, 4) != zero
+    assert two != 3
+    assert zero == 14
+    assert zero != Fraction(1, 7) != two
+    large = session.value("2_(ZZ/2147483659)")
+    assert large == 2 + 2147483659
+    assert large != 3
+
+
+OPERATIONS = {
+    "x + y": operator.add,
+    "x - y": operator.sub,
+    "x * y": operator.mul,
+    "x / y": operator.truediv,
+    "x ^ y": operator.pow,
+}
+
+
+@pytest.mark.parametrize("code", OPERATIONS)
+def test_an_operator_is_refused_with_the_call_that_computes(session: Macaulay2, code: str) -> None:
+    """Also with a number on either side."""
+    x, y = session.value("R = QQ[x,y]/(x^2 - y, x*y - 1); (x, y)")
+    half = session.value("QQ[x,y,Degrees=>{2,3}]; x/(y + 1)")
+    for left, right in ((x, y), (x, 2), (2, x), (half, half), (half, 2), (2, half)):
+        with pytest.raises(ConversionError) as refused:
+            OPERATIONS[code](left, right)
+        assert str(refused.value).endswith(f'need Macaulay2: m2.value("{code}", x=x, y=y)')
+    with pytest.raises(ConversionError, match=r"differences in QQ\[x, y\]/"):
+        -x  # noqa: B018
+    if code != "x ^ y":
+        assert session.value(f"{code} === {code}", x=half, y=half)
+    if code == "x * y":
+        assert session.value(code, x=x, y=y) == 1
+
+
+def test_a_name_is_that_of_the_value_and_not_of_a_variable(session: Macaulay2) -> None:
+    """Values come from rings whose variables have the names that are given, whichever comes last."""
+    x, y, z = session.value("R = QQ[x,y,z]; (x, y, z)")
+    for inputs in ({"x": y, "y": x}, {"y": x, "x": y}):
+        assert session.value("(x, y, z)", **inputs) == (y, x, z)
+
+
+@pytest.mark.parametrize(
+    "ring", ["QQ[x,y]", "QQ[x,y,Degrees=>{2,3}]", "ZZ[x,y,MonomialOrder=>Lex]", "ZZ/7[x,y]"]
+)
+def test_fractions_are_compared_however_they_are_written(session: Macaulay2, ring: str) -> None:
+    x, y, product, square, found = session.value(
+        f"R = {ring}; (x, y, x*y, y^2, (x + 1)*y/(x*(x + 1)))"
+    )
+    over = found.ring
+    assert found == RingFraction(over, y, x) == RingFraction(over, square, product)
+    assert found != RingFraction(over, x, y)
+    assert found != RingFraction(over, product, square)
+
+
+def test_fractions_of_other_rings_are_compared_by_macaulay2(session: Macaulay2) -> None:
+    y, square, found = session.value("R = QQ[x,y]/(y^2 - x^3); (y, x^2, y/x)")
+    assert found == RingFraction(found.ring, found.numerator, found.denominator)
+    with pytest.raises(
+        ConversionError, match=r"comparisons in .* need Macaulay2: m2.value"
+    ) as refused:
+        RingFraction(found.ring, square, y) == found  # noqa: B015
+    assert 'm2.value("x == y", x=x, y=y)' in str(refused.value)
+    assert session.value("x == y", x=RingFraction(found.ring, square, y), y=found)
 
 
 @cheap
@@ -350,27 +411,24 @@ def test_other_quotients_go_both_ways(session: Macaulay2, code: str) -> None:
 
 
 def test_expressions_have_values(session: Macaulay2) -> None:
-    """Products of elements of rings that SymPy does not have, and a quotient of products."""
-    for code in (
-        "factor poincare ideal((QQ[x,y])_0^2)",
-        "GF 9[t]; factor(t^4 + 2)",
-        "QQ[x,y,Degrees=>{2,3}]; factor(x^3*y - y^3)",
-        "factor(-360)",
-    ):
+    """Products of elements of rings that SymPy has, and a quotient of products; of other rings
+    Macaulay2 has the product.
+    """
+    for code in ("factor(-360)", "QQ[x,y]; factor(x^3*y - x*y^3)"):
         ring, _, factored = code.rpartition("; ")
         factors, product = session.value(f"{ring or 0}; F = {factored}; (F, value F)")
         assert factors.expand() == product
         assert factors.expand() == prod((base**n for base, n in factors), start=1)
     fraction = session.value("factor(-12/5)").evaluate()
     assert fraction == Rational(-12, 5)
-
-
-def test_quotients_without_a_basis_at_sight_need_macaulay2(session: Macaulay2) -> None:
-    x, y, one = session.value("R = QQ[x,y]/(x^2 - y, x*y - 1); (x, y, 1_R)")
-    assert x + y - y == x
-    with pytest.raises(ConversionError, match=r"normal forms in QQ\[x, y\].* need Macaulay2"):
-        x * x
-    assert session.value("x * y", x=x, y=y) == one
+    for code in ("factor poincare ideal((QQ[x,y])_0^2)", "GF 9[t]; factor(t^4 + 2)"):
+        factors = session.value(code)
+        with pytest.raises(ConversionError, match="need Macaulay2"):
+            factors.expand()
+        ring, _, factored = code.rpartition("; ")
+        assert session.value("value F", F=factors) == session.value(
+            f"{ring or 0}; value {factored}"
+        )
 
 
 def test_the_table_is_large() -> None:

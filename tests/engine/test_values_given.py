@@ -154,7 +154,7 @@ REFUSED = [
 
 def expression(value: Any) -> str:
     """How one value is encoded."""
-    return bindings({"x": value}).removeprefix('mbDefine("x", ')
+    return bindings({"x": value}).removeprefix('mbDefine({"x"}, {')
 
 
 @pytest.mark.parametrize("value", REFUSED, ids=lambda value: repr(value).partition(" object at")[0])

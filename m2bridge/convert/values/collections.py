@@ -1,9 +1,10 @@
-"""Symbols, options, collections of other kinds than Python's, and expressions that are held without
-computing them.
+"""Symbols, options, collections that Python lacks, and expressions that are held uncomputed.
+
+They are what was read: a mutable list has the items that it had then. Tables and sets take any
+values as keys, told apart by :func:`stand_in`.
 """
 
-import operator
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from math import prod
@@ -130,8 +131,7 @@ class Net(AsCode):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A value that only Macaulay2 can hold, kept there; it can be passed back to the workspace that
-    it came from.
+    """A value that only Macaulay2 can hold, kept there; it can be passed back to its workspace.
 
     Parameters
     ----------
@@ -158,24 +158,23 @@ class Reference:
     __str__ = __repr__
 
 
-def key(value: Any) -> Hashable:
-    """Return a stand-in of a value for tables: equal for equal values of the same type; 1 and True
-    are different.
-    """
+def stand_in(value: Any) -> Hashable:
+    """Return what is equal for equal values of one type only, and hashes: 1 and True differ."""
     if isinstance(value, list | tuple):
-        return type(value).__name__, tuple(map(key, value))
+        return type(value).__name__, tuple(map(stand_in, value))
     if isinstance(value, set | frozenset):
-        return "set", frozenset(map(key, value))
+        return "set", frozenset(map(stand_in, value))
     if type(value) is dict or isinstance(value, HashTable):
-        return type(value).__name__, frozenset((key(k), key(v)) for k, v in value.items())
+        pairs = [(stand_in(key), stand_in(found)) for key, found in value.items()]
+        return type(value).__name__, frozenset(pairs)
     if is_dataclass(value):
-        return type(value), tuple(key(getattr(value, field.name)) for field in fields(value))
+        parts = [stand_in(getattr(value, field.name)) for field in fields(value)]
+        return type(value), tuple(parts)
     return type(value), value
 
 
 class HashTable(Mapping[Any, Any]):
-    """A hash table with keys that a Python ``dict`` cannot have or keep apart: lists, or both 1 and
-    True.
+    """A hash table with keys that a ``dict`` cannot have or keep apart: lists, or both 1 and True.
 
     Parameters
     ----------
@@ -191,30 +190,31 @@ class HashTable(Mapping[Any, Any]):
     """
 
     def __init__(self, pairs: Iterable[tuple[Any, Any]] = ()) -> None:
-        self._table = {key(k): (k, v) for k, v in pairs}
+        self._table = {stand_in(key): (key, value) for key, value in pairs}
 
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
         """Keys with values."""
         return tuple(self._table.values())
 
-    def __getitem__(self, k: Any) -> Any:
-        try:
-            return self._table[key(k)][1]
-        except KeyError:
-            raise KeyError(k) from None
+    def __getitem__(self, key: Any) -> Any:
+        found = stand_in(key)
+        return self._table[found][1] if found in self._table else self._missing(key)
+
+    def _missing(self, key: Any) -> Any:
+        raise KeyError(key)
 
     def __iter__(self) -> Iterator[Any]:
-        return (k for k, _ in self._table.values())
+        return (key for key, _ in self.pairs)
 
     def __len__(self) -> int:
         return len(self._table)
 
     def __eq__(self, other: object) -> bool:
-        return key(self) == key(other)
+        return stand_in(self) == stand_in(other)
 
     def __hash__(self) -> int:
-        return hash(key(self))
+        return hash(stand_in(self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self.pairs)!r})"
@@ -239,8 +239,8 @@ class VirtualTally(HashTable):
     0
     """
 
-    def __getitem__(self, k: Any) -> Any:
-        return self._table[key(k)][1] if key(k) in self._table else 0
+    def _missing(self, key: Any) -> int:
+        return 0
 
 
 class Tally(VirtualTally):
@@ -263,10 +263,10 @@ class Set(AbstractSet[Any]):
     """
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
-        self._table = {key(item): item for item in items}
+        self._table = {stand_in(item): item for item in items}
 
     def __contains__(self, item: object) -> bool:
-        return key(item) in self._table
+        return stand_in(item) in self._table
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._table.values())
@@ -281,35 +281,43 @@ class Set(AbstractSet[Any]):
         return f"Set({list(self)!r})"
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "Sum": lambda *parts: sum(parts),
-    "Product": lambda *parts: prod(parts),
-    "Power": operator.pow,
-    "Divide": operator.truediv,
-    "Minus": operator.neg,
-    "Holder": lambda part: part,
-    "Parenthesize": lambda part: part,
-}
+def evaluate(value: Any) -> Any:
+    """Return the value of an expression: polynomials as SymPy's expressions, exact numbers.
+
+    Raises
+    ------
+    ConversionError
+        If an expression is not arithmetic, or an element is no expression of SymPy.
+    """
+    match value:
+        case Factorization():
+            return prod(evaluate(base) ** exponent for base, exponent in value)
+        case Expression():
+            return _computed(value.kind, [evaluate(part) for part in value.parts])
+        case bool():
+            return value
+        case int() | Fraction():
+            return Rational(value)
+        case PolyElement() | RingElement():
+            return value.as_expr()
+    return value
 
 
-def evaluate(expression: Any) -> Any:
-    """The value of an expression; polynomials become SymPy expressions, numbers are exact."""
-    if isinstance(expression, Expression):
-        if expression.kind not in _OPERATIONS:
-            raise ConversionError(f"an expression of the class {expression.kind} is not arithmetic")
-        return _OPERATIONS[expression.kind](*map(evaluate, expression.parts))
-    if isinstance(expression, Factorization):
-        return prod(evaluate(base) ** exponent for base, exponent in expression)
-    if isinstance(expression, int | Fraction) and not isinstance(expression, bool):
-        return Rational(expression)
-    try:
-        return (
-            expression.as_expr()
-            if isinstance(expression, PolyElement | RingElement)
-            else expression
-        )
-    except ConversionError:  # SymPy has no such polynomials
-        return expression
+def _computed(kind: str, parts: list[Any]) -> Any:
+    match kind, parts:
+        case "Sum", _:
+            return sum(parts)
+        case "Product", _:
+            return prod(parts)
+        case "Power", [base, exponent]:
+            return base**exponent
+        case "Divide", [numerator, denominator]:
+            return numerator / denominator
+        case "Minus", [part]:
+            return -part
+        case "Holder" | "Parenthesize", [part]:
+            return part
+    raise ConversionError(f"an expression of the class {kind} is not arithmetic")
 
 
 SIGN = (-1, 1)
@@ -342,14 +350,16 @@ class Factorization(Named):
     @property
     def is_negative(self) -> bool:
         """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
+        # -1 of another ring is equal to it, and a factor as any other.
         return self.factors[:1] == (SIGN,) and type(self.factors[0][0]) is int
 
     def expand(self) -> Any:
-        """The product."""
+        """The product of numbers or of SymPy's polynomials; ConversionError for other elements."""
         return prod(base**exponent for base, exponent in self.factors)
 
     def __str__(self) -> str:
-        return " * ".join(_power(base, exponent) for base, exponent in self.factors) or "1"
+        written = [_power(base, exponent) for base, exponent in self.factors]
+        return " * ".join(written) or "1"
 
 
 def _power(base: Any, exponent: int) -> str:
@@ -379,14 +389,13 @@ class Expression(AsCode):
     parts: tuple[Any, ...]
 
     def evaluate(self) -> Any:
-        """The value as a SymPy expression, or an element of a ring.
+        """The value as a number or an expression of SymPy.
 
         Raises
         ------
         ConversionError
-            If this kind of expression is not arithmetic.
+            If this kind of expression is not arithmetic, or SymPy has no such elements.
         """
-
         return evaluate(self)
 
     def __str__(self) -> str:

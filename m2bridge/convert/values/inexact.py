@@ -1,5 +1,7 @@
-"""Real and complex numbers of limited precision, with the arithmetic of Macaulay2, by mpmath; real
-intervals.
+"""Real and complex numbers of limited precision, rounded as in Macaulay2, by mpmath; intervals.
+
+They are numbers among those of Python, SymPy and mpmath. FLINT's balls are made of them, and never
+they of balls: a ball is no number.
 """
 
 from __future__ import annotations
@@ -13,20 +15,10 @@ from typing import Any
 
 import flint
 from mpmath import libmp, mp, nstr, workprec
-from sympy import Expr, Float, I, sympify
+from sympy import Expr, Float, I
 
 from m2bridge.algebra.modules import AsCode
 from m2bridge.errors import ConversionError
-
-
-def _operator(
-    operation: Callable[[Any, Any], Any], swapped: bool = False
-) -> Callable[[Any, Any], Any]:
-    return lambda self, other: self._computed(operation, other, swapped)
-
-
-def _comparison(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    return lambda self, other: operation(*self._pair(other))
 
 
 def not_exact(what: str) -> ConversionError:
@@ -37,44 +29,43 @@ def not_exact(what: str) -> ConversionError:
     )
 
 
-class Operators:
-    """The values whose operators are one method ``_computed(operation, other, swapped)``.
-
-    It returns the value of the operation; with the other one on the left if they are swapped.
-    """
-
-    __slots__ = ()
-
-    __add__, __radd__ = _operator(operator.add), _operator(operator.add, swapped=True)
-    __sub__, __rsub__ = _operator(operator.sub), _operator(operator.sub, swapped=True)
-    __mul__, __rmul__ = _operator(operator.mul), _operator(operator.mul, swapped=True)
-    __truediv__, __rtruediv__ = (
-        _operator(operator.truediv),
-        _operator(operator.truediv, swapped=True),
-    )
-    __pow__, __rpow__ = _operator(operator.pow), _operator(operator.pow, swapped=True)
-
-    def __neg__(self) -> Any:
-        return 0 - self
-
-    def __pos__(self) -> Any:
-        return self
-
-
 _DOUBLE = 53
 """Bits of a float."""
+_EXACT = 10_000
+"""An exponent of two up to which numbers are fractions without much memory."""
+_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
+
+Operation = Callable[[Any, Any], Any]
 
 
-class Inexact(Operators):
+def _operators(operation: Operation) -> tuple[Operation, Operation]:
+    """An operator of a number, and the one for a number on the right of another."""
+
+    def forward(self: Inexact, other: Any) -> Any:
+        return self._computed(operation, other, swapped=False)
+
+    def reflected(self: Inexact, other: Any) -> Any:
+        return self._computed(operation, other, swapped=True)
+
+    return forward, reflected
+
+
+class Inexact:
     """Numbers that are computed with as Macaulay2 does: rounded to nearest, in the lower of both
     precisions.
 
     Integers and fractions take part with the precision of the other number, floats with 53 bits.
-    With SymPy's expressions these are its ``Float`` of the same precision. Zero has no sign in
-    results, as in mpmath.
+    SymPy's expressions take these as its ``Float`` of the same precision, by operators of their
+    own. Zero has no sign in results, as in mpmath.
     """
 
     __slots__ = ()
+
+    __add__, __radd__ = _operators(operator.add)
+    __sub__, __rsub__ = _operators(operator.sub)
+    __mul__, __rmul__ = _operators(operator.mul)
+    __truediv__, __rtruediv__ = _operators(operator.truediv)
+    __pow__, __rpow__ = _operators(operator.pow)
 
     @property
     def precision(self) -> int:
@@ -94,7 +85,7 @@ class Inexact(Operators):
     def __eq__(self, other: object) -> bool:
         """Whether it is the same number, whatever the precision; NaN is equal to NaN."""
         if isinstance(other, Expr):
-            return bool(sympify(self) == other)
+            return NotImplemented
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
@@ -108,26 +99,30 @@ class Inexact(Operators):
     def __bool__(self) -> bool:
         return bool(self.to_mpmath() != 0)
 
-    def __abs__(self) -> Any:
-        return self._computed(lambda number, _: abs(number), 0)
+    def __neg__(self) -> Any:
+        return 0 - self
 
-    def _computed(
-        self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False
-    ) -> Any:
-        if isinstance(other, Expr):
-            return operation(other, sympify(self)) if swapped else operation(sympify(self), other)
-        if not isinstance(other, Inexact | int | Fraction | float | complex):
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return self._computed(lambda number, _: abs(number), 0, swapped=False)
+
+    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """The number and another one, or these swapped, under an operation."""
+        if isinstance(other, float | complex):
+            precision = min(self.precision, _DOUBLE)
+        elif isinstance(other, Inexact):
+            precision = min(self.precision, other.precision)
+        elif isinstance(other, int | Fraction):
+            precision = self.precision
+        else:
             return NotImplemented
-        others = (
-            _DOUBLE
-            if isinstance(other, float | complex)
-            else getattr(other, "precision", self.precision)
-        )
-        precision = min(self.precision, others)
         with workprec(precision):
-            pair = (self.to_mpmath(), _mpmath(other, precision))
-            number = operation(*reversed(pair)) if swapped else operation(*pair)
-        return (Real if hasattr(number, "_mpf_") else ComplexNumber).of(number, precision)
+            left, right = self.to_mpmath(), _mpmath(other, precision)
+            number = operation(right, left) if swapped else operation(left, right)
+        kind = Real if hasattr(number, "_mpf_") else ComplexNumber
+        return kind.of(number, precision)
 
 
 def _is_binary(number: Fraction) -> bool:
@@ -143,9 +138,16 @@ def _mpmath(number: Any, precision: int) -> Any:
     return number if isinstance(number, int) else mp.mpmathify(number)
 
 
-_EXACT = 10_000
-"""An exponent of two up to which numbers are fractions without much memory."""
-_SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
+def _comparison(operation: Operation) -> Operation:
+    def compare(self: Real, other: Any) -> Any:
+        if isinstance(other, Expr):
+            return NotImplemented
+        # mpmath would round the fraction before.
+        if isinstance(other, Fraction) and self.special in ("", "-0"):
+            return operation(self.exact, other)
+        return operation(self.to_mpmath(), other)
+
+    return compare
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -183,6 +185,7 @@ class Real(Inexact):
     special: str = ""
 
     def __post_init__(self) -> None:
+        # An even mantissa is made odd, so that each number is written in one way.
         sign, mantissa, exponent, bits = libmp.from_man_exp(self.mantissa, self.exponent)
         object.__setattr__(self, "mantissa", int(-mantissa if sign else mantissa))
         object.__setattr__(self, "exponent", exponent)
@@ -198,8 +201,10 @@ class Real(Inexact):
         ConversionError
             If it takes more bits: nothing is rounded unasked.
         """
-        if isinstance(number, float) and (special := str(number).removesuffix(".0")) in _SPECIAL:
-            return cls(0, 0, precision, special)
+        if isinstance(number, float):
+            special = str(number).removesuffix(".0")
+            if special in _SPECIAL:
+                return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):
             sign, mantissa, exponent, _ = number._mpf_
             if not mantissa and exponent:  # infinities and NaN
@@ -210,7 +215,8 @@ class Real(Inexact):
             raise ConversionError(
                 f"{number} is not a binary fraction: it cannot be a real number without rounding"
             )
-        return cls(exact.numerator, 1 - exact.denominator.bit_length(), precision)
+        exponent = 1 - exact.denominator.bit_length()
+        return cls(exact.numerator, exponent, precision)
 
     @property
     def exact(self) -> Fraction:
@@ -230,30 +236,13 @@ class Real(Inexact):
     def _sympy_(self) -> Any:
         return Float(self.to_mpmath(), precision=self.precision)
 
-    def _computed(
-        self, operation: Callable[[Any, Any], Any], other: Any, swapped: bool = False
-    ) -> Any:
-        """Fractions are not rounded before, as in Macaulay2, where this does not take large
-        integers.
-        """
-        if (
-            not isinstance(other, Fraction)
-            or self.special
-            or operation is operator.pow
-            or abs(self.exponent) > _EXACT
-        ):
-            return Inexact._computed(self, operation, other, swapped)
+    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        # As in Macaulay2, fractions are not rounded before; those of powers could have any size.
+        exactly = isinstance(other, Fraction) and operation is not operator.pow
+        if not exactly or self.special or abs(self.exponent) > _EXACT:
+            return Inexact._computed(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
-        rounded = libmp.from_rational(exact.numerator, exact.denominator, self.precision, "n")
-        return Real.of(mp.make_mpf(rounded), self.precision)
-
-    def _pair(self, other: Any) -> tuple[Any, Any]:
-        """The number and another one in a form in which they are compared exactly."""
-        if isinstance(other, Expr):
-            return sympify(self), other
-        if isinstance(other, Fraction) and self.special in ("", "-0"):
-            return self.exact, other
-        return self.to_mpmath(), other
+        return Real.of(_mpmath(exact, self.precision), self.precision)
 
     __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
     __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
@@ -272,10 +261,10 @@ class Real(Inexact):
 
     def __repr__(self) -> str:
         """The call that makes it."""
-        if self.precision == 53 and Real.of(number := float(self)) == self:
-            return (
-                f"Real.of({number!r})" if math.isfinite(number) else f"Real.of(float('{number}'))"
-            )
+        number = float(self)
+        if self.precision == _DOUBLE and Real.of(number) == self:
+            finite = math.isfinite(number)
+            return f"Real.of({number!r})" if finite else f"Real.of(float('{number}'))"
         special = f", special={self.special!r}" if self.special else ""
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
@@ -283,7 +272,8 @@ class Real(Inexact):
         if self.special:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
-            return str(nstr(self.to_mpmath(), int(libmp.prec_to_dps(self.precision))))
+            digits = int(libmp.prec_to_dps(self.precision))
+            return str(nstr(self.to_mpmath(), digits))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -313,9 +303,8 @@ class ComplexNumber(Inexact):
 
     def __repr__(self) -> str:
         """The call that makes it."""
-        if self.real.precision == self.imaginary.precision == 53 and not (
-            self.real.special or self.imaginary.special
-        ):
+        parts = self.real, self.imaginary
+        if all(part.precision == _DOUBLE and not part.special for part in parts):
             number = complex(self)
             if ComplexNumber.of(number) == self:
                 # Python reads -1j as −(0 + 1j), whose real part is −0

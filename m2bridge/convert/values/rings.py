@@ -1,4 +1,8 @@
-"""Rings beyond the plain polynomial rings, and their elements."""
+"""Rings beyond the plain polynomial rings, and what rings of SymPy are among them.
+
+A ring is known by its description: equal descriptions are one ring, in Macaulay2 too, where each
+is made once. Elements have no arithmetic here (:mod:`.elements`).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,7 +65,7 @@ class ComplexField(AsText):
 
 
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
-
+"""Blocks of a monomial order, by name: with the number of variables, or their weights."""
 
 ORDERS: dict[Any, Callable[[int], Order]] = {
     grevlex: lambda count: (("GRevLex", (1,) * count),),
@@ -117,58 +121,58 @@ class Algebra(AsText):
     joined: bool = True
 
     def __post_init__(self) -> None:
-        n = len(self.variables)
         if not self.degrees:
-            object.__setattr__(self, "degrees", ((1,),) * n)
-        if not self.order and n:
-            object.__setattr__(
-                self, "order", (("GRevLex", tuple(degree[0] for degree in self.degrees)),)
-            )
+            object.__setattr__(self, "degrees", ((1,),) * len(self.variables))
+        if not self.order and self.variables:
+            object.__setattr__(self, "order", self._usual_order)
+
+    @property
+    def _usual_order(self) -> Order:
+        """The order that Macaulay2 takes unasked, which has the first degrees as its weights."""
+        weights = tuple(degree[0] for degree in self.degrees if degree)
+        return (("GRevLex", weights),)
+
+    @property
+    def _has_usual_degrees(self) -> bool:
+        return self.rank == 1 and self.degrees == ((1,),) * len(self.variables)
 
     @property
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy, if SymPy can hold it: standard degrees, commutative, one of three
         orders.
         """
-        n = len(self.variables)
-        orders = {order(n): own for own, order in ORDERS.items()}
-        plain = isinstance(self.coefficients, CoefficientField | IntegerRing) and not (
-            self.inverses or self.weyl or self.skew
-        )
-        if (
-            not plain
-            or self.degrees != ((1,),) * n
-            or self.rank != 1
-            or not n
-            or self.order not in orders
-        ):
+        if not self.variables or not self._has_usual_degrees:
             return None
-        domain = ZZ if isinstance(self.coefficients, IntegerRing) else self.coefficients.domain
-        return PolyRing([Symbol(v) for v in self.variables], domain, orders[self.order])
+        if self.inverses or self.weyl or self.skew:
+            return None
+        if isinstance(self.coefficients, IntegerRing):
+            domain = ZZ
+        elif isinstance(self.coefficients, CoefficientField):
+            domain = self.coefficients.domain
+        else:
+            return None
+        for order, said in ORDERS.items():
+            if said(len(self.variables)) == self.order:
+                return PolyRing([Symbol(name) for name in self.variables], domain, order)
+        return None
 
     def __str__(self) -> str:
         if not (self.variables or self.joined):
             return f"toField({ring_text(self.coefficients)})"
-        name = self.variables.__getitem__
-        usual = (("GRevLex", tuple(d[0] for d in self.degrees if d)),)
-        order = (
-            ", ".join(f"{k} => {v}" for k, v in self.order)
-            if self.variables and self.order != usual
-            else ""
-        )
-        options = {
-            "Degrees": str(self.degrees) if self.degrees != ((1,),) * len(self.variables) else "",
-            "MonomialOrder": order and f"({order})",
-            "Inverses": "true" if self.inverses else "",
-            "WeylAlgebra": (
-                self.weyl and f"({', '.join(f'{name(a)} => {name(b)}' for a, b in self.weyl)})"
-            ),
-            "SkewCommutative": self.skew and f"({', '.join(map(name, self.skew))})",
-        }
-        parts = (
-            *self.variables,
-            *(f"{option} => {value}" for option, value in options.items() if value),
-        )
+        parts = list(self.variables)
+        if self.degrees != ((1,),) * len(self.variables):
+            parts.append(f"Degrees => {self.degrees}")
+        if self.variables and self.order != self._usual_order:
+            blocks = ", ".join(f"{name} => {size}" for name, size in self.order)
+            parts.append(f"MonomialOrder => ({blocks})")
+        if self.inverses:
+            parts.append("Inverses => true")
+        if self.weyl:
+            named = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
+            parts.append(f"WeylAlgebra => ({', '.join(named)})")
+        if self.skew:
+            names = [self.variables[place] for place in self.skew]
+            parts.append(f"SkewCommutative => ({', '.join(names)})")
         return f"{ring_text(self.coefficients)}[{', '.join(parts)}]"
 
 
@@ -281,15 +285,27 @@ def coefficient_ring(ring: Any) -> Any:
     return ambient.field if isinstance(ambient, PolynomialRing) else ambient.coefficients
 
 
+def characteristic(ring: Any) -> int:
+    """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n."""
+    ambient = ambient_ring(ring)
+    if isinstance(ambient, IntegerRing):
+        return int(ring.relations[0]) if isinstance(ring, QuotientRing) else 0
+    if isinstance(ambient, CoefficientField):
+        return ambient.characteristic
+    if isinstance(ambient, FractionField):
+        return characteristic(ambient.ring)
+    if isinstance(ambient, RealField | ComplexField):
+        return 0
+    return characteristic(coefficient_ring(ambient))
+
+
 def ring_variables(ring: Any) -> tuple[str, ...]:
-    """Return the names of the variables of a ring of polynomials, a quotient of one, or a finite
-    field.
-    """
+    """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field."""
     return tuple(getattr(ambient_ring(ring), "variables", ()))
 
 
 def ring_of_sympy(value: PolyRing) -> Algebra:
-    """The ring of a SymPy polynomial.
+    """Return the ring of a SymPy polynomial.
 
     Raises
     ------
@@ -301,11 +317,12 @@ def ring_of_sympy(value: PolyRing) -> Algebra:
         raise ConversionError(
             f"the monomial order {value.order} has no counterpart; use lex, grlex or grevlex"
         )
-    return Algebra(ring_of_domain(value.domain), names, order=ORDERS[value.order](len(names)))
+    order = ORDERS[value.order](len(names))
+    return Algebra(ring_of_domain(value.domain), names, order=order)
 
 
 def ring_of_domain(domain: Any) -> Any:
-    """The ring of a SymPy domain."""
+    """Return the ring of a SymPy domain."""
     if domain.is_ZZ:
         return IntegerRing()
     if domain.is_QQ or domain.is_FiniteField:
