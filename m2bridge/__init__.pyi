@@ -10,7 +10,6 @@ from .algebra.ring import PolynomialRing
 from .batch.many import Outcome, run_many
 from .batch.plan import Plan, plan
 from .convert.files import read_map
-from .crosscheck import CrossCheck, Decision, Verdict, cross_check
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
 from .engine.script import Engine, Script, Transcript
@@ -59,6 +58,7 @@ from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
+from .maps.cross_check import CrossCheck, cross_check
 from .maps.dimension import Dimension, dimension
 from .maps.hilbert_function import HilbertFunction, hilbert_function
 from .maps.map_model import read_model
@@ -66,6 +66,8 @@ from .maps.polar import PolarDegrees, polar_degrees
 from .maps.singular_locus import SingularLocus, singular_locus
 from .maps.slice_surface import SliceSurface, slice_surface
 from .maps.statement import Component, OrbitStatus
+from .maps.verdict import Verdict
+from .results.base import Decision
 from .workspace.evaluation import Evaluation
 from .workspace.macaulay2 import Macaulay2, Workspace
 

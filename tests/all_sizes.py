@@ -7,12 +7,13 @@ from functools import cache
 import islpy as isl
 
 from m2bridge.families.attention.all_sizes.facts import Basis, Facts
-from m2bridge.families.attention.all_sizes.family import SizesVerdict, decide, is_stated
+from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.verdict import Verdict
 from tests.exact_ideals import exact_ideals
 
 
@@ -55,7 +56,7 @@ def facts() -> Facts:
 
 
 @cache
-def verdicts() -> dict[str, SizesVerdict]:
+def verdicts() -> dict[str, Verdict]:
     """All verdicts, by name."""
     _, found, _ = decide(
         basis(), [(s, PREDICTIONS[s.key, s.part]) for s in filter(is_stated, REGISTRY)]

@@ -363,7 +363,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     else:
         early = model.needs_engine(model.observables(chosen))
         result, _ = request.compute(
-            what, "m2bridge.crosscheck:cross_check", model, statements=chosen, early=early
+            what, "m2bridge.maps.cross_check:cross_check", model, statements=chosen, early=early
         )
     return exit_code(result, exit_zero)
 

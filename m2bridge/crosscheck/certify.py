@@ -4,7 +4,7 @@ question.
 
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata
 from typing import Any, Unpack
@@ -20,20 +20,20 @@ from m2bridge.certificates.schema import (
     difference,
     digest,
 )
-from m2bridge.crosscheck.cross_check import (
-    Verdict,
-    numbers_text,
-    plain_text,
-    verdicts_on,
-    weights_text,
-)
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import Family, Question, Row
 from m2bridge.limits import limited
-from m2bridge.maps.statement import Statement, Witness
+from m2bridge.maps.statement import Statement, Witness, observed_together
+from m2bridge.maps.verdict import (
+    from_certificate,
+    numbers_text,
+    plain_text,
+    verdicts_on,
+    weights_text,
+)
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text
 from m2bridge.system import m2script
@@ -98,7 +98,7 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
-    for statement in chosen.statements():
+    for statement in observed_together(chosen.statements()):
         by_key.setdefault(statement.key, []).append(statement)
     by_question: dict[str, Question[Any, Any]] = {}
     for key, parts in by_key.items():
@@ -176,10 +176,13 @@ class StatedQuestion(Question[Any, Any]):
         number = len(orbits) if isinstance(orbits, list) else 0
         model = self.family.from_json(certificate.case)
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
-            verdict = Verdict.from_data(
-                statement, data, orbits=number, looked=bool(certificate.evidence)
+            verdict = from_certificate(
+                statement,
+                data,
+                orbits=number,
+                looked=bool(certificate.evidence),
+                numbers=model.numbers(statement.observable),
             )
-            verdict = replace(verdict, numbers=model.numbers(statement.observable))
             row = Row(
                 name=name_with_part(statement.key, data["part"]),
                 text=data["text"],

@@ -5,15 +5,16 @@ once.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.definition import Family, Question, Row
 from m2bridge.maps.statement import Statement
-from m2bridge.results.base import Decision, Result, VerdictsResult
-from m2bridge.results.sheet import Facts, Finding, Findings, Sheet, Table, duration, name_with_part
+from m2bridge.maps.verdict import Verdict
+from m2bridge.results.base import Decision, VerdictsResult
+from m2bridge.results.sheet import Facts, Findings, Sheet, Table, duration, name_with_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,65 +48,13 @@ class AllSizesCase:
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class AllSizesVerdict:
-    """The verdict on one statement for all sizes.
-
-    Parameters
-    ----------
-    statement, part, text, source : str
-        See :class:`m2bridge.maps.statement.GlobalStatement`.
-    decision : Decision
-    computed, trusted : tuple of str
-        What was computed for this verdict, and the lemmas on which it rests, with their proofs or
-        sources.
-    """
-
-    statement: str
-    part: str
-    text: str
-    source: str
-    decision: Decision
-    computed: tuple[str, ...]
-    trusted: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The statement and its part: ``3.4 (iii)``."""
-        return name_with_part(self.statement, self.part)
-
-    @abstractmethod
-    def certificate_json(self) -> dict[str, Any]:
-        """Return what a certificate holds of the verdict."""
-
-    @abstractmethod
-    def in_words(self) -> tuple[list[str], str]:
-        """Return where the statement is true, false, and does not apply; and the first
-        counterexample, or nothing.
-        """
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the verdict and what it rests on, for ``json.dumps``."""
-        grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
-        return {"statement": self.statement, **self.certificate_json(), **grounds}
-
-    def to_finding(self) -> Finding:
-        """Return the verdict for people."""
-        reasons, example = self.in_words()
-        grounds = [*reasons, *[f"the first counterexample: {example}"] * bool(example)]
-        return Finding(str(self.decision), self.name, self.text, grounds)
-
-
-V = TypeVar("V", bound=AllSizesVerdict)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllSizesResult(VerdictsResult, Result, Generic[V]):
+class AllSizesResult(VerdictsResult):
     """Verdicts on statements for all sizes, and what they rest on.
 
     Parameters
     ----------
-    verdicts : tuple of AllSizesVerdict
+    verdicts : tuple of Verdict
     seconds : float
     not_stated : tuple of str
         The statements that were asked about and are not stated for all sizes.
@@ -113,7 +62,7 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
         Empty, or the limit that was reached, and which statements were decided before.
     """
 
-    verdicts: tuple[V, ...]
+    verdicts: tuple[Verdict, ...]
     seconds: float
     not_stated: tuple[str, ...] = ()
     unfinished: str = ""
@@ -172,16 +121,15 @@ class AllSizesResult(VerdictsResult, Result, Generic[V]):
         MethodUnavailableError
             If a verdict cannot be written in a certificate.
         """
-        verdicts = [verdict for verdict in self.verdicts if verdict.statement == key]
-        trusts = (
-            verdict.trusted for verdict in verdicts if verdict.decision is not Decision.UNDECIDED
-        )
-        trusted = tuple(dict.fromkeys(lemma for lemmas in trusts for lemma in lemmas))
-        return Content(
-            {"verdicts": [verdict.certificate_json() for verdict in verdicts]},
-            self.evidence(),
-            trusted,
-        )
+        answer = []
+        trusted: dict[str, None] = {}
+        for verdict in self.verdicts:
+            if verdict.statement.key != key:
+                continue
+            answer.append(verdict.to_data())
+            if verdict.decision is not Decision.UNDECIDED:
+                trusted |= dict.fromkeys(verdict.trusted)
+        return Content({"verdicts": answer}, self.evidence(), tuple(trusted))
 
 
 S = TypeVar("S", bound=Statement)
@@ -249,7 +197,7 @@ class AllSizesFamily(Family[AllSizesCase]):
         """Return the statements that have a form for all sizes."""
 
     @abstractmethod
-    def decided(self) -> AllSizesResult[Any]:
+    def decided(self) -> AllSizesResult:
         """Decide all of them."""
 
     @abstractmethod
@@ -265,7 +213,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllSizesQuestion(Question[AllSizesCase, AllSizesResult[Any]]):
+class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
     """Whether the statements with this key are true for all sizes.
 
     Parameters
@@ -282,12 +230,12 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult[Any]]):
         """The same for all of them."""
         return "all-sizes"
 
-    def observe(self, model: AllSizesCase) -> AllSizesResult[Any]:
+    def observe(self, model: AllSizesCase) -> AllSizesResult:
         """Decide all statements; raises TimeLimitError if some are left."""
-        result: AllSizesResult[Any] = finished(self.family.decided())
+        result: AllSizesResult = finished(self.family.decided())
         return result
 
-    def content(self, model: AllSizesCase, observed: AllSizesResult[Any]) -> Content:
+    def content(self, model: AllSizesCase, observed: AllSizesResult) -> Content:
         """Return the verdicts with this key."""
         return observed.content(self.key)
 

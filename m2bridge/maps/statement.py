@@ -5,12 +5,13 @@ are compared with.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import ContradictionError
+from m2bridge.results.base import Decision
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -245,8 +246,29 @@ class Points(Protocol):
         """Return a value for ``json.dumps``."""
 
 
-Value = bool | int | Points
-"""What can be predicted and observed: yes or no, a number, or the points of a fibre."""
+class PartialValue(ABC):
+    """A value that can be known in part: numbers by degree, up to a degree. It says itself whether
+    it is the predicted one.
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def against(self, predicted: Any) -> tuple[Decision, str]:
+        """Return the verdict on a predicted value, and the comparison in a sentence."""
+
+    @abstractmethod
+    def __hash__(self) -> int: ...
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """Return a value for ``json.dumps``."""
+
+
+Value = bool | int | Points | PartialValue
+"""What can be predicted and observed: yes or no, a number, the points of a fibre, or numbers by
+degree.
+"""
 
 
 def value_json(value: Value | None) -> Any:
@@ -270,6 +292,8 @@ class _Statement(Generic[M]):
     hypotheses: Callable[[M], str]
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
+    apart: bool = False
+    follows_from: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +318,11 @@ class GlobalStatement(_Statement[M]):
     computed, trusted : tuple of str
         What is computed for a verdict on it, and the lemmas on which the verdict rests and no
         others. ``{orbits}`` in ``computed`` stands for the orbits that were observed.
+    apart : bool
+        Whether it takes a computation of its own, which can be long. Then it is decided where it is
+        asked for by its name, no other statement with it, and there are no certificates of it.
+    follows_from : tuple of str
+        Keys of statements that imply it: who asks for one of them asks for it too.
     nothing : bool or int, optional
         The value whose observation means that there is nothing in a case that the statement is
         about.
@@ -318,6 +347,13 @@ class OrbitStatement(_Statement[M], Generic[M, O]):
 
 
 Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
+
+
+def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements that are decided where all are asked for, and certified: those that are not
+    ``apart``.
+    """
+    return tuple(statement for statement in statements if not statement.apart)
 
 
 IntegerMatrix = tuple[tuple[int, ...], ...]
@@ -434,6 +470,20 @@ class Observed(ABC):
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Title, header and rows of a table of the orbits, where there are orbits."""
         return None
+
+    def beside(self, predicted: Mapping[str, Value | None]) -> Observed:
+        """The same, which shows what is predicted of observables beside what was observed, if it
+        shows that.
+        """
+        return self
+
+    def formulas(self) -> Sequence[str]:
+        """What papers show of it, in LaTeX."""
+        return ()
+
+    def to_macaulay2(self) -> str:
+        """Numbers as Macaulay2 reads them, where there are more than those of single orbits."""
+        return ""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:

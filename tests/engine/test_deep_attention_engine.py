@@ -13,7 +13,6 @@ from sympy import Poly, symbols
 from m2bridge import Macaulay2, SingleLayerAttention, closure, cross_check
 from m2bridge.certificates.schema import write
 from m2bridge.convert.answers import parse
-from m2bridge.crosscheck import compare
 from m2bridge.crosscheck.certify import certify, certify_all, questions
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.engine import Transcript
@@ -33,6 +32,7 @@ from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.rank import rank_result
+from m2bridge.maps.verdict import compare
 from tests.changing import recheck
 from tests.conftest import Invoke
 from tests.exact_ideals import exact_ideals

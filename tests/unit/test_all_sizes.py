@@ -13,7 +13,6 @@ from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
 
 from m2bridge.algebra.determinantal import determinantal_degree
-from m2bridge.crosscheck.cross_check import compare
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import checker, sizes
 from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
@@ -46,6 +45,7 @@ from m2bridge.families.attention.shape import dimension_formula, product_degree
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_tangents
 from m2bridge.maps.statement import OrbitStatement, Statement
+from m2bridge.maps.verdict import compare
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.changing import recheck
 from tests.exact_ideals import exact_ideal, primitive
@@ -359,31 +359,35 @@ def test_verdicts_for_all_sizes_are_those_of_every_case(case: tuple[int, int, in
         single = compare(statement, seen)
         verdict = verdicts()[single.name]
         found = {
-            "CONFIRMED": sizes.contains(verdict.holds_for, case),
-            "REFUTED": sizes.contains(verdict.fails_for, case),
-            "UNDECIDED": sizes.contains(verdict.undecided_for, case),
+            "CONFIRMED": sizes.contains(verdict.extent.holds_for, case),
+            "REFUTED": sizes.contains(verdict.extent.fails_for, case),
+            "UNDECIDED": sizes.contains(verdict.extent.undecided_for, case),
             "NOT_APPLICABLE": any(
-                sizes.contains(out.sizes, case) for out in verdict.not_applicable
+                sizes.contains(out.sizes, case) for out in verdict.extent.not_applicable
             ),
         }
         assert [name for name, here in found.items() if here] == [str(single.decision)]
         if "would be false" in single.reason:
-            assert not any(sizes.contains(out.holds_for, case) for out in verdict.not_applicable)
+            assert not any(
+                sizes.contains(out.holds_for, case) for out in verdict.extent.not_applicable
+            )
         if "holds all the same" in single.reason:
-            assert not any(sizes.contains(out.fails_for, case) for out in verdict.not_applicable)
+            assert not any(
+                sizes.contains(out.fails_for, case) for out in verdict.extent.not_applicable
+            )
 
 
 def test_the_printed_singular_points_are_refuted_exactly_where_they_are_wrong() -> None:
     verdict = verdicts()["3.4 (iii)"]
     wrong = sizes.sizes("2 <= a and a < d and not (a = 2 and dp = 1)")
     assert verdict.decision == "REFUTED"
-    assert verdict.fails_for.is_equal(wrong)
-    assert words(verdict.fails_for) == "2 ≤ a < d, except (a, d') = (2, 1)"
-    assert verdict.holds_for.is_equal(
+    assert verdict.extent.fails_for.is_equal(wrong)
+    assert words(verdict.extent.fails_for) == "2 ≤ a < d, except (a, d') = (2, 1)"
+    assert verdict.extent.holds_for.is_equal(
         sizes.sizes("d >= 2 and not (a = 1 and dp = 1)").subtract(wrong)
     )
-    assert verdict.undecided_for.is_empty()
-    found = verdict.counterexample
+    assert verdict.extent.undecided_for.is_empty()
+    found = verdict.witness
     assert found is not None
     assert [found[name] for name in ("d", "d_out", "a")] == [3, 2, 2]
     assert (found["orbit"], found["A"]) == (
@@ -397,13 +401,13 @@ def test_all_other_statements_are_confirmed_for_all_sizes_to_which_they_apply() 
     for name, verdict in verdicts().items():
         if name not in ("3.4 (iii)", "A.4"):
             assert verdict.decision == "CONFIRMED"
-            assert verdict.fails_for.is_empty()
-            assert verdict.undecided_for.is_empty()
-        parts = [verdict.holds_for, verdict.fails_for, verdict.undecided_for]
-        every = [*parts, *(out.sizes for out in verdict.not_applicable)]
+            assert verdict.extent.fails_for.is_empty()
+            assert verdict.extent.undecided_for.is_empty()
+        parts = [verdict.extent.holds_for, verdict.extent.fails_for, verdict.extent.undecided_for]
+        every = [*parts, *(out.sizes for out in verdict.extent.not_applicable)]
         assert sizes.union(every).is_equal(sizes.sizes())
         assert all(first.intersect(second).is_empty() for first, second in combinations(every, 2))
-        for out in verdict.not_applicable:
+        for out in verdict.extent.not_applicable:
             assert sizes.union([out.holds_for, out.fails_for, out.undecided_for]).is_equal(
                 out.sizes
             )
@@ -414,7 +418,7 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     checker.
     """
     verdict = verdicts()["A.2 (special fibres)"]
-    (outside,) = verdict.not_applicable
+    (outside,) = verdict.extent.not_applicable
     assert outside.sizes.is_equal(sizes.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()

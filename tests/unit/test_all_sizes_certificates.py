@@ -475,7 +475,7 @@ def test_json_has_the_sets_in_words_and_exactly(found: AllSizes) -> None:
     assert {verdict["verdict"] for verdict in data["verdicts"]} == {"CONFIRMED", "REFUTED"}
     for verdict, stored in zip(found.verdicts, data["verdicts"], strict=True):
         for name in ("holds_for", "fails_for", "undecided_for", "vacuous_for"):
-            assert isl.Set(stored[name]["isl"]).is_equal(getattr(verdict, name))
+            assert isl.Set(stored[name]["isl"]).is_equal(getattr(verdict.extent, name))
             assert stored[name]["words"]
         assert stored["computed"]
         assert stored["trusted"]

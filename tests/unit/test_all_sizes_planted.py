@@ -177,11 +177,11 @@ def test_a_wrong_statement_is_refuted_for_exactly_the_right_sizes(name: str) -> 
     for hypothesis in prediction.hypotheses:
         applies = applies.intersect(sizes.sizes(hypothesis.condition))
     assert verdict.decision == "REFUTED"
-    assert verdict.fails_for.is_equal(sizes.sizes(fails).intersect(applies))
-    assert verdict.holds_for.is_equal(sizes.sizes(holds).intersect(applies))
-    found = verdict.counterexample
+    assert verdict.extent.fails_for.is_equal(sizes.sizes(fails).intersect(applies))
+    assert verdict.extent.holds_for.is_equal(sizes.sizes(holds).intersect(applies))
+    found = verdict.witness
     assert found is not None
-    assert sizes.contains(verdict.fails_for, (found["d"], found["d_out"], found["a"]))
+    assert sizes.contains(verdict.extent.fails_for, (found["d"], found["d_out"], found["a"]))
 
 
 def test_what_is_not_decided_is_undecided() -> None:
@@ -191,7 +191,7 @@ def test_what_is_not_decided_is_undecided() -> None:
     )
     _, (verdict,), _ = decide(basis(), [(REGISTRY[0], quadratic)])
     # d·d' − d'² = d'(d − d')
-    assert (verdict.decision, verdict.undecided_for.is_empty()) == ("REFUTED", True)
+    assert (verdict.decision, verdict.extent.undecided_for.is_empty()) == ("REFUTED", True)
     cubic = FormulaPrediction(
         "dimension", (("", lambda d, dp, alpha, D: alpha * (2 * d - alpha) + d * d * dp - dp * dp),)
     )

@@ -66,11 +66,9 @@ STATED = {statement.key: statement for statement in every_size.STATED}
 
 def test_all_are_confirmed_and_where_hypotheses_are_needed() -> None:
     found = cross_check_deep_attention()
-    assert [(v.statement, v.decision) for v in found.verdicts] == [
-        (key, "CONFIRMED") for key in STATED
-    ]
+    assert [(v.name, v.decision) for v in found.verdicts] == [(key, "CONFIRMED") for key in STATED]
     outside = {
-        v.statement: [(example["network"], example["computed"]) for example in v.outside]
+        v.name: [(example["network"], example["computed"]) for example in v.extent.outside]
         for v in found.verdicts
     }
     assert outside["3.8"] == [("2-1-a2-t1", 4), ("2-2-2-a1-2-t2", 8), ("2-3-1-a2-2-t2", 8)]
@@ -169,12 +167,12 @@ def test_a_wrong_statement_is_refuted_by_the_smallest_network(name: str) -> None
     key, wrong = WRONG[name]
     found = every_size.decide(STATED[key], wrong)
     if name not in SMALLEST:  # the sums of small networks are right, but the reason is not
-        assert (found.decision, found.counterexample) == ("UNDECIDED", None)
+        assert (found.decision, found.witness) == ("UNDECIDED", None)
         return
     assert found.decision == "REFUTED"
-    assert found.counterexample is not None
+    assert found.witness is not None
     smallest, computed, _ = SMALLEST[name]
-    assert tuple(found.counterexample.values()) == SMALLEST[name]
+    assert tuple(found.witness.values()) == SMALLEST[name]
     network = DeepAttention.from_key(smallest)
     exact = observe(
         network, "virtual_weights" if wrong.counts == "virtual_weights" else "dimension"
@@ -288,7 +286,7 @@ def test_statements_without_a_form_are_named() -> None:
     """They were left out without a word."""
     found = cross_check_deep_attention()
     assert {"skip (scalings)", "closed"} <= set(found.not_stated)
-    assert set(found.not_stated).isdisjoint(verdict.statement for verdict in found.verdicts)
+    assert set(found.not_stated).isdisjoint(verdict.name for verdict in found.verdicts)
     assert found.to_json()["not_stated"] == list(found.not_stated)
     assert "not stated for all sizes  " in str(found)
 

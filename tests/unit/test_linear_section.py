@@ -11,7 +11,6 @@ import pytest
 from m2bridge import Orbit, SingleLayerAttention
 from m2bridge.algebra.determinantal import determinantal_degree, determinantal_hilbert_function
 from m2bridge.algebra.sparse_polynomial import WeightedAlgebra
-from m2bridge.crosscheck import Decision, compare
 from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention import (
@@ -34,6 +33,8 @@ from m2bridge.families.attention.observation import (
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.verdict import compare
+from m2bridge.results.base import Decision
 from tests.changing import _observations, fibres_at, recheck
 
 GRID = [

@@ -12,7 +12,6 @@ import pytest
 
 from m2bridge import Orbit, SingleLayerAttention, observe, singular_locus
 from m2bridge.batch.store import Store, Task, kind_of
-from m2bridge.crosscheck import CrossCheck, Decision, Verdict, compare, cross_check
 from m2bridge.crosscheck.certify import certify
 from m2bridge.engine import Engine, Transcript
 from m2bridge.engine.script import Script
@@ -22,6 +21,7 @@ from m2bridge.families.attention.observation import BY_SECTION
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import tangent_upper_bounds
+from m2bridge.maps.cross_check import CrossCheck, cross_check
 from m2bridge.maps.singular_locus import known_orbits
 from m2bridge.maps.statement import (
     GlobalStatement,
@@ -30,6 +30,8 @@ from m2bridge.maps.statement import (
     OrbitStatus,
     Statement,
 )
+from m2bridge.maps.verdict import Verdict, compare
+from m2bridge.results.base import Decision
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]

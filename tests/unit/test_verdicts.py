@@ -17,9 +17,7 @@ from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttenti
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.schema import Content
-from m2bridge.crosscheck import Decision, Verdict, compare
 from m2bridge.crosscheck.certify import question_of
-from m2bridge.crosscheck.cross_check import NO_ORBIT, NONE_SPECIAL
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
 from m2bridge.families.attention import comparisons
@@ -39,6 +37,8 @@ from m2bridge.maps.statement import (
     Value,
     value_json,
 )
+from m2bridge.maps.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
+from m2bridge.results.base import Decision
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
 

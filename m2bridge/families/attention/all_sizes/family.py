@@ -12,13 +12,7 @@ import islpy as isl
 from m2bridge.citation import LIGHTNING
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
-from m2bridge.families.all_sizes import (
-    AllSizesCase,
-    AllSizesFamily,
-    AllSizesResult,
-    AllSizesVerdict,
-    with_a_form,
-)
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import CLOSURES
 from m2bridge.families.attention.all_sizes.facts import (
@@ -37,7 +31,8 @@ from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.definition import Question, Row
 from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
-from m2bridge.maps.statement import Statement
+from m2bridge.maps.statement import Statement, observed_together
+from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Table, matrix_text, name_with_part, quoted
 
@@ -73,9 +68,9 @@ PARTS = {
 """How sets of sizes are called in JSON, and what a statement is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class SizesVerdict(AllSizesVerdict):
-    """The verdict on one statement for all sizes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmongSizes(Extent):
+    """The sizes for which a statement holds.
 
     REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
     size open.
@@ -87,7 +82,7 @@ class SizesVerdict(AllSizesVerdict):
     vacuous_for : set of sizes
         Those among ``holds_for`` without any function that it is about.
     not_applicable : tuple of NotApplicable
-    counterexample : dict or None
+    witness : dict or None
         The first size for which it is false, the largest orbit where it is, weights of a function
         in this orbit, and what shows it: the dimension, the tangent dimension. Without an orbit it
         is not about orbits.
@@ -98,32 +93,39 @@ class SizesVerdict(AllSizesVerdict):
     undecided_for: isl.Set
     vacuous_for: isl.Set
     not_applicable: tuple[NotApplicable, ...]
-    counterexample: Json | None
+    witness: Json | None = None
+
+    @property
+    def failing(self) -> isl.Set:
+        """The sizes for which it is false."""
+        return self.fails_for
+
+    @property
+    def undecided(self) -> isl.Set:
+        """The sizes for which it is not decided."""
+        return self.undecided_for
+
+    @property
+    def decision(self) -> Decision:
+        """The verdict that follows from these sets."""
+        if not self.fails_for.is_empty():
+            return Decision.REFUTED
+        return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
-        """Return the verdict with its sets of sizes in a form."""
+        """Return the extent with its sets of sizes in a form."""
 
-        def parts(some: NotApplicable | SizesVerdict, *names: str) -> Json:
+        def parts(some: NotApplicable | AmongSizes, *names: str) -> Json:
             return {name: form(getattr(some, name)) for name in names}
 
-        return {
-            "part": self.part,
-            "text": self.text,
-            "source": self.source,
-            "verdict": str(self.decision),
-            **parts(self, *PARTS),
-            "not_applicable": [
-                {
-                    "hypothesis": out.reason,
-                    **parts(out, "sizes", "holds_for", "fails_for", "undecided_for"),
-                }
-                for out in self.not_applicable
-            ],
-            "counterexample": self.counterexample,
-        }
+        outside = []
+        for out in self.not_applicable:
+            sets = parts(out, "sizes", "holds_for", "fails_for", "undecided_for")
+            outside.append({"hypothesis": out.reason, **sets})
+        return {**parts(self, *PARTS), "not_applicable": outside, "counterexample": self.witness}
 
-    def certificate_json(self) -> Json:
-        """Return the verdict with the canonical texts of its sets of sizes.
+    def to_data(self) -> Json:
+        """Return the extent with the canonical texts of its sets of sizes.
 
         Raises
         ------
@@ -133,21 +135,23 @@ class SizesVerdict(AllSizesVerdict):
         return self.data(sizes.canonical)
 
     def to_json(self) -> Json:
-        """Return the verdict with its sets of sizes in words and exactly, for ``json.dumps``."""
+        """Return the extent with its sets of sizes in words and exactly."""
         data = self.data(lambda some: {"words": sizes.words(some), "isl": sizes.text(some)})
         names = {"hypothesis": "reason", **{name: f"conclusion_{name}" for name in PARTS}}
         outside = [
             {names.get(name, name): value for name, value in out.items()}
             for out in data["not_applicable"]
         ]
-        grounds = {"computed": list(self.computed), "trusted": list(self.trusted)}
-        return {"statement": self.statement, **data, "not_applicable": outside, **grounds}
+        return data | {"not_applicable": outside}
 
-    def in_words(self) -> tuple[list[str], str]:
+    def reasons(self) -> list[str]:
         """Return for which sizes it is true and to which it does not apply; and size, orbit,
         weights if it is false.
         """
-        return reasons(self.data(sizes.words), str), counterexample_text(self.counterexample)
+        lines = reasons(self.data(sizes.words), str)
+        if self.witness is not None:
+            lines.append(f"the first counterexample: {counterexample_text(self.witness)}")
+        return lines
 
 
 def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
@@ -188,7 +192,7 @@ def counterexample_text(found: Json | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AllSizes(AllSizesResult[SizesVerdict]):
+class AllSizes(AllSizesResult):
     """Verdicts on statements for all sizes, and the theorem about fibres on which they rest.
 
     Parameters
@@ -237,7 +241,7 @@ class AllSizes(AllSizesResult[SizesVerdict]):
         """
         entries = []
         for verdict in self.verdicts:
-            false = quoted(f"false for {sizes.words(verdict.fails_for)}", readable=True)
+            false = quoted(f"false for {sizes.words(verdict.failing)}", readable=True)
             entries.append(
                 f"{quoted(verdict.name, readable=True)} => {{{quoted(verdict.decision)}, {false}}}"
             )
@@ -297,7 +301,7 @@ def is_stated(statement: Statement) -> bool:
 
 def decide(
     basis: Basis, stated: Sequence[tuple[Statement, Prediction]]
-) -> tuple[tuple[Stratum, ...], tuple[SizesVerdict, ...], str]:
+) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
     """The fibres and verdicts that follow from the base ideals, and the limit that ended them
     early, if one did.
 
@@ -319,7 +323,7 @@ def decide(
 
 def _verdict(
     statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]
-) -> SizesVerdict:
+) -> Verdict:
     conclusion = prediction.conclusion(facts)
     applies, outside = ALL, []
     for hypothesis in prediction.hypotheses:  # each with the sizes where it is the first to fail
@@ -327,14 +331,21 @@ def _verdict(
         out, applies = applies.subtract(holds), applies.intersect(holds)
         outside.append(NotApplicable(out, hypothesis.reason, *conclusion.on(out)))
     holds, false, unknown = conclusion.on(applies)
-    words = statement.key, statement.part, statement.text, statement.source
-    otherwise = Decision.CONFIRMED if unknown.is_empty() else Decision.UNDECIDED
-    decision = otherwise if false.is_empty() else Decision.REFUTED
-    computed = tuple(text.format(**counts) for text in sizes.WORDS.computed[prediction.observable])
-    parts = holds, false, unknown, conclusion.vacuous.intersect(holds)
-    example = None if false.is_empty() else _counterexample(prediction, conclusion, false)
-    trusted = sizes.WORDS.trusted[prediction.observable]
-    return SizesVerdict(*words, decision, computed, trusted, *parts, tuple(outside), example)
+    extent = AmongSizes(
+        holds_for=holds,
+        fails_for=false,
+        undecided_for=unknown,
+        vacuous_for=conclusion.vacuous.intersect(holds),
+        not_applicable=tuple(outside),
+        witness=None if false.is_empty() else _counterexample(prediction, conclusion, false),
+    )
+    computed = (text.format(**counts) for text in sizes.WORDS.computed[prediction.observable])
+    return Verdict(
+        statement=statement,
+        extent=extent,
+        computed=tuple(computed),
+        trusted=sizes.WORDS.trusted[prediction.observable],
+    )
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
@@ -359,7 +370,7 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
 @computation
 def cross_check_all_sizes(
-    statements: Sequence[Statement] = REGISTRY, **options: Unpack[RunOptions]
+    statements: Sequence[Statement] = observed_together(REGISTRY), **options: Unpack[RunOptions]
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 

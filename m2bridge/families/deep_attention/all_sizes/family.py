@@ -12,13 +12,7 @@ from typing import Any, ClassVar, Unpack
 
 from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ContradictionError, MethodUnavailableError
-from m2bridge.families.all_sizes import (
-    AllSizesCase,
-    AllSizesFamily,
-    AllSizesResult,
-    AllSizesVerdict,
-    with_a_form,
-)
+from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
 from m2bridge.families.deep_attention.all_sizes import layers
 from m2bridge.families.deep_attention.all_sizes.layers import (
     END,
@@ -35,6 +29,7 @@ from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, fail
 from m2bridge.families.definition import Row
 from m2bridge.limits import clock, each, watched
 from m2bridge.maps.statement import Value
+from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 
 Example = dict[str, Any]
@@ -45,43 +40,48 @@ Where a statement does not apply, also the hypothesis that fails.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class EveryVerdict(AllSizesVerdict):
-    """The verdict on one statement for all networks that it is about.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmongNetworks(Extent):
+    """Whether a statement holds for all networks that it is about.
 
     UNDECIDED if it counts otherwise than what is known, and no small network shows a difference.
 
     Parameters
     ----------
-    counterexample : Example or None
+    decision : Decision
+    witness : Example or None
         The smallest network to which it applies, and for which it is false.
     outside : tuple of Example
         Where its formula is not the dimension: for a hypothesis that fails the first network that
         all others admit.
     """
 
-    counterexample: Example | None = None
+    in_parts: ClassVar[bool] = False
+
+    decision: Decision = Decision.CONFIRMED
+    witness: Example | None = None
     outside: tuple[Example, ...] = ()
 
-    def certificate_json(self) -> dict[str, Any]:
-        """Return the verdict, its counterexample, and where the statement does not apply."""
-        return {
-            "text": self.text,
-            "source": self.source,
-            "verdict": str(self.decision),
-            "counterexample": self.counterexample,
-            "outside": list(self.outside),
-        }
+    def to_data(self) -> dict[str, Any]:
+        """Return the counterexample, and where the statement does not apply."""
+        return {"counterexample": self.witness, "outside": list(self.outside)}
 
-    def in_words(self) -> tuple[list[str], str]:
+    def to_json(self) -> dict[str, Any]:
+        """Return the same."""
+        return self.to_data()
+
+    def reasons(self) -> list[str]:
         """Return where the statement is true and where it does not apply; and the smallest network
         if it is false.
         """
-        return reasons(self.certificate_json()), example_text(self.counterexample)
+        lines = reasons({"verdict": self.decision, "outside": self.outside})
+        if self.witness is not None:
+            lines.append(f"the first counterexample: {example_text(self.witness)}")
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
-class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
+class DeepAttentionAllSizes(AllSizesResult):
     """Verdicts for all sizes, and what they rest on.
 
     Parameters
@@ -93,7 +93,7 @@ class DeepAttentionAllSizes(AllSizesResult[EveryVerdict]):
     Examples
     --------
     >>> found = cross_check_deep_attention()
-    >>> [verdict.statement for verdict in found.verdicts if verdict.decision != "CONFIRMED"]
+    >>> [verdict.name for verdict in found.verdicts if verdict.decision != "CONFIRMED"]
     []
     """
 
@@ -157,7 +157,7 @@ MOST_LAYERS, LARGEST = 3, 3
 NORMAL_FORM = "3.6"
 
 
-def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
+def decide(statement: Stated, prediction: Prediction) -> Verdict:
     """The verdict on a statement about a dimension.
 
     Raises
@@ -171,16 +171,18 @@ def decide(statement: Stated, prediction: Prediction) -> EveryVerdict:
         return verdict(statement, prediction.counts, outside=_outside(statement, prediction))
     example = _counterexample(statement, prediction)
     decision = Decision.UNDECIDED if example is None else Decision.REFUTED
-    return verdict(statement, prediction.counts, decision, counterexample=example)
+    return verdict(statement, prediction.counts, decision=decision, witness=example)
 
 
-def verdict(
-    statement: Stated, observable: str, decision: Decision = Decision.CONFIRMED, **examples: Any
-) -> EveryVerdict:
-    """Return a verdict with the words about the statement and about what was computed."""
-    words = (statement.key, statement.part, statement.text, statement.source)
-    return EveryVerdict(
-        *words, decision, WORDS.computed[observable], WORDS.trusted[observable], **examples
+def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
+    """Return a verdict with what was computed and trusted; CONFIRMED unless something else is
+    said.
+    """
+    return Verdict(
+        statement=statement,
+        extent=AmongNetworks(**extent),
+        computed=WORDS.computed[observable],
+        trusted=WORDS.trusted[observable],
     )
 
 
@@ -340,7 +342,7 @@ def cross_check_deep_attention(
     )
 
 
-def _verdict(statement: Stated) -> EveryVerdict:
+def _verdict(statement: Stated) -> Verdict:
     if statement.key == NORMAL_FORM:
         return verdict(statement, "normal_form")
     return decide(statement, layers.PREDICTIONS[statement.key])

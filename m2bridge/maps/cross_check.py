@@ -1,0 +1,164 @@
+"""The cross-check of one case: observations, predictions held against them, and the verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from m2bridge.algebra.field import QQ
+from m2bridge.engine import RunOptions, computation, current
+from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
+from m2bridge.limits import clock
+from m2bridge.maps.model import Model
+from m2bridge.maps.statement import Statement, observed_together
+from m2bridge.maps.verdict import Verdict, verdicts_on
+from m2bridge.results.base import Decision, VerdictsResult, result_json
+from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossCheck(VerdictsResult):
+    """Observations and verdicts on one case.
+
+    Parameters
+    ----------
+    model : Model
+    verdicts : tuple of Verdict
+    observations : Observed or None
+        ``None`` when nothing can be observed, or a limit was reached before anything was; a part
+        when it was reached later.
+    engine_version : str
+    seconds : float
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> found = cross_check(SingleLayerAttention(d=3, d_out=3, a=2))
+    >>> [verdict.name for verdict in found.verdicts if verdict.decision == "REFUTED"]
+    ['3.4 (iii)', 'A.4']
+    """
+
+    model: Model
+    verdicts: tuple[Verdict, ...]
+    observations: Any
+    engine_version: str
+    seconds: float
+    unfinished: str = ""
+
+    def to_sheet(self) -> Sheet:
+        """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with
+        their grounds.
+        """
+        observed = self.observations
+        facts: list[tuple[str, str | None]] = [("verdicts", _summary(self.verdicts))]
+        if observed is not None:
+            facts += observed.facts()
+        facts += [("computed by", computed_by(self.engine_version, self.seconds))]
+        facts += [("agreement", remark) for remark in self._remarks]
+        facts += [("not finished", self.unfinished or None)]
+        blocks: list[Block] = [Facts(facts)]
+        table = observed.table() if observed else None
+        if table is not None:
+            caption, header, rows = table
+            blocks.append(Table(header, rows, caption))
+        blocks.append(Findings([verdict.to_finding() for verdict in self.verdicts]))
+        title = f"Cross-check of the {self.model.title}, over QQ"
+        return Sheet(title, blocks, observed.formulas() if observed else ())
+
+    @property
+    def _remarks(self) -> Sequence[str]:
+        return () if self.observations is None else self.observations.remarks
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``: the observations and the verdicts."""
+        case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
+        observations = _NOTHING if self.observations is None else self.observations.to_json()
+        return {
+            **case,
+            **observations,
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "remarks": list(self._remarks),
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """The verdicts as a Macaulay2 hash table, and numbers by degree where they are observed."""
+        verdicts = VerdictsResult.to_macaulay2(self)
+        numbers = "" if self.observations is None else self.observations.to_macaulay2()
+        return f"{verdicts}\n{numbers}" if numbers else verdicts
+
+
+@computation
+def cross_check(
+    model: Model, *, statements: Sequence[Statement] | None = None, **options: Unpack[RunOptions]
+) -> CrossCheck:
+    """Decide statements for one case, assuming none of them.
+
+    Parameters
+    ----------
+    model : Model
+        Of a family with statements.
+    statements : sequence of Statement, optional
+        All statements about the family when left out.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        Seconds for the whole computation.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are no statements about such models.
+    ContradictionError
+        If independent methods disagree.
+    EngineError
+        If Macaulay2 failed in another way than by reaching a limit.
+
+    Examples
+    --------
+    >>> found = cross_check(PolynomialNetwork([3, 2, 1]))
+    >>> [(verdict.name, str(verdict.decision)) for verdict in found.verdicts]
+    [('expected-dimension', 'REFUTED'), ('expected-dimension (equal widths)', 'NOT_APPLICABLE')]
+    """
+    if not isinstance(model, Model) or not model.statements():
+        raise InvalidCaseError(
+            "model", f"there are no statements about a {getattr(model, 'title', model)}"
+        )
+    stated = model.statements()
+    chosen = observed_together(stated) if statements is None else tuple(statements)
+    applying = [one for one in chosen if not (one.apart and one.hypotheses(model))]
+    observables = model.observables(applying)
+    version = current().version if applying and model.needs_engine(observables) else ""
+    observed, unfinished = None, ""
+    try:
+        observed = model.observe(observables | {one.observable for one in chosen if one.apart})
+    except (TimeLimitError, MemoryLimitError) as limit:
+        unfinished = str(limit)
+    verdicts = verdicts_on(chosen, model, observed, unfinished)
+    if observed is not None:
+        observed = observed.beside({v.statement.observable: v.predicted for v in verdicts})
+        unfinished = observed.unfinished
+    return CrossCheck(
+        model=model,
+        verdicts=verdicts,
+        observations=observed,
+        engine_version=version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
+    )
+
+
+_NOTHING: dict[str, Any] = {
+    "dimension": None,
+    "degree": None,
+    "orbits": [],
+    "zero_tangent_dimension": None,
+}
+
+
+def _summary(verdicts: Sequence[Verdict]) -> str:
+    """The names of the statements, those that are refuted first."""
+    order = (Decision.REFUTED, Decision.UNDECIDED, Decision.CONFIRMED, Decision.NOT_APPLICABLE)
+    names = {decision: [v.name for v in verdicts if v.decision == decision] for decision in order}
+    return "; ".join(f"{decision} {', '.join(found)}" for decision, found in names.items() if found)
