@@ -227,25 +227,25 @@ def test_a_closure_with_large_a_takes_no_more_than_with_a_equal_to_d(tmp_path: P
 
 
 PLANTED = {
-    "degree": ("d3-dout2-a1-t2-degree", statements._GLOBAL, ("degree", ""), lambda case: 1638),
+    "degree": ("d3-dout2-a1-t2-degree", statements.GLOBAL, ("degree", ""), lambda case: 1638),
     "degree of low rank": (
         "d3-dout2-a2-t2-degree",
-        statements._GLOBAL,
+        statements.GLOBAL,
         ("degree", ""),
         lambda case: 792,
     ),
-    "dimension": ("d3-dout2-a2-t2-3.3", statements._GLOBAL, ("3.3", ""), lambda case: case.d),
+    "dimension": ("d3-dout2-a2-t2-3.3", statements.GLOBAL, ("3.3", ""), lambda case: case.d),
     "singular": (
         "d3-dout2-a2-t2-3.4",
-        statements._AT_ORBITS,
+        statements.AT_ORBITS,
         ("3.4", "iii"),
         lambda orbit, case: orbit[0] < 2,
     ),
     "fibre": (
         "d2-dout1-a1-t2-3.2",
-        statements._AT_ORBITS,
+        statements.AT_ORBITS,
         ("3.2", "rank one"),
-        statements._AT_ORBITS["3.2", "otherwise"][1],
+        statements.AT_ORBITS["3.2", "otherwise"][1],
     ),
 }
 

@@ -499,14 +499,14 @@ def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fa
     for model in OUTSIDE:
         case = Case(model.d, model.d_out, model.a, model.t)
         if isinstance(s, GlobalStatement):
-            number, predict = checker._GLOBAL[s.key, s.part]
+            number, predict = checker.GLOBAL[s.key, s.part]
             assert predict(case) == s.predict(model)
         else:
-            number, predict_at = checker._AT_ORBITS[s.key, s.part]
+            number, predict_at = checker.AT_ORBITS[s.key, s.part]
             for orbit in orbits(model):
                 if s.concerns(orbit):
                     assert predict_at(orbit.cells, case) == value_json(s.predict(orbit, model))
-        assert (checker._failing(number, case) or "") == s.hypotheses(model)
+        assert (checker.failing_hypothesis(number, case) or "") == s.hypotheses(model)
 
 
 def _planted(wrong: Value, model: Any) -> Value:

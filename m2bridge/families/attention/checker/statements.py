@@ -1,8 +1,20 @@
-"""Predictions of the statements about single-layer attention, and verdicts on them."""
+"""Predictions of the statements about single-layer attention, and verdicts on them.
 
-from collections.abc import Callable
+Rests on: what a statement says of a case is a number, or yes or no, or one for each orbit; it is
+compared with what case.py observes. Why that decides its words: docs/statements.md.
+Proved in: docs/mathematics.md (proposition-boundary, proposition-not-manifold, theorem-degree,
+theorem-smooth) and docs/polar-degrees.md (theorem-polar).
+Computed here: predictions, from formulas of the statements alone; verdicts, with the largest orbit
+where a statement fails as witness.
+On trust: the lemmas that words.toml lists for each observable.
+
+Nothing is predicted from what is observed, and nothing observed from what is predicted.
+"""
+
+from collections.abc import Callable, Mapping
 from functools import partial
-from math import comb, factorial, prod
+from math import comb, factorial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +24,7 @@ from m2bridge.checker import global_verdict, statements, verdict
 from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
+    Pair,
     matrices,
     missing_facts,
     observe,
@@ -20,59 +33,112 @@ from m2bridge.families.attention.checker.case import (
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
-_HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
+
+
+# What the statements say. They are asked where a hypothesis fails, too, and have a value there.
+
+
+def always(*_: Any) -> bool:
+    """True of every case, and at every orbit."""
+    return True
+
+
+def never(*_: Any) -> bool:
+    """True of no case."""
+    return False
+
+
+def two_points(case: Case) -> int:
+    """Corollary A.2: special fibres have two points."""
+    return 2
 
 
 def dimension(case: Case) -> int:
-    return case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out - 1
+    """Corollary 3.3: that of the weights, less one for (λA, V/λ)."""
+    return case.source_dimension - 1
 
 
 def degree(case: Case) -> int:
-    """The degree of P(D_α) × P^(dd'−1) under forms of bidegree (1, 1), or half of it where the map
-    is two-to-one.
+    """That of P(D_α) × P(V) under forms of bidegree (1, 1); half of it where the map is two-to-one.
+
+    deg P(D_α) is Giambelli's product of C(d + i, α) / C(α + i, α) over i < d − α, with factorials
+    (docs/mathematics.md#theorem-degree).
     """
-    d, alpha, corank = case.d, case.alpha, range(case.d - case.alpha)
-    top = prod(factorial(d + i) * factorial(i) for i in corank)
-    determinantal = top // prod(factorial(alpha + i) * factorial(d - alpha + i) for i in corank)
-    return (
-        comb(dimension(case) - 1, d * case.d_out - 1)
-        * determinantal
-        // (1 + (alpha == case.d_out == 1 < d))
-    )
+    d, alpha = case.d, case.alpha
+    numerator = 1
+    denominator = 1
+    for i in range(d - alpha):
+        numerator *= factorial(d + i) * factorial(i)
+        denominator *= factorial(alpha + i) * factorial(d - alpha + i)
+    source = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
+    if alpha == case.d_out == 1 < d:
+        return source // 2
+    return source
+
+
+def is_square(orbit: Orbit, case: Case) -> bool:
+    """Whether the products are multiples of the square of one form: A = v qᵀ, V = h vᵀ."""
+    return orbit == (1, 1, 1)
+
+
+def has_rank_one(orbit: Orbit, case: Case) -> bool:
+    """Whether A and V have rank one."""
+    r, s, _ = orbit
+    return r == s == 1
+
+
+def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
+    """Whether rk A · rk V ≤ 1."""
+    r, s, _ = orbit
+    return r * s <= 1
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
+    """The singular orbits of docs/mathematics.md#theorem-singular-locus."""
     r, s, _ = orbit
-    return r == s == 1 if case.a >= case.d else s == 1 if case.a == 1 else r <= case.a - 1
+    if case.a >= case.d:
+        return r == s == 1
+    if case.a == 1:
+        return s == 1
+    return r <= case.a - 1
 
 
 def exchanged(orbit: Orbit, case: Case) -> list[Json]:
-    """The weights k qᵀ, h vᵀ and v qᵀ, h kᵀ, with q and h the first unit vectors."""
+    """Theorem 3.2 at rank one: the weights k qᵀ, h vᵀ and v qᵀ, h kᵀ, here with q = h = e_1."""
     A, V = representative(orbit)
-    swapped = {(p, 0): x for (_, p), x in V.items()}, {(0, p): x for (p, _), x in A.items()}
-    return _points([(A, V)] if swapped == (A, V) else [(A, V), swapped], case)
+    v_for_k = {(p, 0): x for (_, p), x in V.items()}
+    k_for_v = {(0, p): x for (p, _), x in A.items()}
+    if (v_for_k, k_for_v) == (A, V):
+        return as_json([(A, V)], case)
+    return as_json([(A, V), (v_for_k, k_for_v)], case)
 
 
-# How many of the hypotheses a statement has, and what it predicts.
-_GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
-    ("3.2", "zero"): (1, lambda case: True),
+def itself(orbit: Orbit, case: Case) -> list[Json]:
+    """Theorem 3.2 otherwise: the given weights alone."""
+    return as_json([representative(orbit)], case)
+
+
+# By key and part of a statement: how many of the hypotheses it has, and what it predicts.
+HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
+GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
+    ("3.2", "zero"): (1, always),
     ("3.3", ""): (2, dimension),
-    ("3.4", "i"): (2, lambda case: True),
-    ("A.2", "birational"): (2, lambda case: True),
-    ("A.2", "special fibres"): (2, lambda case: 2),
-    ("A.5", ""): (1, lambda case: True),
-    ("not-a-manifold", ""): (3, lambda case: False),
+    ("3.4", "i"): (2, always),
+    ("A.2", "birational"): (2, always),
+    ("A.2", "special fibres"): (2, two_points),
+    ("A.5", ""): (1, always),
+    ("not-a-manifold", ""): (3, never),
     ("degree", ""): (1, degree),
-    ("polar", ""): (3, lambda case: True),
+    ("polar", ""): (3, always),
 }
-_AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
+AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
-    ("3.2", "otherwise"): (1, lambda orbit, case: _points([representative(orbit)], case)),
-    ("3.4", "ii"): (3, lambda orbit, case: orbit == (1, 1, 1)),
-    ("3.4", "iii"): (3, lambda orbit, case: orbit[0] * orbit[1] <= 1),
-    ("A.3", ""): (3, lambda orbit, case: orbit == (1, 1, 1)),
-    ("A.4", ""): (3, lambda orbit, case: orbit[0] == orbit[1] == 1),
-    ("A.6", ""): (3, lambda orbit, case: True),
+    ("3.2", "otherwise"): (1, itself),
+    ("3.4", "ii"): (3, is_square),
+    ("3.4", "iii"): (3, has_rank_at_most_one),
+    ("A.3", ""): (3, is_square),
+    ("A.4", ""): (3, has_rank_one),
+    ("A.6", ""): (3, always),
     ("singular-locus", ""): (3, singular_locus),
 }
 
@@ -81,134 +147,200 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key."""
     case = Case(**certificate.case)
     if case.t == 1:
+        # another variety, about which nothing is stated and nothing is computed
+        reason = failing_hypothesis(1, case)
         return statements(
-            WORDS, key, [verdict(words, _failing(1, case), "") for words in WORDS.about(key)], {}
+            WORDS, key, [verdict(words, reason, "") for words in WORDS.about(key)], {}
         )
-    if failure := missing_facts(certificate.evidence, case):
+    failure = missing_facts(certificate.evidence, case)
+    if failure:
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
-    fibres = (
-        {orbit: _points(pairs, case) for orbit, pairs in points.items()} if key == "3.2" else {}
-    )
-    verdicts = [_verdict(words, case, evidence, fibres) for words in WORDS.about(key)]
+    verdicts = []
+    for words in WORDS.about(key):
+        if (words.key, words.part) in AT_ORBITS:
+            verdicts.append(_verdict_at_orbits(words, case, evidence, points))
+        else:
+            verdicts.append(_global_verdict(words, case, evidence))
     return statements(WORDS, key, verdicts, evidence)
 
 
 QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.statements}
 
 
-def _failing(number: int, case: Case) -> str | None:
-    """The first of so many hypotheses that fails."""
-    holds = zip(
-        _HYPOTHESES[:number],
-        (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2),
-        strict=False,
-    )
-    return next((WORDS.hypotheses[name] for name, good in holds if not good), None)
+def failing_hypothesis(number: int, case: Case) -> str | None:
+    """The first of so many hypotheses that fails, in words."""
+    holds = (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2)
+    for name, good in zip(HYPOTHESES[:number], holds, strict=False):
+        if not good:
+            return WORDS.hypotheses[name]
+    return None
 
 
-def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
-    if (words.key, words.part) in _AT_ORBITS:
-        return _at_orbits(words, case, evidence, fibres)
-    number, predict = _GLOBAL[words.key, words.part]
+# Verdicts on a case as a whole.
+
+
+def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
+    """The verdict on a statement about the whole case."""
+    number, predict = GLOBAL[words.key, words.part]
+    observed = _observed_of_case(words.observable, case, evidence)
+    return global_verdict(words, failing_hypothesis(number, case), predict(case), observed)
+
+
+def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | None:
+    """What is observed of the whole case; None if it is not known."""
     generic = evidence["generic_fibre"]
-    # Special fibres have more points than the generic one; where there are none the statement is
-    # vacuous.
-    special = [
-        facts["fibre_points"]
-        for facts in evidence["orbits"]
-        if facts["fibre_points"] > generic["points"]
-    ]
-    observed: dict[str, int | None] = {
-        "closed": evidence["base_locus_empty"] or None,
-        "zero_fibre": evidence["base_locus_empty"],
-        "products": evidence["products_determine_functions"],
-        "birational": generic["length"] == 1,
-        "polar_integrals": _small_kernels(case, evidence) or None,
-        "special_fibre_points": max(special, default=0),
-        "smooth_manifold": (
-            False
-            if evidence["dimension"] < case.coordinate_count
-            else True
-            if case.d == 1
-            else None
-        ),
-    }
-    return global_verdict(
-        words, _failing(number, case), predict(case), (evidence | observed)[words.observable]
-    )
+    if observable == "zero_fibre":
+        # the function is zero only for A = 0 or V = 0
+        return bool(evidence["base_locus_empty"])
+    if observable == "closed":
+        # the image of a compact source under a morphism; nothing is known if it is none
+        return bool(evidence["base_locus_empty"]) or None
+    if observable == "products":
+        return bool(evidence["products_determine_functions"])
+    if observable == "birational":
+        return bool(generic["length"] == 1)
+    if observable == "special_fibre_points":
+        # those with more points than the generic one; 0 if there are none
+        numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
+        return max((n for n in numbers if n > generic["points"]), default=0)
+    if observable == "smooth_manifold":
+        return _is_manifold(case, evidence)
+    if observable == "polar_integrals":
+        return _has_small_kernels(case, evidence) or None
+    known: int | None = evidence[observable]
+    return known
 
 
-def _small_kernels(case: Case, evidence: Json) -> bool:
-    """Whether the map is birational, and the kernel of the differential zero or below the
-    codimension, at all orbits.
+def _is_manifold(case: Case, evidence: Json) -> bool | None:
+    """Whether the neuromanifold is a C¹ manifold near zero.
 
-    The kernel on a fibre is counted by its length beyond its points; A of rank r lies in many
-    subspaces.
+    A cone is one only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
+    coordinates are independent functions, so it would be the whole space; for d = 1 it is.
+    """
+    if evidence["dimension"] < case.coordinate_count:
+        return False
+    if case.d == 1:
+        return True
+    return None
+
+
+def _has_small_kernels(case: Case, evidence: Json) -> bool:
+    """Whether the polar degrees are the integrals of docs/polar-degrees.md#theorem-polar.
+
+    So it is if the map is birational and, over every orbit, the kernel of its differential on the
+    desingularization is zero or of smaller dimension than the codimension. A of rank r lies in a
+    Grassmannian of subspaces of dimension α, with (α − r)(d − α) dimensions, all in the kernel. The
+    rest of the kernel is the tangent space of the fibre; where the square of its maximal ideal is
+    zero, as case.py finds, it has as many dimensions as the fibre is longer than its points.
     """
     for facts in evidence["orbits"]:
-        moving = (case.alpha - facts["orbit"][0]) * (case.d - case.alpha)
-        kernel = facts["fibre_length"] - facts["fibre_points"] + moving
-        if kernel and facts["dimension"] + moving + kernel >= evidence["dimension"]:
+        r, _, _ = facts["orbit"]
+        subspaces = (case.alpha - r) * (case.d - case.alpha)
+        kernel = subspaces + facts["fibre_length"] - facts["fibre_points"]
+        codimension = evidence["dimension"] - (facts["dimension"] + subspaces)
+        if kernel > 0 and kernel >= codimension:
             return False
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
-def _at_orbits(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[Json]]) -> Json:
-    number, predict = _AT_ORBITS[words.key, words.part]
-    found = []
+# Verdicts orbit by orbit.
+
+
+def _verdict_at_orbits(
+    words: Words, case: Case, evidence: Json, points: Mapping[Orbit, list[Pair]]
+) -> Json:
+    """The verdict on a statement about orbits: false if it fails at one of those it is about."""
+    number, predict = AT_ORBITS[words.key, words.part]
+    hypothesis = failing_hypothesis(number, case)
+    concerned = 0
+    failing = []
+    undecided = []
+    witness = None
+    size_of_witness: tuple[int, list[int]] = (0, [])
     for facts in evidence["orbits"]:
         orbit = tuple(facts["orbit"])
-        if words.key != "3.2" or (orbit[:2] == (1, 1)) == (words.part == "rank one"):
-            observed = (
-                fibres[orbit]
-                if fibres
-                else _observed(words.observable, facts, evidence["boundary_family"])
-            )
-            found.append((facts, observed, predict(orbit, case)))
-    failing = [triple for triple in found if triple[1] not in (None, triple[2])]
-    undecided = [facts["orbit"] for facts, observed, _ in found if observed is None]
-    hypothesis = _failing(number, case)
-    worst = max(
-        failing, key=lambda triple: (triple[0]["dimension"], triple[0]["orbit"]), default=None
+        if not _concerns(words, orbit):
+            continue
+        concerned += 1
+        if words.observable == "fibre":
+            observed: Any = as_json(points[orbit], case)
+        else:
+            observed = _observed_at_orbit(words.observable, facts, evidence["boundary_family"])
+        predicted = predict(orbit, case)
+        if observed is None:
+            undecided.append(facts["orbit"])
+        elif observed != predicted:
+            failing.append(facts["orbit"])
+            size = (facts["dimension"], facts["orbit"])
+            if not hypothesis and size > size_of_witness:
+                size_of_witness = size
+                witness = _witness(facts, case, evidence["dimension"])
+                witness |= {"predicted": predicted, "observed": observed}
+    outcome = "CONFIRMED"
+    if failing:
+        outcome = "REFUTED"
+    elif undecided:
+        outcome = "UNDECIDED"
+    return verdict(
+        words,
+        hypothesis,
+        outcome,
+        concerned=concerned,
+        failing=failing,
+        undecided=undecided,
+        witness=witness,
     )
-    witness = _witness(*worst, case, evidence["dimension"]) if worst and not hypothesis else None
-    outcome = "REFUTED" if failing else "UNDECIDED" if undecided else "CONFIRMED"
-    orbits = {"failing": [facts["orbit"] for facts, *_ in failing], "undecided": undecided}
-    return verdict(words, hypothesis, outcome, concerned=len(found), witness=witness, **orbits)
 
 
-def _observed(observable: str, facts: Json, family: bool) -> bool | int | None:
-    """The facts at an orbit; boundary points need a family that tends to them, others at most two
-    points (a lemma).
+def _concerns(words: Words, orbit: Orbit) -> bool:
+    """Whether a statement is about an orbit: the parts of Theorem 3.2 are not about all."""
+    has_rank_one = orbit[:2] == (1, 1)
+    if words.key != "3.2":
+        return True
+    if words.part == "rank one":
+        return has_rank_one
+    return not has_rank_one
+
+
+def _observed_at_orbit(observable: str, facts: Json, has_family: bool) -> bool | None:
+    """What is observed at an orbit; None if it is not known.
+
+    Boundary points are limits of real functions without real weights: for (1, 1, 1) there is a
+    family. Where the fibre is reduced with at most two points there is none; elsewhere nothing is
+    known (docs/mathematics.md#proposition-boundary).
     """
     if not observable.startswith("boundary"):
-        return facts[observable]  # type: ignore[no-any-return]
-    if not (
-        family and facts["orbit"] == [1, 1, 1] if facts["boundary"] else facts["fibre_points"] <= 2
-    ):
+        known: bool | None = facts[observable]
+        return known
+    is_boundary: bool = facts["boundary"]
+    if is_boundary:
+        is_known = has_family and facts["orbit"] == [1, 1, 1]
+    else:
+        is_known = facts["fibre_points"] <= 2
+    if not is_known:
         return None
-    return bool(
-        facts["boundary"] if observable == "boundary" else facts["boundary"] == facts["critical"]
-    )
+    if observable == "boundary_critical":
+        return bool(is_boundary == facts["critical"])
+    return is_boundary
 
 
-def _points(pairs: list[Any], case: Case) -> list[Json]:
-    """Weights as a certificate has them, in increasing order."""
-    return sorted(
-        (matrices(pair, case) for pair in pairs), key=lambda weights: list(weights.values())
-    )
-
-
-def _witness(facts: Json, observed: Any, predicted: Any, case: Case, dimension: int) -> Json:
-    numbers = {"dimension": dimension, "tangent_dimension_at_least": facts["tangent_lower_bound"]}
-    numbers |= {name: facts[name] for name in ("fibre_length", "fibre_points")}
-    numbers |= {"rank_A": facts["orbit"][0], "generic_rank_A": case.alpha}
-    weights = matrices(representative(tuple(facts["orbit"])), case)
-    return {
-        "orbit": facts["orbit"],
-        **weights,
-        "predicted": predicted,
-        "observed": observed,
-        "numbers": numbers,
+def _witness(facts: Json, case: Case, dimension: int) -> Json:
+    """The orbit where a statement fails, weights in it, and the numbers that show it."""
+    orbit = tuple(facts["orbit"])
+    numbers = {
+        "dimension": dimension,
+        "tangent_dimension_at_least": facts["tangent_lower_bound"],
+        "fibre_length": facts["fibre_length"],
+        "fibre_points": facts["fibre_points"],
+        "rank_A": orbit[0],
+        "generic_rank_A": case.alpha,
     }
+    weights = matrices(representative(orbit), case)
+    return {"orbit": facts["orbit"], **weights, "numbers": numbers}
+
+
+def as_json(pairs: list[Pair], case: Case) -> list[Json]:
+    """Weights as a certificate has them, in increasing order of A, then V."""
+    listed = [matrices(pair, case) for pair in pairs]
+    return sorted(listed, key=itemgetter("A", "V"))
