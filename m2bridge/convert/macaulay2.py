@@ -1,10 +1,8 @@
 """SymPy to Macaulay2: names, numbers, polynomials and ideals as programs say them.
 
 What goes into a workspace is written by :mod:`m2bridge.convert.calls`, which takes names and
-numbers from here.
-
-Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000
-entries, and needs quadratic time for long sums; so sums and lists are written in groups.
+numbers from here. A name of any alphabet becomes a symbol that means nothing else in Macaulay2, and
+different names stay different.
 """
 
 import re
@@ -22,11 +20,21 @@ from m2bridge.system import decimal
 CONSTANTS = {"pi": pi, "ii": I, "EulerConstant": EulerGamma, "CatalanConstant": Catalan}
 """SymPy's by Macaulay2's names."""
 
+_LETTER = re.compile("[A-Za-z]")
 _INDEXED = re.compile(r"(.*?[^_])((?:_(?:0|-?[1-9][0-9]*))+)", re.DOTALL)
 _ESCAPED = "mbv"
 """The prefix of names that are written letter by letter."""
 _PLAIN = "mbp"
 """The prefix of those that take no indices."""
+_NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
+"""Z itself is written as a number, so that it says where one begins and ends."""
+
+_GROUP = 200
+"""Terms or items that are written in one piece.
+
+Macaulay2's parser crashes on flat sums of about 50 000 terms and on flat lists of about 200 000
+entries, and needs quadratic time for long sums.
+"""
 
 
 def to_macaulay2(name: str) -> str:
@@ -61,37 +69,27 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write the name of a variable where Macaulay2 takes no indices; :func:`from_macaulay2` reads
-    it, too.
-    """
-    return name if re.fullmatch(r"[A-Za-z]", name) else escaped(name, plain=True)
+    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it, too."""
+    return name if _LETTER.fullmatch(name) else escaped(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
-    """The name of the variable with this base and these indices; inverse of
-    :func:`to_macaulay2`.
-    """
+    """The name of a variable by its base and indices; the inverse of :func:`to_macaulay2`."""
     if base.startswith((_ESCAPED, _PLAIN)):
-        base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), base[len(_ESCAPED) :])
+        letters = base[len(_ESCAPED) :]
+        base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), letters)
     return "_".join([base, *map(str, index)])
 
 
 def escaped(name: str, plain: bool = False) -> str:
     """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back."""
     text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
-    return f"{_PLAIN if plain else _ESCAPED}{text}"
-
-
-_NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
-"""Z itself is written as a number, so that it says where one begins and ends."""
+    prefix = _PLAIN if plain else _ESCAPED
+    return prefix + text
 
 
 def _base(base: str) -> str:
-    return base if re.fullmatch(r"[A-Za-z]", base) else escaped(base)
-
-
-_GROUP = 200
-"""Terms or items that are written in one piece."""
+    return base if _LETTER.fullmatch(base) else escaped(base)
 
 
 def field(value: CoefficientField) -> str:
@@ -100,10 +98,9 @@ def field(value: CoefficientField) -> str:
 
 
 def ring(value: PolynomialRing) -> str:
-    """A polynomial ring, such as ``QQ[x, y]``: the one place that writes a ring of an ideal into a
-    program.
-    """
-    return f"{field(value.field)}[{', '.join(all_to_macaulay2(value.variables))}]"
+    """A polynomial ring, such as ``QQ[x, y]``, as all programs have the ring of an ideal."""
+    names = ", ".join(all_to_macaulay2(value.variables))
+    return f"{field(value.field)}[{names}]"
 
 
 def ideal(value: GeneratingSet, name: str) -> str:
@@ -118,9 +115,7 @@ def _generators(value: GeneratingSet) -> list[str]:
 
 
 def ring_values(value: GeneratingSet) -> dict[str, str]:
-    """The field, the coordinates and the generators of an ideal, for templates that define its
-    ring.
-    """
+    """The field, coordinates and generators of an ideal, for templates that define its ring."""
     names = all_to_macaulay2(value.ring.variables)
     generators = _generators(value)
     return {
@@ -139,7 +134,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         Macaulay2 names of the variables of the polynomial's ring; worked out when left out.
     """
     if names is None:
-        names = all_to_macaulay2(list(map(str, value.ring.symbols)))
+        names = all_to_macaulay2([str(symbol) for symbol in value.ring.symbols])
     number = coefficient_writer(value.ring.domain)
     summands = []
     for monomial, coefficient in value.terms():
@@ -148,7 +143,8 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _GROUP:
         return _sum(summands)
-    return f"sum {sequence(_sum(group) for group in _slices(summands, _GROUP))}"
+    sums = [_sum(group) for group in _slices(summands, _GROUP)]
+    return f"sum {sequence(sums)}"
 
 
 def sequence(items: Iterable[str]) -> str:
@@ -161,9 +157,7 @@ def sequence(items: Iterable[str]) -> str:
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """The items in at most so many groups, which are as small as that allows, but not smaller than
-    so many items.
-    """
+    """The items in at most so many groups, of at least so many items each but the last."""
     needed = -(-len(items) // most)  # rounded up
     return _slices(items, max(most, needed))
 
@@ -178,9 +172,7 @@ def _sum(summands: list[str]) -> str:
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
-    """A product of powers of variables, whose exponents may be negative, with a coefficient that is
-    written.
-    """
+    """A product of powers of variables with a written coefficient; exponents may be negative."""
     factors = []
     for name, exponent in zip(names, monomial, strict=True):
         if exponent == 1:
@@ -196,9 +188,7 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
 
 
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
-    """The writer of coefficients of this domain; residues modulo p are symmetric, as in
-    Macaulay2.
-    """
+    """The writer of coefficients of a domain; residues are symmetric, as in Macaulay2."""
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     return rational

@@ -1,4 +1,8 @@
-"""Polynomials and ideals as plain text, LaTeX and Macaulay2 programs for people."""
+"""Polynomials and ideals as people read them: plain text, LaTeX, and short Macaulay2 programs.
+
+Text is Python's (``**`` for powers) and exact; what shortens it says so with an ellipsis. Programs
+that are run are rendered from templates, with :mod:`m2bridge.convert.macaulay2`.
+"""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -26,14 +30,10 @@ _DEGREE_NAMES = {
 
 def degree_summary(degrees: dict[int, int]) -> str:
     """``5 quadrics, 10 quartics``; ``none`` for the zero ideal."""
-    parts = [
-        (
-            plural(count, _DEGREE_NAMES[degree])
-            if degree in _DEGREE_NAMES
-            else f"{count} of degree {degree}"
-        )
-        for degree, count in degrees.items()
-    ]
+    parts = []
+    for degree, count in degrees.items():
+        name = _DEGREE_NAMES.get(degree)
+        parts.append(plural(count, name) if name else f"{count} of degree {degree}")
     return ", ".join(parts) or "none"
 
 
@@ -44,27 +44,31 @@ def polynomial_text(polynomial: PolyElement | Expr) -> str:
 
 
 def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
-    """The text of a polynomial that is given by its terms: sorted tuples of positions in ``names``,
-    and coefficients.
+    """The text of a polynomial by its terms: sorted places in ``names``, and coefficients.
 
     Terms in decreasing order, as SymPy writes them: a larger graded reverse lexicographic monomial
     comes first.
     """
     ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
-    written = [_sparse_term(monomial, coefficient, names) for monomial, coefficient in ordered]
-    signs = [" - " if coefficient < 0 else " + " for _, coefficient in ordered]
-    text = "".join([piece for pair in zip(signs, written, strict=True) for piece in pair])
+    pieces = []
+    for monomial, coefficient in ordered:
+        pieces.append(" - " if coefficient < 0 else " + ")
+        pieces.append(_sparse_term(monomial, abs(coefficient), names))
+    text = "".join(pieces)
     return f"-{text[3:]}" if text.startswith(" - ") else text[3:] or "0"
 
 
-def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
+def _sparse_term(monomial: tuple[int, ...], size: int, names: Sequence[str]) -> str:
+    factors = []
     if len(set(monomial)) == len(monomial):  # most of the time, and faster
-        factors = [names[j] for j in monomial]
+        factors = [names[place] for place in monomial]
     else:
-        powers = ((names[j], len(list(group))) for j, group in groupby(monomial))
-        factors = [name if exponent == 1 else f"{name}**{exponent}" for name, exponent in powers]
-    size = abs(coefficient)
-    return "*".join(factors if size == 1 and factors else [decimal(size), *factors])
+        for place, group in groupby(monomial):
+            exponent = len(list(group))
+            factors.append(f"{names[place]}**{exponent}" if exponent > 1 else names[place])
+    if size != 1 or not factors:
+        factors.insert(0, decimal(size))
+    return "*".join(factors)
 
 
 def ideal_text(ideal: GeneratingSet, most: int | None = SHOWN) -> str:
@@ -76,55 +80,53 @@ def generator_texts(
     ideal: GeneratingSet, most: int | None = SHOWN, width: int = WIDTH
 ) -> list[str]:
     """The generators; at most so many, each of at most so many characters."""
+    texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
     if most is None:
-        return [polynomial_text(generator) for generator in ideal.generators]
-    shown = [
-        first_terms(polynomial_text(generator), width) for generator in ideal.generators[:most]
-    ]
+        return texts
+    texts = [first_terms(text, width) for text in texts]
     hidden = len(ideal.generators) - most
-    return [*shown, f"… and {hidden} more"] if hidden > 0 else shown
+    return [*texts, f"… and {hidden} more"] if hidden > 0 else texts
 
 
 def generator_lines(ideal: GeneratingSet, caption: str = "") -> Polynomials:
     """The generators as a block of a sheet, a line for each."""
-    return Polynomials(
-        len(ideal.generators), lambda: map(polynomial_text, ideal.generators), caption
-    )
+    count = len(ideal.generators)
+    return Polynomials(count, lambda: map(polynomial_text, ideal.generators), caption)
 
 
 def ideal_latex(ideal: GeneratingSet) -> str:
     """The generators in angle brackets, in mathematics."""
-    texts = map(polynomial_text, ideal.generators)
-    return rf"\left\langle {', '.join(map(polynomial_latex, texts)) or '0'} \right\rangle"
+    texts = [polynomial_latex(polynomial_text(generator)) for generator in ideal.generators]
+    return rf"\left\langle {', '.join(texts) or '0'} \right\rangle"
 
 
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
-    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``; longer names where
-    variables have these.
+    """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
+
+    Where variables have these names, they are ``coordinateRing`` and ``givenIdeal``.
     """
     names = all_to_macaulay2(ideal.ring.variables)
-    ring, symbol = (
-        ("R" if "R" not in names else "coordinateRing"),
-        ("I" if "I" not in names else "givenIdeal"),
-    )
-    header = (
-        f"{_glossary(ideal.ring.variables, names)}{ring} ="
-        f" {macaulay2.field(ideal.ring.field)}[{', '.join(names)}]"
-    )
+    ring = "coordinateRing" if "R" in names else "R"
+    symbol = "givenIdeal" if "I" in names else "I"
+    glossary = _glossary(ideal.ring.variables, names)
+    header = f"{glossary}{ring} = {macaulay2.ring(ideal.ring)}"
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
-    written = (macaulay2.polynomial(g, names) for g in watched(ideal.generators))
-    pairs = zip(ideal.generators, written, strict=True)
-    listed = macaulay2.sequence(f"({text})_{ring}" if g.is_ground else text for g, text in pairs)
-    return f"{header}\n{symbol} = ideal {listed}"
+    written = []
+    for generator in watched(ideal.generators):
+        text = macaulay2.polynomial(generator, names)
+        # A number alone would be one of Macaulay2's integers or fractions.
+        written.append(f"({text})_{ring}" if generator.is_ground else text)
+    return f"{header}\n{symbol} = ideal {macaulay2.sequence(written)}"
 
 
 def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
     """Comments that say how names in other alphabets are written in a program."""
-    pairs = zip(names, written, strict=True)
-    return "".join(
-        f"-- {program} is {printable(name)}\n" for name, program in pairs if not name.isascii()
-    )
+    lines = []
+    for name, program in zip(names, written, strict=True):
+        if not name.isascii():
+            lines.append(f"-- {program} is {printable(name)}\n")
+    return "".join(lines)
 
 
 def expression_text(expression: Expr) -> str:
