@@ -195,7 +195,7 @@ class SingleLayerAttention(Shape, Model):
         """The polar degrees, where they are integrals."""
         from m2bridge.families.attention.polar import LARGEST_DIMENSION, no_theorem, predicted_polar_degrees
 
-        if observable != "polar_integrals" or no_theorem(self) or shape.dimension_formula(self) > LARGEST_DIMENSION:
+        if observable != "polar_degrees" or no_theorem(self) or shape.dimension_formula(self) > LARGEST_DIMENSION:
             return ""
         degrees = predicted_polar_degrees(self)
         return f"polar degrees {', '.join(map(str, degrees))}, generic ED degree {sum(degrees)}"
@@ -227,7 +227,8 @@ class SingleLayerAttention(Shape, Model):
         if self.t == 1:
             return None
         observe = imported("m2bridge.families.attention.observation").observe  # with SymPy, while Macaulay2 starts
-        observations: Observations = observe(self, partial=not certified)
+        polar = certified or "polar_degrees" in observables  # certificates of a case share its observations
+        observations: Observations = observe(self, partial=not certified, polar=polar)
         return observations.certified() if certified else observations
 
     def no_orbits(self) -> str:

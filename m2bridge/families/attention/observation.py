@@ -23,13 +23,14 @@ from m2bridge.families.attention.fibres import Fibre, Fibres, fibre_points, fibr
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbit_findings, orbits
 from m2bridge.families.attention.parametrization import Index, coordinate, indices, parametrization
+from m2bridge.families.attention.polar import counted_polar_degrees, has_few_points
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import OrbitTangents, orbit_tangents, source_tangent_dimension
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
+from m2bridge.maps.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
@@ -242,7 +243,9 @@ FEW_COORDINATES = 12
 
 
 @computation
-def observe(model: Shape, *, partial: bool = True, degree: bool = True, **options: Unpack[RunOptions]) -> Observations:
+def observe(
+    model: Shape, *, partial: bool = True, degree: bool = True, polar: bool = False, **options: Unpack[RunOptions]
+) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
     The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one reduced point and
@@ -260,6 +263,8 @@ def observe(model: Shape, *, partial: bool = True, degree: bool = True, **option
         Whether some of the orbits are enough when a limit is reached.
     degree : bool
         Whether the degree is asked for.
+    polar : bool
+        Whether the polar degrees are, which are counted in small cases.
 
     Returns
     -------
@@ -313,7 +318,32 @@ def observe(model: Shape, *, partial: bool = True, degree: bool = True, **option
     if eliminated not in (None, observations.degree):
         raise ContradictionError(f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination")
     remarks = observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
-    return replace(observations, remarks=remarks, engine_version=current().version, seconds=clock().seconds)
+    counted = _polar_degrees(model, observations.degree, partial) if compared and polar else None
+    observations = replace(observations, remarks=remarks, polar_degrees=counted)
+    return replace(observations, engine_version=current().version, seconds=clock().seconds)
+
+
+def _polar_degrees(model: Shape, degree: int | None, partial: bool) -> Numbers | None:
+    """The polar degrees that were counted, held against the degree, which is the first; ``None`` where none were.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If a limit was reached, unless some of the numbers are enough.
+    """
+    if not has_few_points(model):
+        return None
+    try:
+        counted = counted_polar_degrees(model)
+    except (TimeLimitError, MemoryLimitError):
+        if partial:
+            return None
+        raise
+    if None in counted.entries and not partial:
+        raise clock().late("counting points in slices")
+    if counted.entries[0] not in (None, degree):
+        raise ContradictionError(f"the degree is {degree} by the fibres, and polar degrees are counted as {counted}")
+    return counted
 
 
 def _degree_by_elimination(model: Shape) -> int | None:

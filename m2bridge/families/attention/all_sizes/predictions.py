@@ -3,14 +3,26 @@
 The conditions here and the predictions of ``statements.py`` are written twice on purpose; a test compares them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
 
 from m2bridge.algebra.determinantal import dimension_of_rank
-from m2bridge.families.attention.all_sizes.facts import ALL, FORMULAS, NONE, OBSERVABLES, Facts, Formula
+from m2bridge.families.attention.all_sizes.facts import (
+    ALL,
+    FORMULAS,
+    NONE,
+    OBSERVABLES,
+    Facts,
+    Formula,
+    known_polar_degrees,
+)
 from m2bridge.families.attention.all_sizes.sizes import NAMES, WORDS, orbits, over, sizes, variables, with_some, zeros
+from m2bridge.families.attention.integrals import stated_polar_degrees
+from m2bridge.families.attention.shape import Shape
+from m2bridge.maps.statement import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +135,37 @@ class FormulaPrediction:
         return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
-Prediction = SetPrediction | FormulaPrediction
+@dataclass(frozen=True, slots=True)
+class NumbersPrediction:
+    """Several numbers for each size, by a statement, which no polynomial gives: they are compared size by size.
+
+    Parameters
+    ----------
+    predict : callable
+        The numbers of a size; ``None`` where it is too large.
+    observable : str
+    hypotheses : tuple of Hypothesis
+    """
+
+    predict: Callable[[Shape], Numbers | None]
+    observable: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def conclusion(self, facts: Facts) -> Conclusion:
+        """Compare the statement with the numbers of the sizes where they were counted; others remain open."""
+        agree, differ = NONE, NONE
+        for alike, shape, counted in known_polar_degrees(facts):
+            predicted = self.predict(shape)
+            if predicted is None or None in counted.entries:
+                continue
+            if predicted == counted:
+                agree = agree.union(alike)
+            else:
+                differ = differ.union(alike)
+        return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
+
+
+Prediction = SetPrediction | FormulaPrediction | NumbersPrediction
 
 TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
 
@@ -152,7 +194,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <= a - 1)",
         NONDEGENERATE,
     ),
-    ("polar", ""): SetPrediction("polar_integrals", "", NONDEGENERATE),
+    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", NONDEGENERATE),
 }
 
 
