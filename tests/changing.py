@@ -10,9 +10,11 @@ from typing import Any
 from m2bridge import Fibre, Observations, Orbit, SingleLayerAttention
 from m2bridge.certificates.schema import Certificate
 from m2bridge.families.attention.checker.case import Case, fibre, identities
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 from m2bridge.families.attention.fibres import Fibres
 from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
+from m2bridge.maps.statement import Numbers
 
 # Certificates with one value changed.
 
@@ -65,7 +67,9 @@ def recheck(model: SingleLayerAttention) -> Observations:
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
     base_locus, boundary, _ = identities()
-    return deduce(model, Fibres(fibres_at(model), base_locus, d > 1 and boundary))
+    observed = deduce(model, Fibres(fibres_at(model), base_locus, d > 1 and boundary))
+    counted = counted_polar_degrees(Case(d, d_out, alpha, 2))
+    return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))
 
 
 def fibres_at(model: SingleLayerAttention) -> dict[Orbit, Fibre]:

@@ -15,6 +15,7 @@ from m2bridge.limits import clock
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import (
     GlobalStatement,
+    Numbers,
     Observed,
     OrbitStatement,
     Statement,
@@ -142,7 +143,7 @@ class Verdict:
             return Decision.CONFIRMED
         if self._differs() if self.concerned is None else self.failing:
             return Decision.REFUTED
-        unknown = self.observed is None if self.concerned is None else self.undecided
+        unknown = self._open() if self.concerned is None else self.undecided
         return Decision.UNDECIDED if unknown else Decision.CONFIRMED
 
     @property
@@ -160,8 +161,10 @@ class Verdict:
         return f"{words}: {self._whole()}" if self.concerned is None else self._by_orbits(words)
 
     def _whole(self) -> str:
-        if self.observed is None:
+        if self.observed is None or self.predicted is None:
             return self.doubt or "not decided"
+        if self._open() and not self._differs():
+            return f"{_computed(self)}; {self.doubt or 'the others were not observed'}"
         return self.numbers if self.numbers and not self._differs() else _computed(self)
 
     def _by_orbits(self, words: str) -> str:
@@ -196,7 +199,7 @@ class Verdict:
                 return f"; the conclusion is {NONE_SPECIAL}"
             if self.predicted is None:
                 return ""
-            if self.observed is None:
+            if self._open() and not self._differs():
                 return f"; whether the conclusion holds is not known{self._done()}"
             holds = "would be false" if self._differs() else "holds all the same"
             return f"; the conclusion {holds}: {self._whole()}"
@@ -215,8 +218,19 @@ class Verdict:
         every = "every orbit that was done" if self.unfinished else "every orbit"
         return f"; the conclusion holds all the same on {every}{self._done()}"
 
+    def _open(self) -> bool:
+        """Whether something of the closure as a whole was not predicted, or not observed."""
+        return self.predicted is None or not is_complete(self.observed)
+
     def _differs(self) -> bool:
-        return self.observed is not None and plain_text(self.predicted) != plain_text(self.observed)
+        """Whether something that was observed of the closure as a whole is not as stated."""
+        if self.predicted is None or self.observed is None:
+            return False
+        stated, seen = _entries(self.predicted), _entries(self.observed)
+        if len(stated) != len(seen):
+            return True
+        pairs = zip(stated, seen, strict=True)
+        return any(two is not None and plain_text(one) != plain_text(two) for one, two in pairs)
 
     def _done(self) -> str:
         return f" ({self.progress})" if self.progress else ""
@@ -277,6 +291,19 @@ def _witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
     return Witness(orbit, weights, predicted, observed, numbers)
+
+
+def _entries(value: Any) -> list[Any]:
+    """The numbers of a value that has several, whether it was observed or read; else the value
+    alone.
+    """
+    listed = value.to_json() if isinstance(value, Numbers) else value
+    return listed if isinstance(listed, list) else [listed]
+
+
+def is_complete(value: Any) -> bool:
+    """Whether a value was observed, and each of its numbers."""
+    return None not in _entries(value)
 
 
 def _computed(values: Verdict | Witness) -> str:
@@ -345,7 +372,7 @@ def _whole(statement: GlobalStatement[Any], observations: Observed) -> Verdict:
         predicted,
         observed,
         vacuous=observed is not None and observed == statement.nothing,
-        doubt=observations.unknown(statement.observable) if observed is None else "",
+        doubt="" if is_complete(observed) else observations.unknown(statement.observable),
         numbers=observations.model.numbers(statement.observable),
         progress=observations.progress,
     )

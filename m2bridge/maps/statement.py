@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import ContradictionError
+from m2bridge.results.sheet import value_text
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -244,7 +245,34 @@ class Points(Protocol):
 
 
 Value = bool | int | Points
-"""What can be predicted and observed: yes or no, a number, or the points of a fibre."""
+"""What can be predicted and observed: yes or no, a number, several (:class:`Numbers`), or the
+points of a fibre.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers in their order.
+
+    Parameters
+    ----------
+    entries : tuple of int or None
+        ``None`` for one that was not observed.
+
+    Examples
+    --------
+    >>> str(Numbers((4, 6, None)))
+    '(4, 6, –)'
+    """
+
+    entries: tuple[int | None, ...]
+
+    def to_json(self) -> list[int | None]:
+        """A list for ``json.dumps``."""
+        return list(self.entries)
+
+    def __str__(self) -> str:
+        return value_text(self.to_json())
 
 
 def value_json(value: Value | None) -> Any:
@@ -286,7 +314,8 @@ class GlobalStatement(_Statement[M]):
     observable : str
         What it predicts: ``dimension``, ``degree``, ``closed``, … .
     predict : callable
-        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude.
+        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude, or
+        is too large.
     hypotheses : callable
         Why the statement does not apply to a model; empty if it does.
     computed, trusted : tuple of str

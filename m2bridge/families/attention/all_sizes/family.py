@@ -146,8 +146,13 @@ class SizesVerdict(AllSizesVerdict):
     def in_words(self) -> tuple[list[str], str]:
         """Return for which sizes it is true and to which it does not apply; and size, orbit,
         weights if it is false.
+
+        Where it is not decided, what was computed says what is known all the same.
         """
-        return reasons(self.data(sizes.words), str), counterexample_text(self.counterexample)
+        known = self.computed if self.decision is Decision.UNDECIDED else ()
+        return [*reasons(self.data(sizes.words), str), *known], counterexample_text(
+            self.counterexample
+        )
 
 
 def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
@@ -308,7 +313,7 @@ def decide(
         orbits.
     """
     strata = fibre_theorem(basis.ideals)
-    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
+    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family, basis.polar_degrees)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     verdicts, late = each(
         (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts))
@@ -380,10 +385,10 @@ def cross_check_all_sizes(
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes()
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
-    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
+    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED'), ('polar', 'UNDECIDED')]
     """
     chosen, others = with_a_form(statements, is_stated)
-    basis = base_ideals()
+    basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
     strata, verdicts, late = decide(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )

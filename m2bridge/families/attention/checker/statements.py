@@ -17,6 +17,8 @@ from m2bridge.families.attention.checker.case import (
     representative,
     unpaid,
 )
+from m2bridge.families.attention.checker.integrals import is_stated, stated_polar_degrees
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -54,7 +56,7 @@ def exchanged(orbit: Orbit, case: Case) -> list[Json]:
 
 
 # How many of the hypotheses a statement has, and what it predicts.
-_GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
+_GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int | list[int] | None]]] = {
     ("3.2", "zero"): (1, lambda case: True),
     ("3.3", ""): (2, dimension),
     ("3.4", "i"): (2, lambda case: True),
@@ -63,7 +65,7 @@ _GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("A.5", ""): (1, lambda case: True),
     ("not-a-manifold", ""): (3, lambda case: False),
     ("degree", ""): (1, degree),
-    ("polar", ""): (3, lambda case: True),
+    ("polar", ""): (3, stated_polar_degrees),
 }
 _AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
@@ -119,12 +121,12 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
         for facts in evidence["orbits"]
         if facts["fibre_points"] > generic["points"]
     ]
-    observed: dict[str, int | None] = {
+    observed: dict[str, int | list[int | None] | None] = {
         "closed": evidence["base_locus_empty"] or None,
         "zero_fibre": evidence["base_locus_empty"],
         "products": evidence["products_determine_functions"],
         "birational": generic["length"] == 1,
-        "polar_integrals": _small_kernels(case, evidence) or None,
+        "polar_degrees": _polar_degrees(case, evidence) if words.key == "polar" else None,
         "special_fibre_points": max(special, default=0),
         "smooth_manifold": (
             False
@@ -137,6 +139,18 @@ def _verdict(words: Words, case: Case, evidence: Json, fibres: dict[Orbit, list[
     return global_verdict(
         words, _failing(number, case), predict(case), (evidence | observed)[words.observable]
     )
+
+
+def _polar_degrees(case: Case, evidence: Json) -> list[int | None] | None:
+    """The polar degrees, where they are counted; else the first alone, which is the degree.
+
+    General slices have no other points where the map is birational and kernels are small
+    (docs/polar-degrees.md).
+    """
+    if evidence["degree"] is None or not _small_kernels(case, evidence) or not is_stated(case):
+        return None
+    counted = counted_polar_degrees(case)
+    return counted or [evidence["degree"], *[None] * (evidence["dimension"] - 1)]
 
 
 def _small_kernels(case: Case, evidence: Json) -> bool:
