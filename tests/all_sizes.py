@@ -10,9 +10,13 @@ from m2bridge.families.attention.all_sizes.facts import Basis, Facts
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
+from m2bridge.families.attention.checker import slices
+from m2bridge.families.attention.checker.slices import DEGREES
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.statement import Numbers
 from m2bridge.maps.verdict import Verdict
 from tests.exact_ideals import exact_ideals
 
@@ -46,13 +50,30 @@ def point(model: SingleLayerAttention, orbit: Orbit | None = None) -> tuple[int,
 @cache
 def basis() -> Basis:
     """The ideals by linear algebra; the two identities are tested elsewhere."""
-    return Basis(exact_ideals(), base_locus_empty=True, boundary_family=True)
+    return Basis(
+        exact_ideals(), base_locus_empty=True, boundary_family=True, polar_degrees=counted()
+    )
+
+
+def counted() -> dict[Shape, Numbers]:
+    """The polar degrees by the checker's linear algebra; those of maker and checker are compared
+    elsewhere.
+    """
+    return {
+        Shape(2, d_out, alpha): Numbers(slices.counted(d_out, alpha, at))
+        for (d_out, alpha), at in DEGREES.items()
+    }
 
 
 @cache
 def facts() -> Facts:
     """What follows from them."""
-    return Facts.of(fibre_theorem(basis().ideals), base_locus_empty=True, boundary_family=True)
+    return Facts.of(
+        fibre_theorem(basis().ideals),
+        base_locus_empty=True,
+        boundary_family=True,
+        polar_degrees=counted(),
+    )
 
 
 @cache

@@ -15,9 +15,11 @@ from m2bridge.families.attention.checker.case import (
     fibre,
     real_family_has_no_real_weights,
 )
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 from m2bridge.families.attention.fibres import Fibres
 from m2bridge.families.attention.observation import deduce
 from m2bridge.families.attention.orbits import orbits
+from m2bridge.maps.statement import Numbers
 
 # Certificates with one value changed.
 
@@ -70,7 +72,9 @@ def recheck(model: SingleLayerAttention) -> Observations:
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
     boundary = d > 1 and real_family_has_no_real_weights()
-    return deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), boundary))
+    observed = deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), boundary))
+    counted = counted_polar_degrees(Case(d, d_out, alpha, 2))
+    return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))
 
 
 def fibres_at(model: SingleLayerAttention) -> dict[Orbit, Fibre]:

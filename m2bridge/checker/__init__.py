@@ -75,21 +75,37 @@ def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -
 
 
 def global_verdict(
-    words: Words, hypothesis: str | None, predicted: int | None, observed: int | None
+    words: Words,
+    hypothesis: str | None,
+    predicted: int | Sequence[int] | None,
+    observed: int | Sequence[int | None] | None,
 ) -> dict[str, Any]:
-    """The verdict on a statement that predicts a number, or yes or no.
+    """The verdict on a statement that predicts a number, several, or yes or no.
 
-    ``None`` was not decided, or has no meaning.
+    ``None`` was not decided, has no meaning or is too large; of several numbers it is one that was
+    not observed.
     """
     # a statement about special fibres is true, whatever it says, where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
-    if observed is None:
+    if observed is None or predicted is None:
         outcome = "UNDECIDED"
+    elif isinstance(predicted, Sequence) and isinstance(observed, Sequence):
+        outcome = _of_several(predicted, observed)
     elif vacuous or observed == predicted:
         outcome = "CONFIRMED"
     else:
         outcome = "REFUTED"
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
+
+
+def _of_several(predicted: Sequence[int], observed: Sequence[int | None]) -> str:
+    """One number that is another refutes; all that are stated confirm."""
+    if len(predicted) != len(observed):
+        return "REFUTED"
+    pairs = list(zip(predicted, observed, strict=True))
+    if any(seen is not None and seen != stated for stated, seen in pairs):
+        return "REFUTED"
+    return "UNDECIDED" if None in observed else "CONFIRMED"
 
 
 def statements(

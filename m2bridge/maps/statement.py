@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import ContradictionError
 from m2bridge.results.base import Decision
+from m2bridge.results.sheet import value_text
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -258,16 +259,53 @@ class PartialValue(ABC):
         """Return the verdict on a predicted value, and the comparison in a sentence."""
 
     @abstractmethod
-    def __hash__(self) -> int: ...
-
-    @abstractmethod
     def to_json(self) -> Any:
         """Return a value for ``json.dumps``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers(PartialValue):
+    """Numbers in their order.
+
+    Parameters
+    ----------
+    entries : tuple of int or None
+        ``None`` for one that was not observed.
+
+    Examples
+    --------
+    >>> str(Numbers((4, 6, None)))
+    '(4, 6, –)'
+    """
+
+    entries: tuple[int | None, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether each of the numbers was observed."""
+        return None not in self.entries
+
+    def against(self, predicted: Numbers) -> tuple[Decision, str]:
+        """One number that differs refutes, as does another length; all of them confirm."""
+        text = f"computed {self}, stated {predicted}"
+        if len(self.entries) != len(predicted.entries):
+            return Decision.REFUTED, text
+        for seen, stated in zip(self.entries, predicted.entries, strict=True):
+            if seen is not None and seen != stated:
+                return Decision.REFUTED, text
+        return (Decision.CONFIRMED if self.complete else Decision.UNDECIDED), text
+
+    def to_json(self) -> list[int | None]:
+        """A list for ``json.dumps``."""
+        return list(self.entries)
+
+    def __str__(self) -> str:
+        return value_text(self.to_json())
+
+
 Value = bool | int | Points | PartialValue
-"""What can be predicted and observed: yes or no, a number, the points of a fibre, or numbers by
-degree.
+"""What can be predicted and observed: yes or no, a number, the points of a fibre, several numbers
+(:class:`Numbers`), or numbers by degree.
 """
 
 
@@ -312,7 +350,8 @@ class GlobalStatement(_Statement[M]):
     observable : str
         What it predicts: ``dimension``, ``degree``, ``closed``, … .
     predict : callable
-        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude.
+        The prediction for a model; ``None`` where it has no meaning, as its hypotheses exclude, or
+        is too large.
     hypotheses : callable
         Why the statement does not apply to a model; empty if it does.
     computed, trusted : tuple of str

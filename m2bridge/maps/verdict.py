@@ -18,6 +18,7 @@ from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeErro
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import (
     GlobalStatement,
+    Numbers,
     Observed,
     OrbitStatement,
     PartialValue,
@@ -337,7 +338,12 @@ class OfWhole(OfCase):
         if self.predicted is None or self.observed is None:
             return self.doubt or "not decided"
         if isinstance(self.observed, PartialValue):
-            return self.observed.against(self.predicted)[1]
+            decision, text = self.observed.against(self.predicted)
+            if decision is Decision.CONFIRMED and self.numbers:
+                return self.numbers
+            if decision is Decision.UNDECIDED and self.doubt:
+                return f"{text}; {self.doubt}"
+            return text
         if self.numbers and not self._differs():
             return self.numbers
         return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
@@ -348,7 +354,7 @@ class OfWhole(OfCase):
             return f"; the conclusion is {NONE_SPECIAL}"
         if self.predicted is None:
             return ""
-        if self.observed is None:
+        if self.compared() is Decision.UNDECIDED:
             return f"; whether the conclusion holds is not known{self.done()}"
         holds = "would be false" if self._differs() else "holds all the same"
         return f"; the conclusion {holds}: {self._values()}"
@@ -510,7 +516,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> OfWhole:
     predicted, doubt = _prediction(statement, observations.model)
     observed = observations.value(statement.observable)
-    if observed is None:
+    if observed is None or (isinstance(observed, Numbers) and not observed.complete):
         doubt = observations.unknown(statement.observable)
     extent = OfWhole(
         observable=statement.observable,
@@ -603,10 +609,10 @@ def from_certificate(
     named["hypothesis"] = data["hypothesis"] or ""
     extent: OfCase
     if data["concerned"] is None:
-        observed = data["observed"]
+        predicted, observed = _numbers(data["predicted"]), _numbers(data["observed"])
         nothing = statement.nothing if isinstance(statement, GlobalStatement) else None
         extent = OfWhole(
-            predicted=data["predicted"],
+            predicted=predicted,
             observed=observed,
             vacuous=observed is not None and observed == nothing,
             numbers=numbers,
@@ -627,6 +633,11 @@ def from_certificate(
             f"the verdict {data['verdict']} does not follow from what is said about it"
         )
     return Verdict(statement=statement, extent=extent)
+
+
+def _numbers(value: Any) -> Any:
+    """Several numbers, which a certificate holds as a list; another value as it is."""
+    return Numbers(tuple(value)) if isinstance(value, list) else value
 
 
 def _witness(

@@ -147,6 +147,8 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         answers = question_of(certificate.family, certificate.question).rows(certificate)
         if not answers or any(row.verdict not in VERDICTS for row in answers):
             raise ValueError("no verdicts, or unknown ones")
+        if not all(isinstance(cell, str) for row in answers for cell in row):
+            raise ValueError("something that is shown is no text")
         if _foreign(certificate):
             answers = list(map(_program_not_checked, answers))
     except InvalidCaseError as reason:

@@ -29,8 +29,8 @@ CASES = {
     (2, 3, 1, 2): ("singular-locus",),
     (1, 2, 1, 2): ("3.2", "3.4", "A.2", "closure", "equations"),
     (2, 2, 2, 1): ("3.4", "closure"),
-    (2, 1, 2, 2): ("closure", "polar-degrees"),
-    (2, 2, 1, 2): ("closure", "equations"),
+    (2, 1, 2, 2): ("closure", "polar", "polar-degrees"),
+    (2, 2, 1, 2): ("closure", "equations", "polar"),
     (4, 2, 2, 2): ("equations",),
 }
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
@@ -133,6 +133,8 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
 
     verdicts, (words, _, _) = theorem.answer["verdicts"], theorem.trusted[0].partition("docs/")
     known, unknown = made["d2-dout2-a1-t2-equations.json"], made["d4-dout2-a2-t2-equations.json"]
+    slices = made["d2-dout2-a1-t2-polar.json"]
+    (numbers,) = slices.answer["verdicts"]
     polar, text = made["d2-dout1-a2-t2-polar-degrees.json"], theorem.script["text"]
     return {
         "digest": replace(
@@ -199,6 +201,12 @@ def rejected(made: dict[str, Certificate]) -> dict[str, Certificate]:
         "answer.hilbert_series": answer(unknown, hilbert_series=1),
         "answer.polar_degrees[2]": answer(polar, polar_degrees=[4, 6, 5, 0, 0]),
         "answer.dual_degree": answer(polar, dual_degree=6),
+        "answer.verdicts[0].observed[2]": answer(
+            slices, verdicts=[numbers | {"observed": [20, 56, 69, 40, 12, 0]}]
+        ),
+        "answer.verdicts[0].predicted[2]": answer(
+            slices, verdicts=[numbers | {"predicted": [20, 56, 69, 40, 12, 0]}]
+        ),
         "evidence.generic_fibre_points": evidence(polar, generic_fibre_points=2),
         "evidence.loci": evidence(polar, loci=[]),
         "homogeneous generators": evidence(

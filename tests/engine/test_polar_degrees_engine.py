@@ -5,8 +5,18 @@ from math import comb
 import pytest
 from sympy import symbols
 
-from m2bridge import Engine, Ideal, PolynomialMap, SingleLayerAttention, ideal, polar_degrees
+from m2bridge import (
+    Engine,
+    Ideal,
+    PolynomialMap,
+    SingleLayerAttention,
+    cross_check,
+    ideal,
+    polar_degrees,
+)
 from m2bridge.errors import InvalidCaseError
+from m2bridge.families.attention.checker.slices import DEGREES, counted
+from m2bridge.families.attention.statements import REGISTRY
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -24,6 +34,18 @@ def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engi
     assert (
         polar_degrees(model, engine=engine, method="slices").degrees == polar_degrees(model).degrees
     )
+
+
+@pytest.mark.parametrize(("d_out", "alpha"), DEGREES)
+def test_the_verdict_compares_points_that_program_and_checker_count_apart(
+    d_out: int, alpha: int, engine: Engine
+) -> None:
+    # the functions do not depend on these
+    model = SingleLayerAttention(2, d_out, alpha + (alpha == 2), 3)
+    stated = [statement for statement in REGISTRY if statement.key == "polar"]
+    (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
+    assert verdict.decision == "CONFIRMED"
+    assert verdict.observed.entries == counted(d_out, alpha, DEGREES[d_out, alpha])
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:

@@ -15,10 +15,13 @@ from m2bridge.families.attention.all_sizes.predictions import (
     PREDICTIONS,
     TWO_TO_ONE,
     FormulaPrediction,
+    NumbersPrediction,
     SetPrediction,
 )
+from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import REGISTRY
-from tests.all_sizes import basis
+from m2bridge.maps.statement import Numbers
+from tests.all_sizes import basis, counted
 
 USED = {base for stratum in fibre_theorem.fibre_theorem(basis().ideals) for base in stratum.ideals}
 
@@ -167,6 +170,30 @@ WRONG = {
         "d >= 2 or dp >= 2 or a >= 2",
     ),
 }
+
+
+def _wrong_polar_degrees(shape: Shape) -> Numbers:
+    """With one more point in the last slice of (2, 2, 1)."""
+    right = counted()[Shape(shape.d, shape.d_out, shape.alpha)]
+    return Numbers((*right.entries[:-1], 1)) if shape.d_out == 2 and shape.alpha == 1 else right
+
+
+def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
+    wrong = NumbersPrediction(_wrong_polar_degrees, "polar_degrees", NONDEGENERATE)
+    _, (verdict,), _ = decide(basis(), [(REGISTRY[-1], wrong)])
+    assert verdict.decision == "REFUTED"
+    assert verdict.extent.fails_for.is_equal(sizes.sizes("d = 2 and dp = 2 and a = 1"))
+    assert verdict.witness is not None
+    observed = {shape: Numbers((*numbers.entries[:-1], 9)) for shape, numbers in counted().items()}
+    _, (verdict,), _ = decide(
+        replace(basis(), polar_degrees=observed), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
+    )
+    assert verdict.decision == "REFUTED"
+    assert verdict.extent.holds_for.is_empty()
+    _, (verdict,), _ = decide(
+        replace(basis(), polar_degrees={}), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
+    )
+    assert (verdict.decision, verdict.extent.holds_for.is_empty()) == ("UNDECIDED", True)
 
 
 @pytest.mark.parametrize("name", WRONG)

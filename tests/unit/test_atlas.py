@@ -146,6 +146,7 @@ def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> Non
 
 def test_a_value_goes_with_its_certificate(folder: Path) -> None:
     (folder / "d2-dout1-a2-t2-closure.json").unlink()
+    (folder / "d2-dout1-a2-t2-polar.json").unlink()
     (folder / "d2-dout1-a2-t2-polar-degrees.json").unlink()
     (folder / "d3-dout2-a1-t2-degree.json").unlink()
     names = {sheet.case.name for sheet in atlas(folder).sheets}

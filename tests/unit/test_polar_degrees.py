@@ -24,7 +24,7 @@ from m2bridge.checker.verify import verify as check
 from m2bridge.cli import computing
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
-from m2bridge.families.attention import polar
+from m2bridge.families.attention import integrals, polar
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
 from m2bridge.maps.polar import Method, _chart, _forms
 
@@ -80,14 +80,14 @@ def test_the_first_is_the_degree(case: Case) -> None:
     "size", [(d, alpha) for d in range(1, 6) for alpha in range(1, d + 1)], ids=str
 )
 def test_integrals_by_segre_classes_and_at_fixed_points_agree(size: tuple[int, int]) -> None:
-    assert polar.integrals_at_fixed_points(*size) == polar.chern_integrals(*size)
+    assert integrals.integrals_at_fixed_points(*size) == integrals.chern_integrals(*size)
 
 
 @pytest.mark.parametrize("size", [(3, 1), (4, 2), (5, 3)], ids=str)
 def test_the_last_integral_is_the_euler_characteristic(size: tuple[int, int]) -> None:
     """By Gauss and Bonnet, that of a projective bundle over a Grassmannian."""
     d, alpha = size
-    assert polar.chern_integrals(d, alpha)[-1] == comb(d, alpha) * alpha * d
+    assert integrals.chern_integrals(d, alpha)[-1] == comb(d, alpha) * alpha * d
 
 
 @pytest.mark.parametrize("case", [(2, 2, 1), (3, 1, 2), (3, 2, 1), (3, 2, 3), (4, 2, 2)], ids=str)

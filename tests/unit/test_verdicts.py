@@ -16,12 +16,13 @@ import pytest
 from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttention
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
-from m2bridge.certificates.schema import Content
+from m2bridge.certificates.schema import Content, read
+from m2bridge.checker import global_verdict
 from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
 from m2bridge.families.attention import comparisons
-from m2bridge.families.attention.checker import statements as checker
+from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.completeness import predicted_series
 from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
@@ -31,6 +32,7 @@ from m2bridge.families.attention.statements import REGISTRY, WORDS, Preimages, n
 from m2bridge.maps.statement import (
     GlobalStatement,
     IntegerMatrix,
+    Numbers,
     Observed,
     OrbitStatement,
     Statement,
@@ -92,7 +94,6 @@ WRONG: dict[str, list[Callable[..., object]]] = {
     "A.6": [lambda orbit, model: False, lambda orbit, model: orbit != Orbit(1, 1, 1)],
     "not-a-manifold": [lambda model: True],
     "degree": [lambda model: 755],
-    "polar": [lambda model: False],
     "A.3": [lambda orbit, model: orbit.r == orbit.s == 1],
     "3.4 (ii)": [lambda orbit, model: False],
     "A.2 (special fibres)": [lambda model: 3, lambda model: 1],
@@ -163,10 +164,107 @@ def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> No
         )
         for fact in observed.orbits
     ]
-    expected = Decision.CONFIRMED if length == 4 else Decision.UNDECIDED
-    found = compare(statement("polar"), replace(observed, orbits=tuple(facts)))
-    assert found.decision is expected
+    right = statement("polar").predict(observed.model)
+    found = compare(statement("polar"), replace(observed, orbits=tuple(facts), polar_degrees=right))
+    assert found.decision is (Decision.CONFIRMED if length == 4 else Decision.UNDECIDED)
     assert ("generic ED degree 51993" in found.reason) == (length == 4)
+
+
+@pytest.mark.parametrize("case", [(3, 2, 1), (3, 2, 2), (4, 2, 3)])
+def test_polar_degrees_that_are_not_counted_are_undecided_and_say_so(
+    case: tuple[int, int, int],
+) -> None:
+    """The first is the degree, which is observed: another one is refuted all the same."""
+    stated, observed = statement("polar"), seen(*case)
+    found = compare(stated, observed)
+    assert found.decision is Decision.UNDECIDED
+    assert f"computed ({observed.degree}, –, " in found.reason
+    assert "points are counted for d = 2 and d' ≤ 2 only" in found.reason
+    right = stated.predict(observed.model)
+    for wrong in (Numbers((right.entries[0] + 1, *right.entries[1:])), Numbers(right.entries[:-1])):
+        planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
+        assert compare(planted, observed).decision is Decision.REFUTED
+    assert (
+        compare(replace(stated, predict=lambda model: None), observed).decision
+        is Decision.UNDECIDED
+    )  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("d_out", "alpha"), slices.DEGREES)
+def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha: int) -> None:
+    """By the checker's linear algebra, which knows no theorem; and a number that is planted on
+    either side.
+    """
+    model = SingleLayerAttention(2, d_out, alpha)
+    counted = Numbers(slices.counted(d_out, alpha, slices.DEGREES[d_out, alpha]))
+    stated, observed = statement("polar"), replace(seen(2, d_out, alpha), polar_degrees=counted)
+    assert compare(stated, observed).decision is Decision.CONFIRMED
+    for wrong in wrong_values(counted, []):
+        planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
+        assert compare(planted, observed).decision is Decision.REFUTED
+        assert compare(stated, replace(observed, polar_degrees=wrong)).decision is Decision.REFUTED  # type: ignore[arg-type]
+    for index in range(len(counted.entries)):
+        some = Numbers(tuple(None if i == index else x for i, x in enumerate(counted.entries)))
+        assert compare(stated, replace(observed, polar_degrees=some)).decision is Decision.UNDECIDED
+    assert stated.hypotheses(model) == ""
+
+
+@pytest.mark.parametrize(
+    ("d_out", "alpha", "degree"), [(1, 2, (3, 3)), (2, 1, (3, 4, 2)), (2, 1, (4, 5, 2))]
+)
+def test_points_are_as_many_in_larger_degrees(
+    d_out: int, alpha: int, degree: tuple[int, ...]
+) -> None:
+    assert slices.counted(d_out, alpha, degree) == slices.counted(
+        d_out, alpha, slices.DEGREES[d_out, alpha]
+    )
+
+
+def test_the_checker_decides_as_the_program() -> None:
+    """A verdict on several numbers, of which some may not have been observed."""
+    words = next(words for words in checker.WORDS.statements if words.key == "polar")
+    right = [4, 6, 4, 0, 0]
+    cases: list[tuple[Any, Any, str]] = [
+        (right, right, "CONFIRMED"),
+        (right, [4, None, None, None, None], "UNDECIDED"),
+        (right, [5, None, None, None, None], "REFUTED"),
+        (right, [4, 6, 4, 0], "REFUTED"),
+        (right, [4, 6, 4, 0, 1], "REFUTED"),
+        (right, None, "UNDECIDED"),
+        (None, right, "UNDECIDED"),
+        ([4, 4, 6, 0, 0], right, "REFUTED"),
+    ]
+    model = SingleLayerAttention(2, 1, 2)
+    for predicted, observed, outcome in cases:
+        assert global_verdict(words, None, predicted, observed)["verdict"] == outcome
+        planted = replace(
+            statement("polar"), predict=partial(_planted, predicted and Numbers(tuple(predicted)))
+        )  # type: ignore[arg-type]
+        assert (
+            compare(planted, Given(model, observed and Numbers(tuple(observed)))).decision
+            == outcome
+        )
+
+
+def test_a_wrong_formula_or_count_is_no_certificate_of_the_checker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    certificate = read(
+        Path(__file__).parents[1] / "certificates" / "accepted" / "d2-dout1-a2-t2-polar.json"
+    )
+    wrong = [4, 6, 5, 0, 0]
+
+    def decided() -> str:
+        (found,) = checker.statement("polar", certificate).answer["verdicts"]  # type: ignore[union-attr]
+        return str(found["verdict"])
+
+    assert decided() == "CONFIRMED"
+    with monkeypatch.context() as patch:
+        patch.setitem(checker.GLOBAL, ("polar", ""), (3, lambda case: wrong))
+        assert decided() == "REFUTED"
+    with monkeypatch.context() as patch:
+        patch.setattr(checker, "counted_polar_degrees", lambda case: wrong)
+        assert decided() == "REFUTED"
 
 
 @pytest.mark.parametrize("case", [(3, 2, 1), (3, 1, 2), (2, 2, 1)])
@@ -441,6 +539,12 @@ def wrong_values(value: Value, elsewhere: Iterable[Value]) -> list[Value]:
     found: list[Value] = [not value] if isinstance(value, bool) else []
     if isinstance(value, int) and not isinstance(value, bool):
         found = [value + 1, value - 1, 2 * value + 1]
+    if isinstance(value, Numbers):
+        entries = value.entries
+        found = [
+            Numbers((*entries[:i], entries[i] + 1, *entries[i + 1 :])) for i in range(len(entries))
+        ]  # type: ignore[operator]
+        found += [Numbers(entries[:-1]), Numbers((*entries, 0)), Numbers(())]
     if isinstance(value, Preimages):
         stranger = ((E_1, E_2, E_2), (E_1, E_1))
         found = [Preimages(frozenset()), Preimages(value.points | {stranger})]
@@ -500,7 +604,7 @@ def test_predictions_are_total_and_those_of_the_checker_also_where_hypotheses_fa
         case = Case(model.d, model.d_out, model.a, model.t)
         if isinstance(s, GlobalStatement):
             number, predict = checker.GLOBAL[s.key, s.part]
-            assert predict(case) == s.predict(model)
+            assert predict(case) == value_json(s.predict(model))
         else:
             number, predict_at = checker.AT_ORBITS[s.key, s.part]
             for orbit in orbits(model):

@@ -244,7 +244,7 @@ class SingleLayerAttention(Shape, Model):
         )
 
         if (
-            observable != "polar_integrals"
+            observable != "polar_degrees"
             or no_theorem(self)
             or shape.dimension_formula(self) > LARGEST_DIMENSION
         ):
@@ -282,7 +282,9 @@ class SingleLayerAttention(Shape, Model):
             return None
         # with SymPy, while Macaulay2 starts
         observe = imported("m2bridge.families.attention.observation").observe
-        observations: Observations = observe(self, partial=not certified)
+        # certificates of a case share its observations
+        polar = certified or "polar_degrees" in observables
+        observations: Observations = observe(self, partial=not certified, polar=polar)
         return observations.certified() if certified else observations
 
     def no_orbits(self) -> str:

@@ -42,6 +42,7 @@ from m2bridge.families.attention.orbits import (
     orbits,
 )
 from m2bridge.families.attention.parametrization import Index, coordinate, indices, parametrization
+from m2bridge.families.attention.polar import counted_polar_degrees, has_few_points
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import (
@@ -52,7 +53,7 @@ from m2bridge.families.attention.tangents import (
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
-from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
+from m2bridge.maps.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
@@ -309,7 +310,12 @@ FEW_COORDINATES = 12
 
 @computation
 def observe(
-    model: Shape, *, partial: bool = True, degree: bool = True, **options: Unpack[RunOptions]
+    model: Shape,
+    *,
+    partial: bool = True,
+    degree: bool = True,
+    polar: bool = False,
+    **options: Unpack[RunOptions],
 ) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
@@ -330,6 +336,8 @@ def observe(
         Whether some of the orbits are enough when a limit is reached.
     degree : bool
         Whether the degree is asked for.
+    polar : bool
+        Whether the polar degrees are, which are counted in small cases.
 
     Returns
     -------
@@ -387,9 +395,35 @@ def observe(
     remarks = (
         observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
     )
-    return replace(
-        observations, remarks=remarks, engine_version=current().version, seconds=clock().seconds
-    )
+    counted = _polar_degrees(model, observations.degree, partial) if compared and polar else None
+    observations = replace(observations, remarks=remarks, polar_degrees=counted)
+    return replace(observations, engine_version=current().version, seconds=clock().seconds)
+
+
+def _polar_degrees(model: Shape, degree: int | None, partial: bool) -> Numbers | None:
+    """The polar degrees that were counted, held against the degree, which is the first; ``None``
+    where none were.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If a limit was reached, unless some of the numbers are enough.
+    """
+    if not has_few_points(model):
+        return None
+    try:
+        counted = counted_polar_degrees(model)
+    except (TimeLimitError, MemoryLimitError):
+        if partial:
+            return None
+        raise
+    if None in counted.entries and not partial:
+        raise clock().late("counting points in slices")
+    if counted.entries[0] not in (None, degree):
+        raise ContradictionError(
+            f"the degree is {degree} by the fibres, and polar degrees are counted as {counted}"
+        )
+    return counted
 
 
 def _degree_by_elimination(model: Shape) -> int | None:

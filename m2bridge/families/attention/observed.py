@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre
+from m2bridge.families.attention.integrals import is_stated
 from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, representative
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
-from m2bridge.maps.statement import IntegerMatrix, Observed, Value
+from m2bridge.maps.statement import IntegerMatrix, Numbers, Observed, Value
 from m2bridge.results.sheet import Facts, Sheet, Table
 
 FAMILY = Orbit(1, 1, 1)
@@ -22,6 +23,12 @@ FAMILY = Orbit(1, 1, 1)
 
 BOUNDARY = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family."""
+
+NOT_COUNTED = (
+    "points are counted for d = 2 and d' ≤ 2 only; of larger cases the first number is observed,"
+    " the degree, and the others follow from the theorem alone"
+    " (docs/polar-degrees.md#theorem-polar)"
+)
 
 HEADER = (*Orbit.HEADER, "dimension", "fibre", "points", "tangent", "", "critical", "boundary")
 WORDS = {True: "singular", False: "smooth", None: "undecided"}
@@ -118,6 +125,9 @@ class Observations(Observed):
     seconds : float
     limit : EngineError or None
         The limit that was reached before all orbits were observed.
+    polar_degrees : Numbers or None
+        Of the closure, counted in slices; ``None`` where they are not counted, or were not asked
+        for.
 
     Examples
     --------
@@ -140,6 +150,7 @@ class Observations(Observed):
     engine_version: str = ""
     seconds: float = 0.0
     limit: EngineError | None = None
+    polar_degrees: Numbers | None = None
 
     @property
     def generic_fibre(self) -> Fibre:
@@ -169,11 +180,9 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """The reason why something was not observed."""
-        return (
-            f"not known without all orbits; {self.unfinished}"
-            if self.missing
-            else "not decided by this method"
-        )
+        if self.missing:
+            return f"not known without all orbits; {self.unfinished}"
+        return NOT_COUNTED if observable == "polar_degrees" else "not decided by this method"
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """All orbits of nonzero functions."""
@@ -347,7 +356,19 @@ def _is_linear(case: Observations) -> bool | None:
     )
 
 
-def _polar_integrals(case: Observations) -> bool | None:
+def _polar_degrees(case: Observations) -> Numbers | None:
+    """The polar degrees as far as they are observed: points that were counted, else the degree
+    alone, the first.
+
+    ``None`` where general slices may have other points than those of the conormal variety, and for
+    large cases.
+    """
+    if case.degree is None or not _small_kernels(case) or not is_stated(case.model):
+        return None
+    return case.polar_degrees or Numbers((case.degree, *(None,) * (case.dimension - 1)))
+
+
+def _small_kernels(case: Observations) -> bool:
     """Whether the differential is injective on the desingularization but where its kernel is below
     the codimension.
 
@@ -356,12 +377,12 @@ def _polar_integrals(case: Observations) -> bool | None:
     dimension l − p, besides those subspaces.
     """
     if case.missing or not case.closed or case.generic_fibre.length > 1:
-        return None
+        return False
     shape = case.model
     loci = [(fact, (shape.alpha - fact.orbit.r) * (shape.d - shape.alpha)) for fact in case.orbits]
     kernels = [fact.fibre.length - fact.fibre.points + subspaces for fact, subspaces in loci]
     codimensions = [case.dimension - fact.dimension - subspaces for fact, subspaces in loci]
-    return all(k == 0 or k < c for k, c in zip(kernels, codimensions, strict=True)) or None
+    return all(k == 0 or k < c for k, c in zip(kernels, codimensions, strict=True))
 
 
 WHOLE: dict[str, Callable[[Observations], Value | None]] = {
@@ -373,7 +394,7 @@ WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _is_linear,
-    "polar_integrals": _polar_integrals,
+    "polar_degrees": _polar_degrees,
 }
 """The way to read each observable of the closure as a whole; ``None`` where it takes orbits that
 are missing.

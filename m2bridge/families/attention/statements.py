@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.certificates.wording import wording
+from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
@@ -143,5 +144,5 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
-    about_the_whole("polar", "", predict=_always(True), hypotheses=nondegenerate),
+    about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=nondegenerate),
 )

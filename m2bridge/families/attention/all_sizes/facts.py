@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,10 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import (
 )
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
 from m2bridge.families.attention.orbits import Orbit
+from m2bridge.families.attention.polar import FEW_OUTPUTS, counted_polar_degrees, has_few_points
+from m2bridge.families.attention.shape import Shape
 from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
+from m2bridge.maps.statement import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,19 @@ class Basis:
         Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
         and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
         the places 1 and 2 of every d ≥ 2.
+    polar_degrees : mapping from Shape to Numbers
+        As counted, where they were.
     """
 
     ideals: BaseIdeals
     base_locus_empty: bool
     boundary_family: bool
+    polar_degrees: Mapping[Shape, Numbers] = field(default_factory=dict)
 
 
-def base_ideals() -> Basis:
-    """Compute the thirteen ideals and the two identities, in one run.
+def base_ideals(*, polar: bool = False) -> Basis:
+    """Compute the thirteen ideals and the two identities, in one run; and count polar degrees,
+    where they are few.
 
     Raises
     ------
@@ -59,7 +66,13 @@ def base_ideals() -> Basis:
         answer.boolean("base_locus_empty"),
         answer.boolean("family_without_real_points")
         and answer.boolean("family_tends_to_the_orbit"),
+        {shape: counted_polar_degrees(shape) for shape in COUNTED} if polar else {},
     )
+
+
+SMALL = tuple(Shape(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
+COUNTED = tuple(filter(has_few_points, SMALL))
+"""The sizes whose polar degrees are counted; those of larger a are the same."""
 
 
 @cache
@@ -133,6 +146,8 @@ class Facts:
         The fibre is one point that is not reduced.
     base_locus_empty, boundary_family : bool
         See :class:`Basis`.
+    polar_degrees : mapping from Shape to Numbers
+        See :class:`Basis`.
     """
 
     one_point: isl.Set
@@ -140,9 +155,16 @@ class Facts:
     critical: isl.Set
     base_locus_empty: bool
     boundary_family: bool
+    polar_degrees: Mapping[Shape, Numbers] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, strata: Sequence[Stratum], base_locus_empty: bool, boundary_family: bool) -> Facts:
+    def of(
+        cls,
+        strata: Sequence[Stratum],
+        base_locus_empty: bool,
+        boundary_family: bool,
+        polar_degrees: Mapping[Shape, Numbers] | None = None,
+    ) -> Facts:
         """The facts from the fibre over every orbit.
 
         Raises
@@ -165,7 +187,7 @@ class Facts:
             raise ContradictionError(
                 "the cases of the theorem about fibres are not all orbits, each once"
             )
-        return cls(one, two, critical, base_locus_empty, boundary_family)
+        return cls(one, two, critical, base_locus_empty, boundary_family, polar_degrees or {})
 
     @property
     def birational(self) -> isl.Set:
@@ -261,17 +283,29 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
     "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
-    "polar_integrals": lambda seen: Observed(
-        ALL,
-        seen.small_kernels.intersect(
-            _if(seen.base_locus_empty and sizes.codimensions_exceed_kernels())
-        ),
-    ),
     "smooth_manifold": lambda seen: Observed(
         sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
     ),
 }
 """For each observable of orbits, and then of sizes, where it is true."""
+
+
+def known_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, Numbers]]:
+    """Sizes with the same functions, one of them, and its polar degrees; those of which slices are
+    known to be right.
+
+    They are where the map is birational and kernels are small, as for single cases.
+    """
+    general = seen.small_kernels.intersect(
+        _if(seen.base_locus_empty and sizes.codimensions_exceed_kernels())
+    )
+    found = []
+    for shape, counted in seen.polar_degrees.items():
+        of_a = f"a >= {shape.d}" if shape.alpha == shape.d else f"a = {shape.alpha}"
+        alike = sizes.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
+        found.append((alike.intersect(general), shape, counted))
+    return found
+
 
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
     "dimension": lambda seen: (

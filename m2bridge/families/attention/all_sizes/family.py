@@ -312,7 +312,7 @@ def decide(
         orbits.
     """
     strata = fibre_theorem(basis.ideals)
-    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family)
+    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family, basis.polar_degrees)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     verdicts, late = each(
         (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts))
@@ -391,10 +391,10 @@ def cross_check_all_sizes(
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes()
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
-    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
+    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED'), ('polar', 'UNDECIDED')]
     """
     chosen, others = with_a_form(statements, is_stated)
-    basis = base_ideals()
+    basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
     strata, verdicts, late = decide(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )

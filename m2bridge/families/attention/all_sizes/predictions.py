@@ -5,6 +5,7 @@ The conditions here and the predictions of ``statements.py`` are written twice o
 compares them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
@@ -18,6 +19,7 @@ from m2bridge.families.attention.all_sizes.facts import (
     OBSERVABLES,
     Facts,
     Formula,
+    known_polar_degrees,
 )
 from m2bridge.families.attention.all_sizes.sizes import (
     NAMES,
@@ -29,6 +31,9 @@ from m2bridge.families.attention.all_sizes.sizes import (
     with_some,
     zeros,
 )
+from m2bridge.families.attention.integrals import stated_polar_degrees
+from m2bridge.families.attention.shape import Shape
+from m2bridge.maps.statement import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,40 @@ class FormulaPrediction:
         return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
 
 
-Prediction = SetPrediction | FormulaPrediction
+@dataclass(frozen=True, slots=True)
+class NumbersPrediction:
+    """Several numbers for each size, by a statement, which no polynomial gives: they are compared
+    size by size.
+
+    Parameters
+    ----------
+    predict : callable
+        The numbers of a size; ``None`` where it is too large.
+    observable : str
+    hypotheses : tuple of Hypothesis
+    """
+
+    predict: Callable[[Shape], Numbers | None]
+    observable: str
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def conclusion(self, facts: Facts) -> Conclusion:
+        """Compare the statement with the numbers of the sizes where they were counted; others
+        remain open.
+        """
+        agree, differ = NONE, NONE
+        for alike, shape, counted in known_polar_degrees(facts):
+            predicted = self.predict(shape)
+            if predicted is None or None in counted.entries:
+                continue
+            if predicted == counted:
+                agree = agree.union(alike)
+            else:
+                differ = differ.union(alike)
+        return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
+
+
+Prediction = SetPrediction | FormulaPrediction | NumbersPrediction
 
 TWO_TO_ONE = "a = 1 and dp = 1 and d >= 2"
 
@@ -189,7 +227,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         " a - 1)",
         NONDEGENERATE,
     ),
-    ("polar", ""): SetPrediction("polar_integrals", "", NONDEGENERATE),
+    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", NONDEGENERATE),
 }
 
 

@@ -30,6 +30,8 @@ from m2bridge.families.attention.checker.case import (
     observe,
     representative,
 )
+from m2bridge.families.attention.checker.integrals import is_stated, stated_polar_degrees
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -120,7 +122,7 @@ def itself(orbit: Orbit, case: Case) -> list[Json]:
 
 # By key and part of a statement: how many of the hypotheses it has, and what it predicts.
 HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
-GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
+GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int | list[int] | None]]] = {
     ("3.2", "zero"): (1, always),
     ("3.3", ""): (2, dimension),
     ("3.4", "i"): (2, always),
@@ -129,7 +131,7 @@ GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int]]] = {
     ("A.5", ""): (1, always),
     ("not-a-manifold", ""): (3, never),
     ("degree", ""): (1, degree),
-    ("polar", ""): (3, always),
+    ("polar", ""): (3, stated_polar_degrees),
 }
 AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (1, exchanged),
@@ -187,7 +189,7 @@ def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
     return global_verdict(words, failing_hypothesis(number, case), predict(case), observed)
 
 
-def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | None:
+def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | list[int | None] | None:
     """What is observed of the whole case; None if it is not known."""
     generic = evidence["generic_fibre"]
     if observable == "zero_fibre":
@@ -206,14 +208,27 @@ def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | None
         return max((n for n in numbers if n > generic["points"]), default=0)
     if observable == "smooth_manifold":
         return _is_manifold(case, evidence)
-    if observable == "polar_integrals":
-        return _has_small_kernels(case, evidence) or None
+    if observable == "polar_degrees":
+        return _polar_degrees(case, evidence)
     known: int | None = evidence[observable]
     return known
 
 
+def _polar_degrees(case: Case, evidence: Json) -> list[int | None] | None:
+    """The polar degrees, where they are counted; else the first alone, which is the degree.
+
+    General slices have no other points where the map is birational and kernels are small
+    (docs/polar-degrees.md).
+    """
+    if evidence["degree"] is None or not _has_small_kernels(case, evidence) or not is_stated(case):
+        return None
+    counted = counted_polar_degrees(case)
+    return counted or [evidence["degree"], *[None] * (evidence["dimension"] - 1)]
+
+
 def _is_manifold(case: Case, evidence: Json) -> bool | None:
     """Whether the neuromanifold is a C¹ manifold near zero.
+
 
     A cone is one only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
     coordinates are independent functions, so it would be the whole space; for d = 1 it is.
