@@ -30,7 +30,8 @@ from m2bridge.cli.families import (
     read_file,
 )
 from m2bridge.cli.shared import exit_code, progress, show
-from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
+from m2bridge.convert import LONGEST_NUMBER
+from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
 from m2bridge.results.sheet import name_with_part, printable

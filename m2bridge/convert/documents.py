@@ -1,5 +1,7 @@
-"""Text, JSON, TOML and numbers that come from outside: read strictly, bounded in size, refused in
-one line.
+"""Text, JSON, TOML and numbers from outside: read strictly, bounded in size, refused in one line.
+
+Whoever sends a file may mean harm or be mistaken: nothing is opened that may have no end, nothing
+is read beyond a limit, and each refusal is a ConversionError without a trace of the reader's own.
 """
 
 import json
@@ -9,21 +11,15 @@ import re
 import select
 import stat
 import tomllib
-from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_INTEGER, LONGEST_NUMBER
 from m2bridge.errors import ConversionError
 from m2bridge.limits import check, clock
 from m2bridge.system import any_length, integer
-
-MOST_BYTES = 2_000_000
-"""The size of a file that people write; its content is read in seconds."""
-
-MOST_DIGITS = 4000
-"""The length of an integer in JSON that Python has to write again."""
 
 _AT_ONCE = 2**20
 """Bytes between two looks at the clock."""
@@ -31,11 +27,12 @@ _AT_ONCE = 2**20
 _LONGEST_WAIT = 3600.0
 """Seconds; the system's calls do not take much more than a month."""
 
+# A part of a name in TOML, bare or quoted.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
 
 
-def read_text(path: Path, most: int = MOST_BYTES) -> str:
+def read_text(path: Path, most: int = LARGEST_DOCUMENT) -> str:
     """The text of a file in UTF-8, read as by :func:`read_bytes`.
 
     Raises
@@ -50,7 +47,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
         raise ConversionError(f"not text in UTF-8 (byte {reason.start + 1})") from None
 
 
-def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+def read_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
     """Read a regular file, or a pipe with a name; nothing else is opened.
 
     No more than ``most`` bytes are read, and no longer than the limit of the computation allows.
@@ -73,20 +70,21 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         raise ConversionError(getattr(reason, "strerror", None) or str(reason)) from None
 
 
-def read_open(descriptor: int, most: int = MOST_BYTES) -> bytes:
-    """All that comes from an open file, such as standard input, in at most ``most`` bytes and
-    within the limit.
+def read_open(descriptor: int, most: int = LARGEST_DOCUMENT) -> bytes:
+    """All that comes from an open file, such as standard input; at most ``most`` bytes, in time.
 
     Raises
     ------
     ConversionError
         If there is more.
     """
-    ready, data = select.poll(), bytearray()
+    ready = select.poll()
     ready.register(descriptor, select.POLLIN)
+    data = bytearray()
     while len(data) <= most:
         left = clock().remaining
-        ready.poll(None if left is None else min(left, _LONGEST_WAIT) * 1000)
+        milliseconds = None if left is None else min(left, _LONGEST_WAIT) * 1000
+        ready.poll(milliseconds)
         check()
         try:
             part = os.read(descriptor, min(_AT_ONCE, most + 1 - len(data)))
@@ -104,7 +102,7 @@ def _check_it_ends(status: os.stat_result) -> None:
 
 
 def read_json(
-    text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = MOST_DIGITS
+    text: str, *, parse_float: Callable[[str], Any] | None = None, digits: int = LONGEST_INTEGER
 ) -> Any:
     """The value of a JSON text.
 
@@ -150,10 +148,10 @@ def read_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ConversionError
-        If it is not TOML, is larger than :data:`MOST_BYTES`, or is nested too deeply.
+        If it is not TOML, is larger than :data:`LARGEST_DOCUMENT`, or is nested too deeply.
     """
-    if len(text) > MOST_BYTES:
-        raise ConversionError(f"larger than {MOST_BYTES / 1e6:g} MB")
+    if len(text) > LARGEST_DOCUMENT:
+        raise ConversionError(f"larger than {LARGEST_DOCUMENT / 1e6:g} MB")
     if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them
         raise ConversionError(
             "not TOML that is read here: a name of more than 20 parts with dots between them"
@@ -173,30 +171,34 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _hint(text: str, reason: str) -> str:
-    """A hint at the rules of TOML for names in other alphabets and for text, where they are
-    broken.
-    """
+    """A rule of TOML that the line of an error breaks, on names and on text; empty for others."""
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
-    wrong = text.split("\n")[int(place[1]) - 1] if place else ""
-    if place and wrong[int(place[2]) - 1 :][:1] > "\x7f":
+    if place is None:
+        return ""
+    line = text.split("\n")[int(place[1]) - 1]
+    wrong = line[int(place[2]) - 1 :][:1]
+    if not wrong.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"
-    name, value = (part.strip() for part in (*wrong.partition("="), "")[:3:2])
+    name, _, value = (part.strip() for part in line.partition("="))
     if not re.fullmatch(_PART, name) or not value:
         return ""
     if value.startswith("["):
-        return "; put names and polynomials in quotes" + (
-            f': {name} = ["s", "t"]' if '"' not in value else ""
-        )
-    return "" if value[0] in "\"'{" else f'; put polynomials in quotes: {name:.60} = "{value:.60}"'
+        example = "" if '"' in value else f': {name} = ["s", "t"]'
+        return f"; put names and polynomials in quotes{example}"
+    if value.startswith(('"', "'", "{")):
+        return ""
+    return f'; put polynomials in quotes: {name:.60} = "{value:.60}"'
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
-    if len(content) < len(pairs):
-        repeated = next(
-            name for name, count in Counter(name for name, _ in pairs).items() if count > 1
-        )
-        raise ConversionError(f"the name '{repeated:.60}' occurs twice in one JSON object")
+    if len(content) == len(pairs):
+        return content
+    names = set()
+    for name, _ in pairs:
+        if name in names:
+            raise ConversionError(f"the name '{name:.60}' occurs twice in one JSON object")
+        names.add(name)
     return content
 
 
@@ -207,11 +209,9 @@ def _finite(number: str) -> float:
     return value
 
 
-LONGEST_NUMBER = 10_000
-"""Digits of a number that is written out: computations with longer ones take minutes."""
-
 _RATIONAL = re.compile(
-    r"\s*[+-]?(?P<digits>[0-9]+/[0-9]+(?![eE])|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?\s*"
+    r"\s*[+-]?(?P<digits>[0-9]+/[0-9]+(?![eE])|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+    r"(?:[eE](?P<exponent>[+-]?[0-9]+))?\s*"
 )
 
 
@@ -228,18 +228,20 @@ def read_rational(text: str) -> Fraction:
     >>> read_rational("-1.5e2"), read_rational("3/7")
     (Fraction(-150, 1), Fraction(3, 7))
     """
-    longest = f"a number has more than {LONGEST_NUMBER} digits when it is written out"
-    if len(text) > 3 * LONGEST_NUMBER:
-        raise ConversionError(longest)
+    too_long = ConversionError(
+        f"a number has more than {LONGEST_NUMBER} digits when it is written out"
+    )
+    if len(text) > 3 * LONGEST_NUMBER:  # numerator, denominator, and blanks around
+        raise too_long
     match = _RATIONAL.fullmatch(text)
     if match is None:
         raise ConversionError(f'{text!r:.60} is not a rational number: write 3, 1.5 or "3/7"')
     exponent = match["exponent"] or "0"
-    if (
-        len(exponent) > 9
-        or max(map(len, match["digits"].split("/"))) + abs(int(exponent)) > LONGEST_NUMBER
-    ):
-        raise ConversionError(longest)
+    if len(exponent) > 9:  # int() of many digits takes long, too
+        raise too_long
+    digits = max(len(part) for part in match["digits"].split("/"))
+    if digits + abs(int(exponent)) > LONGEST_NUMBER:
+        raise too_long
     try:
         with any_length():
             return Fraction(text)

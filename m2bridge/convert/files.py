@@ -9,6 +9,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import MOST_VARIABLES, PolynomialRing, variable_name
+from m2bridge.convert import MOST_PARAMETERS
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.errors import ConversionError, InvalidCaseError
@@ -107,10 +108,6 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
         return read_polynomial(value, ring)
     except ConversionError as reason:
         raise ConversionError(f"{where}: {reason}") from None
-
-
-MOST_PARAMETERS = 2_000
-"""The largest number of parameters of a map in a file."""
 
 
 def read_map(text: str) -> tuple[PolynomialMap, str]:

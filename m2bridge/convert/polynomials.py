@@ -34,6 +34,14 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, first_names, normal_form, place_of_variant
+from m2bridge.convert import (
+    DEEPEST_PARENTHESES,
+    LARGEST_EXPONENT,
+    LARGEST_POLYNOMIAL,
+    LONGEST_COEFFICIENT,
+    MOST_PRODUCTS,
+    MOST_TERMS,
+)
 from m2bridge.errors import ConversionError
 from m2bridge.system import integer
 
@@ -52,19 +60,10 @@ _INDEX = re.compile(r"(?:(?<=_)[({]|(?<!_)\[)\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*[)}
 
 _DECIMAL = re.compile(r"[0-9]{1,20}\.[0-9]{0,20}|\.[0-9]{1,20}")
 
-QUOTED = 40
-"""Characters of a text before and after a place in it."""
-
-MAX_DEPTH = 50
-MAX_EXPONENT = 1000
-MAX_TERMS = 100_000
-MAX_BITS = 1_000_000
-MAX_SIZE = 5_000_000
-"""Terms times bits of a coefficient: what can be expanded, and computed with, in seconds."""
-MAX_WORK = 1_000_000
-"""Products of two terms with small coefficients, for the whole text; one takes about a
-microsecond.
-"""
+_QUOTED = 40
+"""Characters of a text that a message repeats before and after a place in it."""
+_LONGEST_DIVISOR = 60
+"""Characters of a divisor that a message repeats."""
 
 
 def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
@@ -108,12 +107,10 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(normal_form(token) for kind, token, _ in tokens if kind == "name"))
 
 
-LONGEST_DIVISOR = 60
-"""Characters of a divisor that a message repeats."""
-
-
 @dataclass(slots=True)
 class _Reader:
+    """A text cut into tokens, a kind with its text and column, and the place of the next one."""
+
     text: str
     ring: PolynomialRing
     tokens: list[tuple[str, str, int]] = field(default_factory=list)
@@ -125,26 +122,42 @@ class _Reader:
         end = len(self.text.rstrip())
         position = 0
         while position < end:
-            match = _TOKEN.match(self.text, position)
-            if match is None:
-                column = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                raise _refused(_unexpected(self.text, column), self.text, column)
-            kind = match.lastgroup
-            assert kind is not None
-            position = match.end() if kind != "name" else _end_of_name(self.text, match.end())
-            token = self.text[match.start(kind) : position]
-            if kind == "power":
-                self.superscript(token, match.start(kind))
-                continue
-            if kind == "name":
-                self.check_name(token, match.start(kind))
-            if kind == "name" and (index := _INDEX.match(self.text, position)):
-                token, position = (
-                    "_".join([token.removesuffix("_"), *re.findall("[0-9]+", index[1])]),
-                    index.end(),
-                )
-            self.tokens.append((kind, token, match.start(kind) + 1))
+            position = self.read_token(position)
         self.tokens.append(("end", "", end + 1))
+
+    def read_token(self, position: int) -> int:
+        """Read the token that begins here, and return the place where it ends."""
+        match = _TOKEN.match(self.text, position)
+        if match is None:
+            blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
+            column = position + blanks
+            raise _refused(_unexpected(self.text, column), self.text, column)
+        kind = match.lastgroup
+        assert kind is not None
+        begin, end = match.span(kind)
+        if kind == "power":
+            self.superscript(match[kind], begin)
+        elif kind == "name":
+            return self.read_name(begin, end)
+        else:
+            self.tokens.append((kind, match[kind], begin + 1))
+        return end
+
+    def read_name(self, begin: int, end: int) -> int:
+        """Read a name with its index, and return the place where it ends."""
+        end = _end_of_name(self.text, end)
+        name = self.text[begin:end]
+        # A variant of a letter, such as ½ or ⁿ, would become a name that nobody wrote.
+        variant = place_of_variant(name)
+        if variant is not None:
+            message = f"unexpected character {name[variant]!r} in a name"
+            raise _refused(message, self.text, begin + variant)
+        index = _INDEX.match(self.text, end)
+        if index is not None:
+            name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
+            end = index.end()
+        self.tokens.append(("name", name, begin + 1))
+        return end
 
     def superscript(self, token: str, column: int) -> None:
         """Take superscript digits as the power of what stands before them."""
@@ -154,35 +167,27 @@ class _Reader:
         self.tokens.append(("sign", "^", column + 1))
         self.tokens.append(("integer", token.translate(_DIGITS), column + 1))
 
-    def check_name(self, token: str, column: int) -> None:
-        """Refuse a character that only looks like others: ½ or ⁿ would become a name that nobody
-        wrote.
-        """
-        place = place_of_variant(token)
-        if place is not None:
-            raise _refused(
-                f"unexpected character {token[place]!r} in a name", self.text, column + place
-            )
-
     def whole(self) -> PolyElement:
         result = self.sum()
         kind, token, column = self.tokens[self.place]
         if kind != "end":
-            meant = f"{self.text[: column - 1].rstrip()}*{self.text[column - 1 :]}"
-            factor = (
-                f"; write * between factors: {meant:.60}" if kind == "name" or token == "(" else ""
-            )
-            self.fail(f"expected an operator, found '{token:.60}'{factor}")
+            advice = ""
+            if kind == "name" or token == "(":
+                meant = f"{self.text[: column - 1].rstrip()}*{self.text[column - 1 :]}"
+                advice = f"; write * between factors: {meant:.60}"
+            self.fail(f"expected an operator, found '{token:.60}'{advice}")
         return result
 
     def sum(self) -> PolyElement:
-        # in which terms are added: a copy for each would take quadratic time
+        # Terms are added in place: a copy for each would take quadratic time.
         total = self.product().copy()
         while operator := self.sign("+", "-"):
             start = self.place
-            term = self.product()
-            self.check_size(len(term), len(total) + len(term), 0, start)
-            for monomial, coefficient in (term if operator == "+" else -term).items():
+            summand = self.product()
+            self.check_size(len(summand), len(total) + len(summand), 0, start)
+            if operator == "-":
+                summand = -summand
+            for monomial, coefficient in summand.items():
                 total[monomial] = total.get(monomial, 0) + coefficient
         total.strip_zero()
         return total
@@ -195,53 +200,63 @@ class _Reader:
             if not operator:
                 return total
             factor = self.factor()
-            if operator != "*":
-                if not factor.is_ground or not factor:
-                    self.refuse_divisor(start + 1)
-                total = total.quo_ground(factor.LC)
-            else:
+            if operator == "*":
                 count = len(total) * len(factor)
                 bits = _bits(total) + _bits(factor)
                 self.check_size(count * (1 + bits // 100), count, bits, start)
                 total = total * factor
+            elif factor and factor.is_ground:
+                total = total.quo_ground(factor.LC)
+            else:
+                self.refuse_divisor(start + 1)
 
     def refuse_divisor(self, start: int) -> NoReturn:
-        """Refuse what is no number as a divisor, and say how a map has such a fraction all the
-        same.
-        """
-        begin, end = self.tokens[start][2] - 1, self.tokens[self.place][2] - 1
+        """Refuse what is no number as a divisor, and say how a map has such a fraction."""
+        begin = self.tokens[start][2] - 1
+        end = self.tokens[self.place][2] - 1
         divisor = self.text[begin:end].strip()
         message = "only numbers that are not zero can be divisors"
-        if len(divisor) <= LONGEST_DIVISOR:
+        if len(divisor) <= _LONGEST_DIVISOR:
+            relation = f'"w*{divisor} - 1"'
             message += (
-                f'; in a map, 1/{divisor} is a further parameter w with relations = ["w*{divisor}'
-                ' - 1"]'
+                f"; in a map, 1/{divisor} is a further parameter w with relations = [{relation}]"
             )
         self.fail(message, start)
 
     def factor(self) -> PolyElement:
         negative = False
         while sign := self.sign("+", "-"):
-            negative ^= sign == "-"
-        return -self.power() if negative else self.power()
+            if sign == "-":
+                negative = not negative
+        power = self.power()
+        return -power if negative else power
 
     def power(self) -> PolyElement:
         base = self.atom()
         start = self.place
         if not self.sign("^", "**"):
             return base
-        kind, digits, _ = self.tokens[self.place]
-        if kind != "integer" or len(digits) > len(str(MAX_EXPONENT)) or int(digits) > MAX_EXPONENT:
-            self.fail(f"an exponent must be an integer from 0 to {MAX_EXPONENT}")
-        self.place += 1
-        exponent = int(digits)
+        exponent = self.exponent()
+        if exponent == 0:
+            return self.ring.sympy_ring.one
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1
-        self.check_size(work, count, exponent * (_bits(base) + len(base).bit_length()), start)
-        return base**exponent if exponent else self.ring.sympy_ring.one
+        bits = exponent * (_bits(base) + len(base).bit_length())
+        self.check_size(work, count, bits, start)
+        return base**exponent
+
+    def exponent(self) -> int:
+        kind, digits, _ = self.tokens[self.place]
+        # Many digits are not read: that takes quadratic time.
+        readable = kind == "integer" and len(digits) <= len(str(LARGEST_EXPONENT))
+        if not readable or int(digits) > LARGEST_EXPONENT:
+            self.fail(f"an exponent must be an integer from 0 to {LARGEST_EXPONENT}")
+        self.place += 1
+        return int(digits)
 
     def atom(self) -> PolyElement:
-        kind, token, _ = self.tokens[self.place]
+        start = self.place
+        kind, token, _ = self.tokens[start]
         self.place += 1
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
@@ -249,14 +264,14 @@ class _Reader:
             variable = _variables(self.ring).get(normal_form(token))
             if variable is None:
                 known = first_names([f"{name:.60}" for name in self.ring.variables])
-                self.fail(f"unknown name '{token:.60}'; known are {known}", self.place - 1)
+                self.fail(f"unknown name '{token:.60}'; known are {known}", start)
             return variable
         if token != "(":
             shown = f"'{token}'" if token else "the end"
-            self.fail(f"expected a number, a name or '(', found {shown}", self.place - 1)
+            self.fail(f"expected a number, a name or '(', found {shown}", start)
         self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.fail(f"more than {MAX_DEPTH} parentheses inside one another", self.place - 1)
+        if self.depth > DEEPEST_PARENTHESES:
+            self.fail(f"more than {DEEPEST_PARENTHESES} parentheses inside one another", start)
         inside = self.sum()
         if not self.sign(")"):
             self.fail("expected ')'")
@@ -274,13 +289,14 @@ class _Reader:
     def check_size(self, work: int, terms: int, bits: int, place: int) -> None:
         """Refuse what would take long, before it is expanded."""
         self.work += work
-        if self.work > MAX_WORK or terms > MAX_TERMS or bits > MAX_BITS or terms * bits > MAX_SIZE:
+        too_many = self.work > MOST_PRODUCTS or terms > MOST_TERMS
+        if too_many or bits > LONGEST_COEFFICIENT or terms * bits > LARGEST_POLYNOMIAL:
             self.fail("too large when it is expanded", place)
 
     def fail(self, message: str, place: int | None = None) -> NoReturn:
-        raise _refused(
-            message, self.text, self.tokens[self.place if place is None else place][2] - 1
-        )
+        """Refuse the text at the column of a token, the next one when left out."""
+        column = self.tokens[self.place if place is None else place][2] - 1
+        raise _refused(message, self.text, column)
 
 
 @lru_cache(maxsize=8)
@@ -290,31 +306,33 @@ def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
 
 def _refused(message: str, text: str, column: int) -> ConversionError:
     """The error for this place, with the text, or the part of it around the place."""
-    start, end = max(0, column - QUOTED), column + QUOTED
-    part = f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+    start = max(0, column - _QUOTED)
+    end = column + _QUOTED
+    part = text[start:end]
+    if start > 0:
+        part = "…" + part
+    if end < len(text):
+        part += "…"
     return ConversionError(f"column {column + 1}: {message} (in {part!r})")
 
 
 def _unexpected(text: str, column: int) -> str:
-    """The reason why a character is refused; numbers are exact, so decimal ones have to be written
-    as fractions.
-    """
-    number = next(
-        (match for match in _DECIMAL.finditer(text) if match.start() <= column < match.end()), None
-    )
-    if number is None:
-        return f"unexpected character {text[column]!r}"
-    value = str(Fraction(f"0{number[0]}"))
-    power = text[number.end() :].lstrip().startswith(("^", "**"))
-    divisor = text[: number.start()].rstrip().endswith(("/", "^", "**"))
-    exact = f"({value})" if "/" in value and (power or divisor) else value
-    return f"numbers are exact: write {text[: number.start()]}{exact}{text[number.end() :]}"[:200]
+    """The reason why a character is refused; a decimal number has to be written as a fraction."""
+    for number in _DECIMAL.finditer(text):
+        begin, end = number.span()
+        if begin <= column < end:
+            value = str(Fraction(f"0{number[0]}"))
+            before, after = text[:begin], text[end:]
+            is_divisor = before.rstrip().endswith(("/", "^", "**"))
+            is_base = after.lstrip().startswith(("^", "**"))
+            if "/" in value and (is_divisor or is_base):
+                value = f"({value})"
+            return f"numbers are exact: write {before}{value}{after}"[:200]
+    return f"unexpected character {text[column]!r}"
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """The end of a name of which a part ends here: accents and vowel signs may be characters of
-    their own.
-    """
+    """The end of a name of which a part ends here: accents may be characters of their own."""
     while end < len(text) and category(text[end]).startswith("M"):
         letters = _LETTERS.match(text, end + 1)
         assert letters is not None
@@ -324,10 +342,11 @@ def _end_of_name(text: str, end: int) -> int:
 
 def _bits(polynomial: PolyElement) -> int:
     """Bits of the largest coefficient, numerator and denominator together."""
-    sizes = (
-        int(c.numerator).bit_length() + int(c.denominator).bit_length() for c in polynomial.values()
-    )
-    return max(sizes, default=0)
+    largest = 0
+    for number in polynomial.values():
+        bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
+        largest = max(largest, bits)
+    return largest
 
 
 _NUMBER = re.compile(r"([0-9]+)(?:/([1-9][0-9]*))?")
@@ -335,10 +354,9 @@ _POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
 
 
 def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
-    """Return the inverse of :func:`m2bridge.convert.notation.polynomial_text` for nonzero
-    polynomials of one ring.
+    """Return the inverse of :func:`m2bridge.convert.notation.polynomial_text` for one ring.
 
-    It raises ConversionError if a term is not one, occurs twice or is zero.
+    It raises ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
     """
     places = {name: place for place, name in enumerate(ring.variables)}
 
@@ -352,7 +370,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
         return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
 
     def term(text: str) -> tuple[tuple[int, ...], Any]:
-        exponents, coefficient = [0] * len(places), ring.sympy_ring.domain.one
+        exponents = [0] * len(places)
+        coefficient = ring.sympy_ring.domain.one
         for factor in text.split("*"):
             match = _POWER.fullmatch(factor)
             if match and match[1] in places:
@@ -363,14 +382,16 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
     def polynomial(text: str) -> PolyElement:
         element = ring.sympy_ring.zero
-        words = (
-            (f"- {text[1:]}" if text.startswith("-") else f"+ {text}").replace("**", "^").split(" ")
-        )
-        signs, terms = words[::2], words[1::2]
+        signed = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
+        words = signed.replace("**", "^").split(" ")
+        signs = words[::2]
+        terms = words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, (exponents, coefficient) in zip(signs, map(term, terms), strict=True):
+        for sign, written in zip(signs, terms, strict=True):
+            exponents, coefficient = term(written)
             element[exponents] = coefficient if sign == "+" else -coefficient
+        # A polynomial is a dictionary: of two terms with one monomial it keeps the last.
         if len(element) < len(terms) or not all(element.values()):
             raise ConversionError(f"a term that is zero, or occurs twice: {text[:120]}")
         return element
@@ -380,13 +401,12 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
 _Residue = int | flint.fmpz | flint.nmod | flint.fmpz_mod
+_Polynomial = str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq
 
 
 def check_polynomial(value: object) -> None:
     """Raise ConversionError if something is nothing like a polynomial."""
-    if not isinstance(
-        value, str | Expr | Poly | PolyElement | _Flint | Number | flint.fmpz | flint.fmpq
-    ):
+    if not isinstance(value, _Polynomial):
         advice = "give polynomials, or lists of them; those of an ideal are ideal.generators"
         raise ConversionError(f"a {type(value).__name__} is not a polynomial: {advice}")
 
@@ -403,16 +423,17 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         return value
     if isinstance(value, PolyElement | _Flint):
         field = own_field(value) or QQ
-        numbers = ((m, _number(c, field)) for m, c in value.to_dict().items())
-        return from_terms(ring, ring_variables(value), numbers)
+        terms = [(monomial, _number(c, field)) for monomial, c in value.to_dict().items()]
+        return from_terms(ring, ring_variables(value), terms)
     rational = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_polynomial(value, rational)
     else:
-        expression = value.as_expr() if isinstance(value, Poly) else value
-        polynomial = rational.polynomial(
-            _plain(expression) if isinstance(expression, Expr) else expression
-        )
+        if isinstance(value, Poly):
+            value = value.as_expr()
+        if isinstance(value, Expr):
+            value = _plain(value)
+        polynomial = rational.polynomial(value)
     return polynomial if ring.field == QQ else element(ring, polynomial)
 
 
@@ -426,30 +447,33 @@ def ring_variables(value: Any) -> tuple[str, ...]:
         return tuple(map(str, value.ring.symbols))
     if isinstance(value, _Flint):
         return tuple(map(str, value.context().names()))
-    return tuple(map(str, value.gens)) if isinstance(value, Poly) else ()
+    if isinstance(value, Poly):
+        return tuple(map(str, value.gens))
+    return ()
 
 
 def occurring_names(value: Any) -> Iterable[str]:
     """The names that occur in text or in an expression."""
     if isinstance(value, str):
         return names_in(value)
-    return (str(symbol) for symbol in value.free_symbols) if isinstance(value, Expr) else ()
+    if isinstance(value, Expr):
+        return [str(symbol) for symbol in value.free_symbols]
+    return ()
 
 
 def own_field(value: Any) -> CoefficientField | None:
     """The field of the coefficients of a polynomial; ``None`` if it says none."""
-    if isinstance(value, PolyElement | Poly):
-        domain = value.ring.domain if isinstance(value, PolyElement) else value.domain
-        return CoefficientField(int(domain.characteristic()))
+    if isinstance(value, PolyElement):
+        return CoefficientField(int(value.ring.domain.characteristic()))
+    if isinstance(value, Poly):
+        return CoefficientField(int(value.domain.characteristic()))
     if isinstance(value, flint.nmod_mpoly | flint.fmpz_mod_mpoly):
         return CoefficientField(int(value.context().modulus()))
     return None
 
 
 def _number(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient in ZZ, QQ or GF(p) of SymPy or FLINT as a number, a residue as the one nearest
-    to 0.
-    """
+    """A coefficient of SymPy or FLINT as a number; a residue as the one nearest to 0."""
     p = field.characteristic
     if p and (isinstance(coefficient, _Residue) or hasattr(coefficient, "to_int")):
         residue = int(coefficient) % p
@@ -462,9 +486,7 @@ def _number(coefficient: Any, field: CoefficientField) -> Fraction:
 def from_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
-    """The polynomial with these terms, exponents and rational number, in variables of these
-    names.
-    """
+    """The polynomial with these terms, exponents and number, in variables of these names."""
     places = {name: place for place, name in enumerate(ring.variables)}
     coefficients = {}
     for monomial, coefficient in terms:
@@ -483,4 +505,4 @@ def _plain(expression: Expr) -> Expr:
     plain = {symbol: Symbol(symbol.name) for symbol in expression.free_symbols}
     if len(set(plain.values())) < len(plain):
         raise ConversionError(f"'{expression}' has different symbols with one name")
-    return expression.xreplace({symbol: name for symbol, name in plain.items() if symbol != name})
+    return expression.xreplace(plain)

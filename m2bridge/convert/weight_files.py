@@ -21,18 +21,17 @@ from typing import Any
 import numpy
 
 from m2bridge.algebra.numbers import fraction
-from m2bridge.convert.documents import LONGEST_NUMBER, read_json, read_rational, read_text
+from m2bridge.convert import (
+    LARGEST_ARRAY,
+    LARGEST_JSON_OF_ARRAYS,
+    LONGEST_HEADER,
+    LONGEST_NUMBER,
+    MOST_DIMENSIONS,
+)
+from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.system import library
 
-MOST_ENTRIES = 2**28
-"""Of one array: 2 GB of double precision."""
-MOST_JSON = 50_000_000
-"""Bytes."""
-_LONGEST_HEADER = 10_000
-"""Bytes, as in NumPy, which reads the header of a file .npy before it looks at its length."""
-_MOST_DIMENSIONS = 32
-"""As all versions of NumPy have them."""
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, ConversionError),
     # of zipfile: another compression, or a password is needed
@@ -83,13 +82,13 @@ class Tensor:
         Raises
         ------
         TooLargeError
-            If there are more than :data:`MOST_ENTRIES`.
+            If there are more than :data:`LARGEST_ARRAY`.
         InvalidCaseError
             If an entry is no finite real number.
         """
-        if prod(self.shape) > MOST_ENTRIES:
+        if prod(self.shape) > LARGEST_ARRAY:
             raise TooLargeError(
-                f"'{self.name}' is {self.size_text}; at most {MOST_ENTRIES} entries are read"
+                f"'{self.name}' is {self.size_text}; at most {LARGEST_ARRAY} entries are read"
             )
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
@@ -276,8 +275,8 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
         raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
     size = stream.read(2 if version == 1 else 4)
     length = int.from_bytes(size, "little")
-    if length > _LONGEST_HEADER:
-        raise ConversionError(f"its header has {length} bytes; at most {_LONGEST_HEADER} are read")
+    if length > LONGEST_HEADER:
+        raise ConversionError(f"its header has {length} bytes; at most {LONGEST_HEADER} are read")
     content = io.BytesIO(size + stream.read(length))
     read = numpy.lib.format.read_array_header_1_0
     if version > 1:
@@ -290,10 +289,8 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
         raise ConversionError("its header is not one of NumPy") from None
     if dtype.hasobject:
         raise ConversionError("it holds Python objects, which are never unpickled")
-    if len(shape) > _MOST_DIMENSIONS:
-        raise ConversionError(
-            f"it has {len(shape)} dimensions; at most {_MOST_DIMENSIONS} are read"
-        )
+    if len(shape) > MOST_DIMENSIONS:
+        raise ConversionError(f"it has {len(shape)} dimensions; at most {MOST_DIMENSIONS} are read")
     if any(type(number) is not int or number < 0 for number in shape):
         raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
     return shape, dtype
@@ -365,7 +362,9 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
 
 def _json(path: Path) -> Iterator[Tensor]:
     """Decimals are taken as they are written."""
-    content = read_json(read_text(path, MOST_JSON), parse_float=str, digits=LONGEST_NUMBER)
+    content = read_json(
+        read_text(path, LARGEST_JSON_OF_ARRAYS), parse_float=str, digits=LONGEST_NUMBER
+    )
     if not isinstance(content, dict):
         raise ConversionError(
             'it is no JSON object from names to lists of rows: {"K": [[1, 2]], …}'

@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 from m2bridge.algebra.field import QQ, CoefficientField, check_is_field
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing, variable_name
-from m2bridge.convert import files
+from m2bridge.convert import MOST_PARAMETERS, files
 from m2bridge.convert.documents import read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals.ideal import Ideal
@@ -186,10 +186,8 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
-    if (count := len(inputs) + len(parameters)) > files.MOST_PARAMETERS:
-        raise ConversionError(
-            f"{where}: {count} inputs and parameters; at most {files.MOST_PARAMETERS}"
-        )
+    if (count := len(inputs) + len(parameters)) > MOST_PARAMETERS:
+        raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
     try:
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)

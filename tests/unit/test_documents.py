@@ -19,15 +19,8 @@ from jsonschema import Draft202012Validator
 
 from m2bridge import DeepAttention
 from m2bridge.certificates.schema import SCHEMA, Certificate
-from m2bridge.convert.documents import (
-    LONGEST_NUMBER,
-    MOST_BYTES,
-    read_bytes,
-    read_json,
-    read_rational,
-    read_text,
-    read_toml,
-)
+from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_NUMBER
+from m2bridge.convert.documents import read_bytes, read_json, read_rational, read_text, read_toml
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.errors import CertificateError, ConversionError, TimeLimitError
 from m2bridge.limits import limited
@@ -101,7 +94,7 @@ def test_toml() -> None:
         ("'a' .\t" * 20_000 + "a = 1", "more than 20 parts"),
         (f"x = {'9' * 5000}", "4300 digits"),
         ("a = 1\na = 1", "not TOML"),
-        ("#" * (MOST_BYTES + 1), "larger than 2 MB"),
+        ("#" * (LARGEST_DOCUMENT + 1), "larger than 2 MB"),
     ]:
         with pytest.raises(ConversionError, match=said):
             read_toml(text)
