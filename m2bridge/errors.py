@@ -190,13 +190,12 @@ class ContradictionError(M2BridgeError):
 
     Examples
     --------
-    >>> from m2bridge.maps.statement import singular_by_bounds
+    >>> from m2bridge.results.known import Known, together
     >>> try:
-    ...     singular_by_bounds(lower=6, upper=5, dimension=4)
+    ...     together(Known.at_least(6, "by tangent vectors"), Known.at_most(5, "by equations"))
     ... except ContradictionError as error:
     ...     print(error)
-    tangent dimension at least 6 by tangent vectors and at most 5 by equations, on a variety of
-    dimension 4
+    the lower bound 6 exceeds the upper bound 5: by tangent vectors; by equations
     """
 
 

@@ -21,7 +21,8 @@ from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.limits import watched
-from m2bridge.maps.model import DifferentiableModel, UpperBound
+from m2bridge.maps.model import DifferentiableModel
+from m2bridge.results.known import Known
 
 Row = Sequence[int]
 Support = tuple[tuple[int, int], ...]
@@ -409,19 +410,19 @@ class Chain(DifferentiableModel):
         """
         return rescaling_dimension(self.layers)
 
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """Bounds from the sizes of the layers; they hold in every characteristic.
 
         Without inputs, everything after layer k depends on its outputs and on the parameters that
         follow.
         """
-        bounds = [UpperBound(coordinate_bound(self.layers), "the number of coordinates")]
+        bounds = [Known.at_most(coordinate_bound(self.layers), "the number of coordinates")]
         if not self.input_count:
             sizes = [len(layer.parameters) for layer in self.layers]
-            bounds.append(UpperBound(sum(sizes), "the number of parameters"))
+            bounds.append(Known.at_most(sum(sizes), "the number of parameters"))
             for k, layer in enumerate(self.layers, 1):
                 reason = f"the outputs of layer {k} and the parameters after it"
-                bounds.append(UpperBound(len(layer.outputs) + sum(sizes[k:]), reason))
+                bounds.append(Known.at_most(len(layer.outputs) + sum(sizes[k:]), reason))
         return tuple(bounds)
 
     def pullbacks(

@@ -24,8 +24,9 @@ from m2bridge.maps import completeness, lattice
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
-from m2bridge.maps.rank import Status, jacobian_findings
+from m2bridge.maps.rank import best_value, jacobian_findings
 from m2bridge.results.base import Result
+from m2bridge.results.known import NOTHING, Known, together
 from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
@@ -34,9 +35,10 @@ FEW_MONOMIALS = 12
 by degree.
 """
 
-Bound = tuple[int | None, Status]
-"""The dimension, or a lower bound for it, and how it is known."""
-
+TANGENT_POINTS = 3
+"""Points of the image at which the equations are differentiated: at a special one they may have a
+smaller rank.
+"""
 MOST_DEGREE = 1000
 """Largest ``max_degree`` that is accepted; far above what can be computed."""
 
@@ -112,26 +114,36 @@ def closure(
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)
     # First what needs no equations, in a part of the time, so that there is something to show.
-    bound = _dimension_by_ranks(model, field=field)
+    dimension = _dimension_by_ranks(model, field=field)
     try:
         source = _graded(model, strategy, field, max_degree)
         if source is None or _prefers_lattice(source, strategy, max_degree):
             way = resolve(strategy) if source is None else "lattice"
-            return _by_macaulay2(model, field, way, bound)
-        return _multigraded(source, model, strategy, max_degree, bound)
+            return _by_macaulay2(model, field, way, dimension)
+        return _multigraded(source, model, strategy, max_degree, dimension)
     except errors.TimeLimitError as limit:
-        if bound[0] is None:
+        if dimension.is_open:
             raise
         way = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
-        return Closure(model, field, way, None, *bound, None, None, "", clock().seconds, str(limit))
+        return Closure(
+            model=model,
+            field=field,
+            strategy=way,
+            equations=None,
+            known_dimension=dimension,
+            degree=None,
+            hilbert_series=None,
+            engine_version="",
+            seconds=clock().seconds,
+            unfinished=str(limit),
+        )
 
 
-def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bound:
+def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Known:
     """The best answer by ranks of the differential, computed in at most half of the time."""
     with share(0.5):
-        findings = jacobian_findings(model, field=field)
-    best = max(findings, key=lambda finding: (finding.status == "proved", finding.value or -1))
-    return best.value, best.status
+        best = best_value(jacobian_findings(model, field=field))
+    return NOTHING if best is None else replace(best.known, because="ranks of the differential")
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
@@ -151,7 +163,7 @@ def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int
 
 
 def _by_macaulay2(
-    model: Model, field: CoefficientField, strategy: Strategy, bound: Bound
+    model: Model, field: CoefficientField, strategy: Strategy, dimension: Known
 ) -> Closure:
     """The ideal by elimination, or that of a lattice, as far as it is found within the limits."""
     if strategy == "lattice":
@@ -162,7 +174,16 @@ def _by_macaulay2(
     answer, late = answer_until_limit(script)
     if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
         raise completeness.empty_source()
-    return read_closure(answer, model, field, strategy, current().version, bound, late, reason)
+    return read_closure(
+        answer,
+        model,
+        field=field,
+        strategy=strategy,
+        version=current().version,
+        dimension=dimension,
+        unfinished=late,
+        reason=reason,
+    )
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
@@ -215,29 +236,38 @@ def _graded(
 
 
 def _multigraded(
-    source: MultigradedMap, model: Model, strategy: Strategy, max_degree: int | None, bound: Bound
+    source: MultigradedMap,
+    model: Model,
+    strategy: Strategy,
+    max_degree: int | None,
+    dimension: Known,
 ) -> Closure:
     """Equations degree by degree, by the core above low degrees; and the proof that they are all
     where it is wanted.
     """
     auto = strategy == "auto"
     if auto and max_degree is None:
-        equations = completeness.all_equations(source, model, rank=bound[0])
+        equations = completeness.all_equations(source, model, rank=dimension.lower)
     elif auto and max_degree is not None and (core := model.core()) is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
         equations = completeness.low_degree_equations(source, max_degree)
-    series, found = equations.series, equations.implicitization
-    degree = None if series is None else series.degree
-    end = clock().seconds, equations.unfinished, equations.remark, equations.all_generators
-    known = (
-        *_multigraded_dimension(equations, bound),
-        degree,
-        series,
-        equations.engine_version,
-        *end,
+    series = equations.series
+    return Closure(
+        model=model,
+        field=QQ,
+        strategy="multigraded",
+        equations=equations.implicitization,
+        known_dimension=_multigraded_dimension(equations, dimension),
+        degree=None if series is None else series.degree,
+        hilbert_series=series,
+        engine_version=equations.engine_version,
+        seconds=clock().seconds,
+        unfinished=equations.unfinished,
+        completeness_reason=equations.remark,
+        all_generators=equations.all_generators,
+        representations=_representations(equations, model),
     )
-    return Closure(model, QQ, "multigraded", found, *known, _representations(equations, model))
 
 
 def _representations(
@@ -271,36 +301,31 @@ def _representations(
     return known
 
 
-def _multigraded_dimension(equations: completeness.Equations, bound: Bound) -> Bound:
-    """The dimension of the closure of the image: ranks of the differential below, ranks of the
-    equations above.
+def _multigraded_dimension(equations: completeness.Equations, ranks: Known) -> Known:
+    """The dimension: ranks of the differential below, the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in
     the kernel of the differentials of all equations. Where a random point does not show it, another
     one is tried.
     """
-    (value, status), series = bound, equations.series
-    if series is not None:
-        if status == "proved" and value != series.dimension:
-            ranks = f"ranks of the differential prove dimension {value}"
-            raise errors.ContradictionError(
-                f"the ideal has dimension {series.dimension}, but {ranks}"
-            )
-        return series.dimension, "proved"
+    if equations.series is not None:
+        proved = Known.exactly(equations.series.dimension, "the Hilbert series of the ideal")
+        together(ranks, proved)
+        return proved
+    if ranks.status != "lower bound":
+        return ranks
     try:
-        if status == "lower bound" and any(
-            _tangent_bound(equations.implicitization, k) == value for k in range(1, 4)
-        ):
-            return value, "proved"
+        for seed in range(1, 1 + TANGENT_POINTS):
+            dimension = together(ranks, _tangent_bound(equations.implicitization, seed))
+            if dimension.exact is not None:
+                return dimension
     except errors.TimeLimitError:
         pass
-    return bound
+    return ranks
 
 
-def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
-    """The number of coordinates less the rank of the equations computed at a random point of the
-    image.
-    """
+def _tangent_bound(implicitization: Implicitization, seed: int) -> Known:
+    """The number of coordinates less the rank of the equations at a random point of the image."""
     computed = replace(implicitization, higher=None)
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
     images = implicitization.source.integral_images
@@ -308,9 +333,8 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> int:
         sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
         for image in images
     ]
-    return len(point) - sparse_rank(
-        gradient_of_terms(g, point) for g in watched(computed.sparse_generators())
-    )
+    gradients = (gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
+    return Known.at_most(len(point) - sparse_rank(gradients), "equations at a point")
 
 
 def resolve(strategy: Strategy) -> Strategy:
@@ -334,7 +358,7 @@ def read_closure(
     field: CoefficientField,
     strategy: Strategy,
     version: str,
-    bound: Bound = (None, "unfinished"),
+    dimension: Known = NOTHING,
     unfinished: str = "",
     reason: str = BY_ELIMINATION,
 ) -> Closure:
@@ -353,14 +377,25 @@ def read_closure(
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))
     if "dimension" in answer:
-        bound = answer.integer("dimension"), "proved"
+        dimension = Known.exactly(answer.integer("dimension"))
     degree = answer.integer("degree") if "degree" in answer else None
     if "hilbert_numerator" in answer:
         series = HilbertSeries.from_numerator(
             answer.integer_pairs("hilbert_numerator"), len(reduction.basis)
         )
-    known = *bound, degree, series, version, clock().seconds, unfinished, reason if ideal else ""
-    return Closure(model, field, strategy, ideal, *known)
+    return Closure(
+        model=model,
+        field=field,
+        strategy=strategy,
+        equations=ideal,
+        known_dimension=dimension,
+        degree=degree,
+        hilbert_series=series,
+        engine_version=version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
+        completeness_reason=reason if ideal else "",
+    )
 
 
 CLOSURE_PART = 0.75

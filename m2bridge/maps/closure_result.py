@@ -25,8 +25,8 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization
 from m2bridge.limits import watched
 from m2bridge.maps.model import Model
-from m2bridge.maps.rank import Status
 from m2bridge.results.base import Result, result_json
+from m2bridge.results.known import Known
 from m2bridge.results.sheet import Block, Facts, Formula, Polynomials, Sheet, computed_by, printable
 
 Strategy = Literal["auto", "multigraded", "lattice", "elimination", "ungraded-elimination"]
@@ -62,7 +62,7 @@ class Completeness:
         )
 
 
-@dataclass(frozen=True)  # no slots: the ideal is kept in its dictionary
+@dataclass(frozen=True, kw_only=True)  # no slots: the ideal is kept in its dictionary
 class Closure(Result):
     """The Zariski closure of the image of a polynomial map.
 
@@ -74,11 +74,9 @@ class Closure(Result):
     equations : Ideal, Implicitization or None
         The vanishing ideal, with minimal generators when it is homogeneous; or all its minimal
         generators up to some degree, symmetries not spelled out. ``None`` if nothing was found.
-    dimension : int or None
+    known_dimension : Known
         Affine dimension (Krull dimension of the coordinate ring); where the ideal was not found,
         what the Jacobian rank says.
-    dimension_status : str
-        ``proved`` or ``lower bound``.
     degree : int or None
         Degree of the projective variety, or of the projective closure of an affine one.
     hilbert_series : HilbertSeries or None
@@ -112,8 +110,7 @@ class Closure(Result):
     field: CoefficientField
     strategy: Strategy
     equations: Ideal | Implicitization | None
-    dimension: int | None
-    dimension_status: Status
+    known_dimension: Known
     degree: int | None
     hilbert_series: HilbertSeries | None
     engine_version: str
@@ -122,6 +119,16 @@ class Closure(Result):
     completeness_reason: str = ""
     all_generators: bool = False
     representations: tuple[Representation, ...] | None = None
+
+    @property
+    def dimension(self) -> int | None:
+        """Affine dimension, or a lower bound for it."""
+        return self.known_dimension.lower
+
+    @property
+    def dimension_status(self) -> str:
+        """``proved`` or ``lower bound``; ``unfinished`` where nothing is known."""
+        return self.known_dimension.status
 
     @cached_property
     def ideal(self) -> Ideal | None:
@@ -353,8 +360,10 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
 
 def _formulas(closure: Closure) -> list[str]:
     """The dimension, the degree, and what the generators generate."""
-    relation = "=" if closure.dimension_status == "proved" else r"\ge"
-    formulas = [] if closure.dimension is None else [rf"\dim {relation} {closure.dimension}"]
+    dimension = closure.known_dimension
+    formulas = []
+    if not dimension.is_open:
+        formulas.append(r"\dim " + dimension.relation(at_least=r"\ge"))
     formulas += [] if closure.degree is None else [rf"\deg = {closure.degree}"]
     number = sum((closure.generator_degrees or {}).values())
     if closure.equations is not None:
@@ -374,12 +383,9 @@ def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
 
 
 def _dimension(closure: Closure) -> str | None:
-    if closure.dimension is None:
+    if closure.known_dimension.is_open:
         return None
-    affine = (
-        f"{'at least ' if closure.dimension_status == 'lower bound' else ''}{closure.dimension}"
-        " affine"
-    )
+    affine = f"{closure.known_dimension} affine"
     projective = closure.projective_dimension
     return affine if projective is None else f"{affine}, {projective} projective"
 

@@ -1,28 +1,37 @@
-"""The dimension of the Zariski closure of the image of a polynomial map, by independent methods."""
+"""The dimension of the Zariski closure of the image of a polynomial map, by independent methods.
 
-from collections.abc import Sequence
+Ranks of the differential, elimination and formulas know nothing of each other. What they prove is
+held against each other; what a formula predicts is only shown beside it.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import inf
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_choice
+from m2bridge.errors import InvalidCaseError, TimeLimitError, check_choice
 from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.map_model import Case, as_model
-from m2bridge.maps.model import Expectation, Model, UpperBound
-from m2bridge.maps.rank import MethodValue, Status, best_upper_bound, jacobian_findings
+from m2bridge.maps.model import Expectation, MethodValue, Model, Status
+from m2bridge.maps.rank import best_upper_bound, best_value, jacobian_findings
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Facts, Sheet, Table, computed_by
+from m2bridge.results.known import NOTHING, Known, agree, together
+from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
 
 ELIMINATION_SECONDS = 30.0
 """For elimination as one method among all, where the user set no limit: it may take days."""
 
+HOW_TO_PROVE = (
+    "--method all (in Python method='all') eliminates besides, which proves the dimension"
+    " if it ends"
+)
+
 Method = Literal["auto", "elimination", "jacobian", "formula", "all"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dimension(Result):
     """The affine dimension of the closure of the image, with what each method found.
 
@@ -42,97 +51,71 @@ class Dimension(Result):
     findings: tuple[MethodValue, ...]
     engine_version: str | None
     seconds: float
-    upper: UpperBound | None = None
+    upper: Known = NOTHING
     expected: tuple[Expectation, ...] = ()
 
     @property
     def dimension(self) -> int | None:
         """The proved value; failing that the best lower bound; failing that the formula."""
-        return max(
-            (f.value for f in self.findings if f.status == self.status and f.value is not None),
-            default=None,
-        )
+        best = best_value(self.findings)
+        return None if best is None else best.value
 
     @property
     def status(self) -> Status:
         """The status of :attr:`dimension`: proved, a lower bound, or a formula's value."""
-        statuses = {finding.status for finding in self.findings}
-        return next((status for status in get_args(Status) if status in statuses), "unfinished")
+        best = best_value(self.findings)
+        return "unfinished" if best is None else best.status
 
     @property
     def agree(self) -> bool:
         """Whether all methods that gave a value gave the same, or a lower bound for it."""
-        return any(f.value is not None for f in self.findings) and _consistent(self.findings)
+        known = [finding.known for finding in self.findings]
+        return not all(one.is_open for one in known) and agree(*known)
 
     @property
     def lower(self) -> MethodValue | None:
         """The method with the largest proved lower bound, the first of those that have it."""
-        bounds = [
-            f
-            for f in self.findings
-            if f.status in ("proved", "lower bound") and f.value is not None
-        ]
-        return max(bounds, key=lambda finding: finding.value or 0, default=None)
+        bounds = [f for f in self.findings if f.status in ("proved", "lower bound")]
+        return max(bounds, key=lambda finding: finding.known.least, default=None)
 
     @property
     def defect(self) -> int | None:
-        """The excess of the first expectation whose hypotheses hold over the dimension, if that is
-        proved.
-        """
-        values = [e.value for e in self.expected if e.value is not None and not e.fails]
-        if not values or self.status != "proved" or self.dimension is None:
+        """The excess of the first expectation that applies over the dimension, if it is proved."""
+        expected = _applying(self.expected)
+        if expected is None or self.status != "proved" or self.dimension is None:
             return None
-        return values[0] - self.dimension
+        assert expected.value is not None
+        return expected.value - self.dimension
 
     @property
     def unfinished(self) -> str:
         """The limit that a method reached, or empty."""
-        return next(
-            (finding.remark for finding in self.findings if finding.status == "unfinished"), ""
-        )
+        for finding in self.findings:
+            if finding.status == "unfinished":
+                return finding.remark
+        return ""
 
     def to_sheet(self) -> Sheet:
         """The value, and a table of the methods."""
-        rows = [
-            (f.method, "–" if f.value is None else f.value, f.status, f.remark)
-            for f in self.findings
-        ]
-        eliminates = any(finding.method == "elimination" for finding in self.findings)
-        proof = (
-            "--method all (in Python method='all') eliminates besides, which proves the dimension"
-            " if it ends"
-        )
-        expected = [
-            f"{e.value} by {e.statement}" + (e.fails and f", which does not apply: {e.fails}")
-            for e in self.expected
-            if e.value is not None
-        ]
-        facts = [
-            ("dimension", f"{self.dimension} affine ({self.status})"),
-            ("to prove it", proof if self.status == "lower bound" and not eliminates else None),
-            ("", _verdict(self)),
-            ("at most", self.upper and f"{self.upper.value}: {self.upper.reason}"),
-            *(("" if number else "expected", text) for number, text in enumerate(expected)),
-            ("computed by", computed_by(self.engine_version, self.seconds)),
-        ]
-        relation = r"\ge" if self.status == "lower bound" else "="
+        rows = [(f.method, value_text(f.value), f.status, f.remark) for f in self.findings]
+        header = ("method", "dimension", "status", "remark")
         return Sheet(
             f"Dimension of the {self.model.title}, over {self.field}",
-            [Facts(facts), Table(("method", "dimension", "status", "remark"), rows)],
-            (
-                []
-                if self.dimension is None
-                else [rf"\dim \overline{{\mathcal M}} {relation} {self.dimension}"]
-            ),
+            [Facts(_facts(self)), Table(header, rows)],
+            _formulas(self),
         )
 
     def to_json(self) -> dict[str, Any]:
         """The value, and what each method found."""
+        upper: dict[str, Any] | None = None
+        if not self.upper.is_open:
+            upper = {"value": self.upper.value, "reason": self.upper.because}
+        lower = self.lower
         return result_json(self.model.case, self.field, self.engine_version, self.seconds) | {
             "dimension": self.dimension,
             "status": self.status,
-            "upper_bound": self.upper and {"value": self.upper.value, "reason": self.upper.reason},
-            "lower_bound": self.lower and {"value": self.lower.value, "method": self.lower.method},
+            "upper_bound": upper,
+            "lower_bound": lower and {"value": lower.value, "method": lower.method},
             "expected": [expectation.to_json() for expectation in self.expected],
             "defect": self.defect,
             "methods": [finding.to_json() for finding in self.findings],
@@ -143,6 +126,52 @@ class Dimension(Result):
     def to_macaulay2(self) -> str:
         """The value, as a Macaulay2 assignment."""
         return f"dimension = {'null' if self.dimension is None else self.dimension}"
+
+
+def _facts(result: Dimension) -> list[tuple[str, object]]:
+    facts: list[tuple[str, object]] = [
+        ("dimension", f"{result.dimension} affine ({result.status})")
+    ]
+    eliminates = any(finding.method == "elimination" for finding in result.findings)
+    if result.status == "lower bound" and not eliminates:
+        facts.append(("to prove it", HOW_TO_PROVE))
+    facts.append(("", _verdict(result)))
+    if not result.upper.is_open:
+        facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
+    name = "expected"
+    for expectation in result.expected:
+        if expectation.value is not None:
+            text = f"{expectation.value} by {expectation.statement}"
+            if expectation.fails:
+                text += f", which does not apply: {expectation.fails}"
+            facts.append((name, text))
+            name = ""  # one heading for all of them
+    facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
+    return facts
+
+
+def _formulas(result: Dimension) -> list[str]:
+    best = best_value(result.findings)
+    if best is None or best.value is None:
+        return []
+    return [r"\dim \overline{\mathcal M} " + best.known.relation(at_least=r"\ge")]
+
+
+def _verdict(result: Dimension) -> str | None:
+    """Whether the methods agree, where several gave a value.
+
+    A method that did not finish agrees with nothing.
+    """
+    values = [finding.value for finding in result.findings if finding.value is not None]
+    if len(values) < 2:
+        return None
+    if not result.agree:
+        return "the methods do NOT agree"
+    late = [finding.method for finding in result.findings if finding.status == "unfinished"]
+    agreement = "no lower bound exceeds what the other methods say"
+    if len(set(values)) == 1:
+        agreement = "the methods that finished agree" if late else "all methods agree"
+    return f"{agreement}; not finished: {', '.join(late)}" if late else agreement
 
 
 @computation
@@ -199,72 +228,57 @@ def dimension(
     if eliminates:
         most = ELIMINATION_SECONDS if method == "all" else None
         with share(1.0, otherwise=most):
-            findings.append(
-                _by_elimination(case, field, coordinates, needed=method == "elimination")
-            )
+            needed = method == "elimination"
+            findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
-    if not _consistent([f for f in findings if f.status in ("proved", "lower bound")]):
-        raise ContradictionError(f"exact methods disagree on the dimension: {findings}")
-    upper = best_upper_bound(model, field=field)
+    # What is proved has to agree; a formula may be wrong, which is shown.
+    together(*(finding.known for finding in findings if not finding.instead))
     return Dimension(
-        model, field, tuple(findings), version, clock().seconds, upper, model.expectations()
+        model=model,
+        field=field,
+        findings=tuple(findings),
+        engine_version=version,
+        seconds=clock().seconds,
+        upper=best_upper_bound(model, field=field),
+        expected=model.expectations(),
     )
+
+
+def _applying(expected: Iterable[Expectation]) -> Expectation | None:
+    """The first formula whose hypotheses hold."""
+    for expectation in expected:
+        if expectation.value is not None and not expectation.fails:
+            return expectation
+    return None
 
 
 def _by_formula(model: Model) -> MethodValue:
     """The value of the first formula whose hypotheses hold."""
     expected = model.expectations()
-    if holding := [e for e in expected if e.value is not None and not e.fails]:
-        return MethodValue("formula", holding[0].value, "formula", holding[0].statement)
+    applying = _applying(expected)
+    if applying is not None:
+        value = Known.exactly(applying.value, applying.statement)
+        return MethodValue("formula", value, "formula")
     remark = expected[0].fails if expected else "no formula is known for this case"
-    return MethodValue("formula", None, "not applicable", remark)
+    return MethodValue("formula", Known(because=remark), "not applicable")
 
 
 def _by_elimination(
     case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool
 ) -> MethodValue:
-    """The dimension by elimination; unless it is needed, a case that is too large for it is left to
-    other methods.
+    """The dimension by elimination.
+
+    Unless it is needed, a case that is too large for it is left to other methods.
     """
     try:
         result = closure(case, field=field, coordinates=coordinates, strategy="elimination")
     except InvalidCaseError as reason:
         if needed:
             raise
-        return MethodValue("elimination", None, "not applicable", str(reason))
+        return MethodValue("elimination", Known(because=str(reason)), "not applicable")
     except TimeLimitError as limit:
-        return MethodValue("elimination", None, "unfinished", str(limit))
+        return MethodValue("elimination", Known(because=str(limit)))
     if result.ideal is None or result.dimension is None:
-        return MethodValue("elimination", None, "unfinished", result.unfinished)
-    return MethodValue(
-        "elimination",
-        result.dimension,
-        "proved",
-        "Krull dimension of the elimination ideal, by Macaulay2",
-    )
-
-
-def _consistent(findings: Sequence[MethodValue]) -> bool:
-    """Whether all methods that gave a value gave the same, or a lower bound for it."""
-    values = {f.value for f in findings if f.value is not None and f.status != "lower bound"}
-    bounds = (f.value for f in findings if f.value is not None and f.status == "lower bound")
-    return len(values) <= 1 and max(bounds, default=0) <= min(values, default=inf)
-
-
-def _verdict(result: Dimension) -> str | None:
-    """Whether the methods agree, where several gave a value; one that did not finish agrees with
-    nothing.
-    """
-    values = [finding.value for finding in result.findings if finding.value is not None]
-    late = [finding.method for finding in result.findings if finding.status == "unfinished"]
-    if len(values) < 2:
-        return None
-    if not result.agree:
-        return "the methods do NOT agree"
-    all_methods = "the methods that finished" if late else "all methods"
-    agreement = (
-        f"{all_methods} agree"
-        if len(set(values)) == 1
-        else "no lower bound exceeds what the other methods say"
-    )
-    return f"{agreement}; not finished: {', '.join(late)}" if late else agreement
+        return MethodValue("elimination", Known(because=result.unfinished))
+    remark = "Krull dimension of the elimination ideal, by Macaulay2"
+    return MethodValue("elimination", Known.exactly(result.dimension, remark))

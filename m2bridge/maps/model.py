@@ -12,11 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.statement import Observed, Statement
+from m2bridge.results.known import Known
 
 if TYPE_CHECKING:
     from sympy.polys.rings import PolyElement
@@ -31,37 +32,49 @@ if TYPE_CHECKING:
 Vector = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UpperBound:
-    """A proved upper bound for the dimension of the closure of the image.
-
-    Parameters
-    ----------
-    value : int
-    reason : str
-        Why, in one line.
-    """
-
-    value: int
-    reason: str
+Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
+"""How far a value of a dimension is certain, the most certain first."""
 
 
 @dataclass(frozen=True, slots=True)
-class LowerBound:
-    """A proved lower bound for the dimension of the closure of the image.
+class MethodValue:
+    """The answer of one method to the question for a dimension.
 
     Parameters
     ----------
-    value : int
     method : str
         How it was found, in a few words: the line of a table.
-    reason : str
-        What was computed.
+    known : Known
+        What was found, and what was computed for it; open, with the reason, where nothing was.
+    instead : {"", "formula", "not applicable"}
+        Why this is no computation: it is the value of a formula, or the method does not apply.
     """
 
-    value: int
     method: str
-    reason: str
+    known: Known
+    instead: Literal["", "formula", "not applicable"] = ""
+
+    @property
+    def value(self) -> int | None:
+        """The dimension, or a lower bound for it, or the value of a formula."""
+        return self.known.lower
+
+    @property
+    def status(self) -> Status:
+        """``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension);
+        ``formula``; ``not applicable``; ``unfinished``.
+        """
+        return self.instead or self.known.status
+
+    @property
+    def remark(self) -> str:
+        """Why."""
+        return self.known.because
+
+    def to_json(self) -> dict[str, Any]:
+        """A dictionary for ``json.dumps``."""
+        names = ("method", "value", "status", "remark")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,13 +346,13 @@ class Model(ABC):
         """
         return 0
 
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """Return bounds proved in this characteristic, besides the numbers of parameters and of
         coordinates.
         """
         return ()
 
-    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
+    def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """Return bounds proved in this characteristic that take the place of the rank of the
         differential.
 

@@ -1,28 +1,28 @@
-"""The dimension of the closure of an image, by exact ranks of the differential and upper bounds;
-without an engine.
+"""The dimension of the closure of an image, by exact ranks of the differential; without an engine.
+
+At a point the rank of the differential is at most the dimension, in every characteristic, so each
+rank that is computed is a proved lower bound. It is the dimension where it attains an upper bound
+that needs no computation: the number of coordinates, that of parameters less the dimension of a
+group that keeps the function, or a bound that the model knows. Over QQ the rank at generic points
+is the dimension; in characteristic p it can be smaller at every point.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
-from m2bridge.errors import (
-    ContradictionError,
-    InvalidCaseError,
-    MethodUnavailableError,
-    TimeLimitError,
-    TooLargeError,
-)
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.limits import check, limited
-from m2bridge.maps.model import DifferentiableModel, LowerBound, Model, UpperBound
+from m2bridge.maps.model import DifferentiableModel, MethodValue, Model, Status
 from m2bridge.maps.statement import Observed, Value
+from m2bridge.results.known import Known, together
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -31,73 +31,43 @@ PRIMES = (LARGE_PRIME, 2**61 - 1)
 """The second prime is tried where the first one gave a rank below all upper bounds, or divides a
 denominator.
 """
-
-MAX_ENTRIES = 50_000_000
-"""Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
-
-SPARE_ROWS = 5
-BATCH = 32
-SEED = 20240817
-_SMALL = 1000
-
-
+SMALL_PRIME = 1000
+"""Over smaller fields many points are special,"""
+SMALL_PRIME_ATTEMPTS = 20
+"""so that more of them are tried."""
 MOST_PRIMES = 4
 """How many primes are tried for an expanded map when the first ones are unlucky."""
+MAX_ENTRIES = 50_000_000
+"""Entries of the largest matrix whose rank is computed: some minutes, and some GB."""
+SPARE_ROWS = 5
+"""Rows beyond the upper bound: random rows are independent with a probability near 1, and a few
+more make up for those that are not.
+"""
+BATCH = 32
+"""Gradients between two looks at the clock."""
+SEED = 20240817
 
-Status = Literal["proved", "lower bound", "formula", "not applicable", "unfinished"]
-
-
-@dataclass(frozen=True, slots=True)
-class MethodValue:
-    """The answer of one method.
-
-    Parameters
-    ----------
-    method : str
-    value : int or None
-    status : str
-        ``proved``; ``lower bound`` (proved as such; over QQ very probably the dimension);
-        ``formula`` (the value of a formula, not computed); ``not applicable``; ``unfinished``.
-    remark : str
-        Why.
-    """
-
-    method: str
-    value: int | None
-    status: Status
-    remark: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
-        return asdict(self)
+RELATIONS = "the parameters satisfy relations; use elimination"
+"""Why there is no rank: points with relations are not found at random."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankResult:
-    """Bounds for the dimension of the closure of an image, by ranks and by theorems.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankResult(Known):
+    """The dimension of the closure of an image, between the largest rank found and an upper bound.
+
+    ``because`` says why the upper bound holds.
 
     Parameters
     ----------
-    lower : int
-        The largest rank of the differential that was found: a proved lower bound.
-    upper : UpperBound
-        The smallest upper bound that is known.
     prime : int
         The prime modulo which the rank was found.
     rows, columns : int
         Size of the matrix: gradients that were computed, and parameters.
     """
 
-    lower: int
-    upper: UpperBound
     prime: int
     rows: int
     columns: int
-
-    @property
-    def status(self) -> Literal["proved", "lower bound"]:
-        """``proved`` if the lower bound meets the upper one."""
-        return "proved" if self.lower == self.upper.value else "lower bound"
 
 
 def rank_result(model: Model, characteristic: int = 0) -> RankResult:
@@ -130,7 +100,7 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
         If a rank exceeds an upper bound.
     """
     source = differentiable(model)
-    upper = min(upper_bounds(model, source, characteristic), key=lambda bound: bound.value)
+    upper = upper_bound(model, source, characteristic)
     best: RankResult | None = None
     for attempt, prime in enumerate(_primes(characteristic)):
         try:
@@ -139,14 +109,18 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
             if characteristic:
                 raise
             continue
-        result = RankResult(rank_mod(rows, prime), upper, prime, len(rows), source.parameter_count)
-        if result.lower > upper.value:
-            raise ContradictionError(
-                f"the rank {result.lower} exceeds the upper bound {upper.value}: {upper.reason}"
-            )
-        if best is None or result.lower > best.lower:
+        known = together(Known.at_least(rank_mod(rows, prime)), upper)
+        result = RankResult(
+            lower=known.lower,
+            upper=known.upper,
+            because=known.because,
+            prime=prime,
+            rows=len(rows),
+            columns=source.parameter_count,
+        )
+        if best is None or result.least > best.least:
             best = result
-        if best.status == "proved":
+        if best.exact is not None:
             break
     if best is None:
         raise MethodUnavailableError(
@@ -156,8 +130,7 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
 
 
 def differentiable(model: Model) -> DifferentiableModel:
-    """Return the model itself if it can be differentiated, else its free parametrization as one
-    layer.
+    """Return the model itself if it can be differentiated, else its free map as one layer.
 
     Raises
     ------
@@ -169,31 +142,38 @@ def differentiable(model: Model) -> DifferentiableModel:
     from m2bridge.maps.chain import Chain, Layer  # imports SymPy
 
     if model.free_map.relations:
-        raise MethodUnavailableError("the parameters satisfy relations; use elimination")
+        raise MethodUnavailableError(RELATIONS)
     return Chain((Layer(model.free_map),))
 
 
-def upper_bounds(
-    model: Model, source: DifferentiableModel, characteristic: int = 0
-) -> list[UpperBound]:
-    """All upper bounds that are known."""
+def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Known:
+    """Return the smallest upper bound that is known without a computation."""
     gauge = model.gauge_dimension()
-    less = f" less {gauge}, the dimension of the group that keeps the function" if gauge else ""
-    bounds = [UpperBound(source.parameter_count - gauge, f"the number of parameters{less}")]
+    reason = "the number of parameters"
+    if gauge:
+        reason += f" less {gauge}, the dimension of the group that keeps the function"
+    bounds = [Known.at_most(source.parameter_count - gauge, reason)]
     if not source.input_count:
-        bounds.append(UpperBound(source.output_count, "the number of coordinates"))
-    return [*bounds, *model.upper_bounds(characteristic)]
+        bounds.append(Known.at_most(source.output_count, "the number of coordinates"))
+    return together(*bounds, *model.upper_bounds(characteristic))
+
+
+def best_upper_bound(model: Model, *, field: CoefficientField) -> Known:
+    """Return the smallest upper bound that the model knows; open if it knows none."""
+    return together(*model.upper_bounds(field.characteristic))
 
 
 def _primes(characteristic: int) -> tuple[int, ...]:
     if not characteristic:
         return PRIMES
-    return (characteristic,) * (len(PRIMES) if characteristic > _SMALL else 20)
+    attempts = len(PRIMES) if characteristic > SMALL_PRIME else SMALL_PRIME_ATTEMPTS
+    return (characteristic,) * attempts
 
 
 def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
+    """Gradients at one random point, one for each coordinate, or at so many random inputs."""
     size = count if source.input_count else source.output_count
     if size * source.parameter_count > MAX_ENTRIES:
         raise TooLargeError(
@@ -204,11 +184,18 @@ def _gradients(
     def vector(length: int) -> list[int]:
         return [random.randrange(prime) for _ in range(length)]
 
-    point, rows = vector(source.parameter_count), list[list[int]]()
-    # an input and a combination of the outputs, both random; where there are no inputs, one output
-    pairs = ((vector(source.input_count), vector(source.output_count)) for _ in range(size))
-    if not source.input_count:
-        pairs = (([], [int(j == number) for j in range(size)]) for number in range(size))
+    def inputs_and_covectors() -> Iterator[tuple[list[int], list[int]]]:
+        for number in range(size):
+            if source.input_count:
+                yield vector(source.input_count), vector(source.output_count)
+            else:
+                unit = [0] * size
+                unit[number] = 1
+                yield [], unit
+
+    point = vector(source.parameter_count)
+    rows: list[list[int]] = []
+    pairs = inputs_and_covectors()
     while batch := list(islice(pairs, BATCH)):
         check()
         inputs, covectors = zip(*batch, strict=True)
@@ -238,7 +225,7 @@ class ObservedRank(Observed):
     @property
     def dimension(self) -> int | None:
         """The dimension of the closure, where the bounds meet."""
-        return self.result.lower if self.result.status == "proved" else None
+        return self.result.exact
 
     def value(self, observable: str) -> Value | None:
         """The dimension; nothing else is observed."""
@@ -248,23 +235,23 @@ class ObservedRank(Observed):
         """The bounds between which the dimension lies."""
         if observable != "dimension":
             return "not decided by this method"
-        return (
-            f"the dimension is at least {self.result.lower} and at most {self.result.upper.value}"
-        )
+        return f"the dimension is {' and '.join(self.result.sides())}"
 
     def numbers(self) -> dict[str, int]:
         """The two bounds."""
-        return {"lower_bound": self.result.lower, "upper_bound": self.result.upper.value}
+        bounds = self.to_json()
+        del bounds["dimension"]
+        return bounds
 
     def facts(self) -> list[tuple[str, str | None]]:
         """The dimension, or the bounds."""
-        if self.dimension is not None:
-            return [("dimension", f"{self.dimension} affine (proved)")]
-        return [("dimension", f"at least {self.result.lower}, at most {self.result.upper.value}")]
+        if self.dimension is None:
+            return [("dimension", str(self.result))]
+        return [("dimension", f"{self.dimension} affine (proved)")]
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        return {"dimension": self.dimension, **self.numbers()}
+        return self.result.to_json()
 
 
 def observe_rank(model: Model) -> ObservedRank:
@@ -274,14 +261,10 @@ def observe_rank(model: Model) -> ObservedRank:
 
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
-    """Compute the rank of the differential at random points: modulo a prime and over QQ, or over
-    GF(p^k).
+    """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
 
-    It is a lower bound for the dimension, as parameters are free. Proved to be the dimension when
-    it attains an upper bound that needs no computation: the number of coordinates, of parameters
-    less the dimension of the gauge group, or one that the model knows. In characteristic p the rank
-    can be less than the dimension at every point. Models that can be differentiated without being
-    expanded are not expanded. A model that knows lower bounds is asked for them.
+    A model that knows lower bounds is asked for them. One that can be differentiated without being
+    expanded is not expanded, and has a rank modulo a prime only.
     """
     model.check_field(field)
     p = field.characteristic
@@ -289,18 +272,18 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     if own is not None:
         return _by_lower_bounds(own, best_upper_bound(model, field=field))
     evaluated = isinstance(model, DifferentiableModel)
-    methods = (
-        ["jacobian"]
-        if p
-        else [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"][: 1 if evaluated else 2]
-    )
+    if p:
+        methods = ["jacobian"]
+    elif evaluated:
+        methods = [f"jacobian mod {LARGE_PRIME}"]
+    else:
+        methods = [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
     try:
         if evaluated:
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
-            reason = "the parameters satisfy relations; use elimination"
-            return [MethodValue("jacobian", None, "not applicable", reason)]
-        upper = min(bound.value for bound in upper_bounds(model, differentiable(model), p))
+            return [MethodValue("jacobian", Known(because=RELATIONS), "not applicable")]
+        upper = upper_bound(model, differentiable(model), p).value
         if not p:
             return _over_the_rationals(model.free_map, upper)
         from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
@@ -309,12 +292,21 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         place += "; in this characteristic it can be less than the dimension at every point"
         return [_finding("jacobian", value, upper, place)]
     except TimeLimitError as limit:
-        return [MethodValue(method, None, "unfinished", str(limit)) for method in methods]
+        return [MethodValue(method, Known(because=str(limit))) for method in methods]
+
+
+def best_value(values: Iterable[MethodValue]) -> MethodValue | None:
+    """Return the most certain value, and the largest of those that are equally certain."""
+    certainty = get_args(Status)
+    return min(
+        values, key=lambda found: (certainty.index(found.status), -found.known.least), default=None
+    )
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
-    """The rank modulo a large prime, which is quick, and over QQ; another prime where the first is
-    less.
+    """The rank modulo a large prime, which is quick, and over QQ.
+
+    Another prime is tried where the rank modulo the first one is less than that over QQ.
     """
     from m2bridge.algebra.polynomial_map import generic_rank  # imports SymPy
 
@@ -325,58 +317,47 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
         for other in others:
             if modular >= exact:
                 break
-            modular, prime = max(
-                (modular, prime),
-                (generic_rank(free, exact, field=CoefficientField(other))[0], other),
-            )
+            rank = generic_rank(free, exact, field=CoefficientField(other))[0]
+            modular, prime = max((modular, prime), (rank, other))
         over_qq = _finding("jacobian over QQ", exact, upper, "QQ")
     except TimeLimitError as limit:
-        over_qq = MethodValue("jacobian over QQ", None, "unfinished", str(limit))
+        over_qq = MethodValue("jacobian over QQ", Known(because=str(limit)))
     return [_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
     if value == upper:
-        return MethodValue(method, value, "proved", "the rank attains an upper bound")
-    return MethodValue(method, value, "lower bound", f"rank at random points over {place}")
+        return MethodValue(method, Known.exactly(value, "the rank attains an upper bound"))
+    return MethodValue(method, Known.at_least(value, f"rank at random points over {place}"))
 
 
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     result = rank_result(model, characteristic)
-    remark = f"rank at random points; at most {result.upper.value}"
-    if result.status == "proved":
-        remark = f"the rank attains an upper bound: {result.upper.reason}"
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
-    return MethodValue(method, result.lower, result.status, remark)
+    if result.exact is None:
+        remark = f"rank at random points; at most {result.upper}"
+        return MethodValue(method, Known.at_least(result.lower, remark))
+    remark = f"the rank attains an upper bound: {result.because}"
+    return MethodValue(method, Known.exactly(result.exact, remark))
 
 
-def best_upper_bound(model: Model, *, field: CoefficientField) -> UpperBound | None:
-    """Return the smallest upper bound that the model knows."""
-    return min(
-        model.upper_bounds(field.characteristic), key=lambda bound: bound.value, default=None
-    )
-
-
-def _by_lower_bounds(bounds: Iterator[LowerBound], upper: UpperBound | None) -> list[MethodValue]:
+def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Known) -> list[MethodValue]:
     """The bounds that were computed until the limit on time or size, and the limit."""
     values: list[MethodValue] = []
     try:
         for bound in bounds:
-            if upper is not None and bound.value > upper.value:
-                raise ContradictionError(
-                    f"the bound {bound} exceeds the upper bound {upper.value}: {upper.reason}"
-                )
-            proved = upper is not None and bound.value == upper.value
-            remark = (
-                f"{bound.reason}; {'attains' if proved else 'below'} an upper bound"
-                if upper
-                else bound.reason
-            )
-            values.append(
-                MethodValue(
-                    bound.method, bound.value, "proved" if proved else "lower bound", remark
-                )
-            )
+            known = _compared(bound.known, upper)
+            values.append(MethodValue(bound.method, known))
     except (TimeLimitError, MethodUnavailableError, TooLargeError) as limit:
-        values.append(MethodValue("rank", None, "unfinished", str(limit)))
+        values.append(MethodValue("rank", Known(because=str(limit))))
     return values
+
+
+def _compared(lower: Known, upper: Known) -> Known:
+    """The lower bound, which is the dimension where it attains the upper one."""
+    dimension = together(lower, upper).exact
+    if upper.is_open:
+        return lower
+    if dimension is None:
+        return Known.at_least(lower.lower, f"{lower.because}; below an upper bound")
+    return Known.exactly(dimension, f"{lower.because}; attains an upper bound")

@@ -5,7 +5,7 @@ criterion.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from math import comb, inf
+from math import comb
 from typing import Any, Literal, Unpack
 
 from m2bridge import errors
@@ -208,17 +208,7 @@ def _component_json(component: Component) -> dict[str, Any]:
 
 def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
     singular = {True: "singular", False: "smooth", None: "undecided"}[status.singular]
-    return (*status.orbit.cells, status.dimension, tangent_text(status), singular)
-
-
-def tangent_text(status: OrbitStatus) -> str:
-    """The tangent dimension, or the bounds that are known."""
-    lower, upper = status.tangent_range
-    if lower == upper:
-        return str(lower)
-    if upper < inf:
-        return f"{lower} to {upper}"
-    return "–" if status.tangent_bound is None else f"≥ {lower}"
+    return (*status.orbit.cells, status.dimension, status.tangent.cell, singular)
 
 
 def _component_row(component: Component) -> tuple[object, ...]:

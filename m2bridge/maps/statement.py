@@ -7,11 +7,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from m2bridge.errors import ContradictionError
 from m2bridge.results.base import Decision
+from m2bridge.results.known import Known, agree, together
 from m2bridge.results.sheet import value_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ORIGIN = "the origin"
 """The same point, where coordinates are not those of a function."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitStatus:
     """One orbit of points of the image.
 
@@ -36,65 +36,71 @@ class OrbitStatus:
         ``to_json()``.
     dimension : int
         Of the orbit, in function space (affine).
-    tangent_dimension : int or None
-        Affine Zariski tangent dimension of the closure at the orbit, where it was computed.
+    tangent : Known
+        Affine Zariski tangent dimension of the closure at the orbit.
     singular : bool or None
         ``None`` where it is undecided.
-    tangent_bound, tangent_upper_bound : int or None
-        Lower and upper bound for the tangent dimension, where it is not known.
 
     Examples
     --------
+    >>> from m2bridge.results.known import Known
     >>> status = OrbitStatus(
-    ...     "rank one", dimension=4, tangent_dimension=None, singular=True, tangent_bound=6
+    ...     orbit="rank one", dimension=4, tangent=Known.at_least(6), singular=True
     ... )
-    >>> status.tangent_range
-    (6, inf)
+    >>> status.tangent_dimension, status.tangent_range
+    (None, (6, inf))
     """
 
     orbit: Any
     dimension: int
-    tangent_dimension: int | None
+    tangent: Known
     singular: bool | None
-    tangent_bound: int | None = None
-    tangent_upper_bound: int | None = None
+
+    @property
+    def tangent_dimension(self) -> int | None:
+        """The tangent dimension, where it is known."""
+        return self.tangent.exact
+
+    @property
+    def tangent_bound(self) -> int | None:
+        """A lower bound for the tangent dimension, if there is one."""
+        return self.tangent.lower
+
+    @property
+    def tangent_upper_bound(self) -> int | None:
+        """An upper bound for the tangent dimension, if there is one."""
+        return self.tangent.upper
 
     @property
     def tangent_range(self) -> tuple[int, float]:
         """The least and the largest value that the tangent dimension can have."""
-        if self.tangent_dimension is not None:
-            return self.tangent_dimension, self.tangent_dimension
-        upper = self.tangent_upper_bound
-        return self.tangent_bound or 0, inf if upper is None else upper
+        return self.tangent.lower or 0, self.tangent.most
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        tangent = self.tangent_dimension
         return {
             **self.orbit.to_json(),
             "dimension": self.dimension,
-            "tangent_dimension": tangent,
-            "tangent_lower_bound": self.tangent_bound if tangent is None else tangent,
-            "tangent_upper_bound": self.tangent_upper_bound if tangent is None else tangent,
+            **self.tangent.to_json("tangent_"),
             "singular": self.singular,
         }
 
 
-def singular_by_bounds(lower: int, upper: int | None, dimension: int) -> bool | None:
-    """Whether a point is singular whose tangent dimension lies between two bounds; ``None`` if they
-    do not decide.
+def singular_by_bounds(tangent: Known, dimension: int) -> bool | None:
+    """Whether a point is singular by what is known of its tangent dimension; ``None`` if undecided.
+
+    The tangent space is at least as large as the variety, and as large exactly at smooth points.
 
     Raises
     ------
     ContradictionError
         If the upper bound is below the lower one, or below the dimension of the variety.
     """
-    if upper is not None and upper < max(lower, dimension):
-        raise ContradictionError(
-            f"tangent dimension at least {lower} by tangent vectors and at most {upper} by"
-            f" equations, on a variety of dimension {dimension}"
-        )
-    return True if lower > dimension else False if upper == dimension else None
+    variety = Known.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
+    known = together(variety, tangent)
+    if known.value > dimension:
+        return True
+    return False if known.upper == dimension else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +203,8 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
-    lowers, uppers = zip(one.tangent_range, other.tangent_range, strict=True)
-    return {one.singular, other.singular} != {True, False} and max(lowers) <= min(uppers)
+    decided = {one.singular, other.singular} == {True, False}
+    return not decided and agree(one.tangent, other.tangent)
 
 
 class OrbitMethods(Protocol):

@@ -22,6 +22,7 @@ from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
 from m2bridge.reports.content import VERDICTS, Case, Problem, Row, crossed
 from m2bridge.reports.forms import MARKS, paper_of
+from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import Table, value_text
 
 Reader = Callable[[Certificate], Any]
@@ -197,13 +198,10 @@ def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Fa
 def _line(
     orbit: Orbit, facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    bound, tangent = facts.get("tangent_lower_bound"), by_equations.get("dimension")
-    if tangent is not None and bound is not None and tangent < bound:
-        raise ContradictionError(
-            f"at orbit {orbit} there are {bound} tangent vectors, and equations for {tangent}"
-        )
-    dimension = (
-        value_text(tangent) if tangent is not None else "–" if bound is None else f"≥ {bound}"
+    vectors, equations = facts.get("tangent_lower_bound"), by_equations.get("dimension")
+    tangent = together(
+        Known.at_least(vectors, f"tangent vectors at orbit {orbit}"),
+        Known.exactly(equations, "equations"),
     )
     numbers = (
         facts.get("fibre_length"),
@@ -213,7 +211,7 @@ def _line(
     return (
         value_text(list(orbit)),
         value_text(facts.get("dimension")),
-        dimension,
+        tangent.cell,
         *map(value_text, numbers),
     )
 

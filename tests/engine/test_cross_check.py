@@ -24,6 +24,7 @@ from m2bridge.maps.cross_check import cross_check
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement
 from m2bridge.maps.verdict import compare
 from m2bridge.results.base import Decision
+from m2bridge.results.known import Known
 from tests.conftest import Invoke
 from tests.limits import HOUR, limit_after
 
@@ -158,10 +159,13 @@ def test_methods_that_disagree_stop_the_run(engine: Engine) -> None:
         return tuple(replace(f, **changes) if f is old else f for f in seen.orbits)  # type: ignore[arg-type]
 
     for facts, said in [
-        (with_fact(smooth, tangent_lower=14), "singular by tangent vectors"),
-        (with_fact(singular, tangent_upper=13), "smooth by equations"),
-        (with_fact(singular, tangent_upper=15), "more tangent vectors"),
-        (with_fact(singular, singular=False, tangent_lower=13), "closure of a singular orbit"),
+        (with_fact(smooth, tangent=Known.at_least(14)), "singular by tangent vectors"),
+        (with_fact(singular, tangent=Known(singular.tangent_lower, 13)), "smooth by equations"),
+        (with_fact(singular, tangent=Known(singular.tangent_lower, 15)), "more tangent vectors"),
+        (
+            with_fact(singular, singular=False, tangent=Known.at_least(13)),
+            "closure of a singular orbit",
+        ),
     ]:
         with pytest.raises(ContradictionError, match=said):
             check(facts, 13, model)

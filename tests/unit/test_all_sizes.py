@@ -243,7 +243,7 @@ def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
             continue
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
-        found = {orbit for orbit, tangent in tangents.items() if tangent.lower > dimension}
+        found = {orbit for orbit, tangent in tangents.items() if tangent.known.least > dimension}
         assert found == {orbit for orbit in orbits(model) if point(model, orbit) in singular}
 
 

@@ -147,8 +147,8 @@ def test_bounds_between_the_layers() -> None:
     )
     second = Layer.from_expressions(["x", "y"], ["c"], {f"f{i}": c * x**i + y**2 for i in range(5)})
     found = rank_result(Chain((first, second)))
-    assert (found.lower, found.status, found.upper.value) == (3, "proved", 3)
-    assert "layer 1" in found.upper.reason
+    assert (found.lower, found.status, found.upper) == (3, "proved", 3)
+    assert "layer 1" in found.because
 
 
 @pytest.mark.parametrize(

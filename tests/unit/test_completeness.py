@@ -42,6 +42,7 @@ from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.map_model import as_model
+from m2bridge.results.known import Known
 from tests.exact_ideals import leading_monomials, series_of
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
@@ -260,16 +261,15 @@ def with_series(series: HilbertSeries | None) -> Closure:
     ring = PolynomialRing(QQ, ("x",))
     model = as_model(SingleLayerAttention(2, 1), None)
     return Closure(
-        model,
-        QQ,
-        "elimination",
-        Ideal(ring, ring.sympy_ring.gens),
-        5,
-        "proved",
-        4,
-        series,
-        "1.0",
-        0.1,
+        model=model,
+        field=QQ,
+        strategy="elimination",
+        equations=Ideal(ring, ring.sympy_ring.gens),
+        known_dimension=Known.exactly(5),
+        degree=4,
+        hilbert_series=series,
+        engine_version="1.0",
+        seconds=0.1,
     )
 
 

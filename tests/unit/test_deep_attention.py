@@ -34,8 +34,9 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import MAX_LAYERS, virtual_dimension
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import multigraded
-from m2bridge.maps.model import DifferentiableModel, Model, UpperBound
+from m2bridge.maps.model import DifferentiableModel, Model
 from m2bridge.maps.rank import rank_result
+from m2bridge.results.known import Known
 from tests import deep
 
 TABLE = [  # widths, ranks, t, dimension
@@ -438,7 +439,9 @@ def test_wrong_formulas_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             dimension(DeepAttention((3, 3, 3), 2))
     monkeypatch.setattr(shape, "reduced_dimension", right)
     monkeypatch.setattr(
-        shape, "virtual_bound", lambda s: UpperBound(right(s, s.layers) - 2, "skew parts counted")
+        shape,
+        "virtual_bound",
+        lambda s: Known.at_most(right(s, s.layers) - 2, "skew parts counted"),
     )
     found = dimension(DeepAttention((3, 3, 3), (1, 2)))
     assert (found.dimension, found.status, found.upper.value) == (18, "lower bound", 20)

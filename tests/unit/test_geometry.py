@@ -45,7 +45,6 @@ from m2bridge.families.attention.tangents import (
     tangent_upper_bounds,
 )
 from m2bridge.maps.map_model import as_model
-from m2bridge.maps.singular_locus import tangent_text
 from m2bridge.maps.statement import (
     Component,
     LocusFindings,
@@ -53,6 +52,7 @@ from m2bridge.maps.statement import (
     compare,
     singular_by_bounds,
 )
+from m2bridge.results.known import Known
 from m2bridge.system import decimal, integer
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
@@ -244,8 +244,8 @@ def test_sparse_coordinates_span_the_same_by_fewer_terms(case: tuple[int, int, i
 
 # Methods that disagree about the singular locus stop the run.
 
-GENERIC = OrbitStatus(Orbit(2, 1, 1), 5, 5, False, 5)
-SPECIAL = OrbitStatus(Orbit(1, 1, 0), 4, 6, True, 6)
+GENERIC = OrbitStatus(orbit=Orbit(2, 1, 1), dimension=5, tangent=Known.exactly(5), singular=False)
+SPECIAL = OrbitStatus(orbit=Orbit(1, 1, 0), dimension=4, tangent=Known.exactly(6), singular=True)
 COMPONENT = Component("closure of the orbit (1, 1, 0)", Orbit(1, 1, 0), 4, 3)
 FINDINGS = LocusFindings("one", 5, (SPECIAL, GENERIC), (COMPONENT,))
 
@@ -254,14 +254,9 @@ def test_equal_findings_agree() -> None:
     compare(FINDINGS, replace(FINDINGS, method="two"))
     compare(FINDINGS, replace(FINDINGS, statuses=(), components=(replace(COMPONENT, degree=None),)))
     compare(
-        FINDINGS,
-        replace(
-            FINDINGS, statuses=(replace(SPECIAL, tangent_dimension=None, tangent_bound=5), GENERIC)
-        ),
+        FINDINGS, replace(FINDINGS, statuses=(replace(SPECIAL, tangent=Known.at_least(5)), GENERIC))
     )
-    undecided = replace(
-        SPECIAL, tangent_dimension=None, singular=None, tangent_bound=5, tangent_upper_bound=6
-    )
+    undecided = replace(SPECIAL, singular=None, tangent=Known(5, 6))
     compare(FINDINGS, replace(FINDINGS, statuses=(undecided, GENERIC), components=None))
 
 
@@ -269,13 +264,9 @@ def test_equal_findings_agree() -> None:
     "changed",
     [
         {"statuses": (replace(SPECIAL, singular=False), GENERIC)},
-        {"statuses": (replace(SPECIAL, tangent_dimension=7), GENERIC)},
-        {"statuses": (replace(SPECIAL, tangent_dimension=None, tangent_bound=7), GENERIC)},
-        {
-            "statuses": (
-                replace(SPECIAL, singular=None, tangent_dimension=None, tangent_upper_bound=5),
-            )
-        },
+        {"statuses": (replace(SPECIAL, tangent=Known.exactly(7)), GENERIC)},
+        {"statuses": (replace(SPECIAL, tangent=Known.at_least(7)), GENERIC)},
+        {"statuses": (replace(SPECIAL, singular=None, tangent=Known.at_most(5)),)},
         {"statuses": (replace(SPECIAL, singular=False),), "components": None},
         {"components": ()},
         {"components": (replace(COMPONENT, dimension=3),)},
@@ -445,13 +436,13 @@ def test_limits_of_tangent_spaces_fill_the_tangent_space_where_two_preimages_mee
 
 
 def test_what_two_bounds_decide() -> None:
-    assert singular_by_bounds(6, None, 5) is True
-    assert singular_by_bounds(5, 5, 5) is False
-    assert singular_by_bounds(5, 6, 5) is None
-    assert singular_by_bounds(5, None, 5) is None
+    assert singular_by_bounds(Known.at_least(6), 5) is True
+    assert singular_by_bounds(Known.exactly(5), 5) is False
+    assert singular_by_bounds(Known(5, 6), 5) is None
+    assert singular_by_bounds(Known.at_least(5), 5) is None
     for lower, upper in [(6, 5), (4, 4)]:
         with pytest.raises(ContradictionError):
-            singular_by_bounds(lower, upper, 5)
+            singular_by_bounds(Known(lower, upper), 5)
 
 
 @pytest.mark.parametrize("planted", ["tangent vectors", "equations"])
@@ -464,7 +455,7 @@ def test_bounds_that_contradict_each_other_stop_the_run(
         monkeypatch.setattr(bound_criterion, "tangent_upper_bounds", lambda *_: {SMOOTH: 13})
     else:
         real = bound_criterion.orbit_tangents(model, equations=False)
-        wrong = real | {SMOOTH: replace(real[SMOOTH], lower=15)}
+        wrong = real | {SMOOTH: replace(real[SMOOTH], known=Known.at_least(15))}
         monkeypatch.setattr(bound_criterion, "orbit_tangents", lambda *_, **options: wrong)
     with pytest.raises(ContradictionError, match="on a variety of dimension 14"):
         by_bounds(model)
@@ -528,7 +519,7 @@ def test_too_many_coordinates_for_equations_still_give_singular_orbits() -> None
     }
     assert [orbit for orbit, verdict in verdicts.items() if verdict is False] == [Orbit(6, 6, 6)]
     # At A = l qᵀ, V = h vᵀ all (l x + v y) ⊗ (q' ⊗ h + q ⊗ h'): dimension (2d − 1)(d + d' − 1).
-    assert (found.statuses[0].orbit, tangent_text(found.statuses[0])) == (Orbit(1, 1, 0), "≥ 121")
+    assert (found.statuses[0].orbit, found.statuses[0].tangent.cell) == (Orbit(1, 1, 0), "≥ 121")
 
 
 def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:

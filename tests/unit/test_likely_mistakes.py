@@ -34,7 +34,8 @@ from m2bridge.limits import limited
 from m2bridge.maps import dimension, singular_locus
 from m2bridge.maps.closure_result import Strategy
 from m2bridge.maps.map_model import as_model, read_model
-from m2bridge.maps.rank import MethodValue
+from m2bridge.maps.model import MethodValue
+from m2bridge.results.known import Known
 from m2bridge.workspace.macaulay2 import Macaulay2
 from m2bridge.workspace.values import (
     Factorization,
@@ -413,14 +414,17 @@ def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_methods_agree_only_where_they_finished() -> None:
-    found = [MethodValue(name, 3, "proved", "") for name in ("rank", "formula")]
-    late = MethodValue("elimination", None, "unfinished", "did not finish")
+    found = [MethodValue(name, Known.exactly(3)) for name in ("rank", "formula")]
+    late = MethodValue("elimination", Known(because="did not finish"))
     s = symbols("s")
     model = as_model(PolynomialMap.from_expressions([s], {"x": s}), None)
-    text = {
-        n: dimension.Dimension(model, QQ, tuple(methods), None, 0.0).to_text()
-        for n, methods in enumerate((found, [*found, late]))
-    }
+
+    def shown(methods: list[MethodValue]) -> str:
+        return dimension.Dimension(
+            model=model, field=QQ, findings=tuple(methods), engine_version=None, seconds=0.0
+        ).to_text()
+
+    text = {n: shown(methods) for n, methods in enumerate((found, [*found, late]))}
     assert "all methods agree" in text[0]
     assert "all methods agree" not in text[1]
     assert "the methods that finished agree; not finished: elimination" in text[1]

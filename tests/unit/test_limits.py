@@ -125,7 +125,9 @@ def test_tangent_vectors_are_those_of_the_first_orbits() -> None:
     for found in ended(lambda: orbit_tangents(MODEL), 30):
         sizes.append(len(found))
         assert list(found) == list(dense_first(MODEL))[: len(found)]
-        assert all(tangent.lower <= lower[orbit].lower for orbit, tangent in found.items())
+        assert all(
+            tangent.known.least <= lower[orbit].known.least for orbit, tangent in found.items()
+        )
     assert sizes == sorted(sizes)
     assert 1 in sizes
     assert len(set(sizes)) > 4

@@ -32,6 +32,7 @@ from m2bridge.maps.statement import (
 )
 from m2bridge.maps.verdict import Verdict, compare
 from m2bridge.results.base import Decision
+from m2bridge.results.known import NOTHING, Known
 from tests.limits import by_linear_algebra
 
 CASES = [(3, 2, 2), (3, 3, 3), (2, 1, 1), (1, 2, 1)]
@@ -279,12 +280,16 @@ def test_the_singular_locus_of_some_orbits(
 
 def test_an_orbit_keeps_what_some_method_decided() -> None:
     dense, small, other = Orbit(2, 2, 2), Orbit(1, 1, 0), Orbit(1, 1, 1)
+
+    def status(orbit: Orbit, dimension: int, tangent: Known, singular: bool | None) -> OrbitStatus:
+        return OrbitStatus(orbit=orbit, dimension=dimension, tangent=tangent, singular=singular)
+
     by_fibres = _findings(
-        "fibres", OrbitStatus(small, 4, None, True), OrbitStatus(dense, 7, 7, False)
+        "fibres", status(small, 4, NOTHING, True), status(dense, 7, Known.exactly(7), False)
     )
-    open_ = OrbitStatus(other, 3, None, None)
+    open_ = status(other, 3, NOTHING, None)
     by_bounds = _findings(
-        "bounds", OrbitStatus(small, 4, None, None), open_, OrbitStatus(dense, 7, 7, False, 7)
+        "bounds", status(small, 4, NOTHING, None), open_, status(dense, 7, Known.exactly(7), False)
     )
     assert known_orbits([by_fibres, by_bounds]) == (
         by_fibres.statuses[0],

@@ -5,6 +5,7 @@ from itertools import combinations, islice, product
 from math import prod
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 import pytest
 from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
@@ -35,7 +36,9 @@ from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.dimension import Dimension
 from m2bridge.maps.map_model import as_model
-from m2bridge.maps.rank import MethodValue, jacobian_findings
+from m2bridge.maps.model import MethodValue
+from m2bridge.maps.rank import jacobian_findings
+from m2bridge.results.known import Known
 
 # Maps from SymPy expressions: exact, never evaluated from text, and reduced modulo p only where
 # that makes sense.
@@ -242,10 +245,16 @@ def test_an_inseparable_map_has_only_a_lower_bound(p: int) -> None:
 
 def test_a_lower_bound_below_a_value_is_no_disagreement() -> None:
     def found(*findings: tuple[int | None, str]) -> Dimension:
-        named = tuple(
-            MethodValue(f"method {n}", value, status) for n, (value, status) in enumerate(findings)
-        )  # type: ignore[arg-type]
-        return Dimension(as_model(SingleLayerAttention(2, 2)), QQ, named, None, 0.0)
+        named = []
+        for n, (value, status) in enumerate(findings):
+            upper = None if status == "lower bound" else value
+            instead: Literal["", "formula"] = "formula" if status == "formula" else ""
+            named.append(MethodValue(f"method {n}", Known(value, upper), instead))
+        assert [one.status for one in named] == [status for _, status in findings]
+        model = as_model(SingleLayerAttention(2, 2))
+        return Dimension(
+            model=model, field=QQ, findings=tuple(named), engine_version=None, seconds=0.0
+        )
 
     for agreeing in [
         [(5, "lower bound"), (7, "formula"), (7, "proved")],

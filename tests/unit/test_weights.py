@@ -478,11 +478,11 @@ def test_listed_symmetries_and_others(
         network.parameters - network.rank,
     )
     assert found.others is others
-    assert found.least <= orbit <= found.most
+    assert found.listed.least <= orbit <= found.listed.most
     assert orbit <= kernel
     if others is not None:
         assert network.regular
-        assert kernel == found.redundant
+        assert kernel == found.redundant.exact
         assert (kernel > orbit) is others
 
 
@@ -642,7 +642,11 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
     state = {f"{n}.{x}": random.standard_normal((3, 3)) for n in range(2) for x in "KQV"}
     found = weights(state).network
     assert found.regular
-    assert found.lower == dimension(DeepAttention([3, 3, 3], 3)).dimension == 3 * 3 + 9 + 9 - 2
+    assert (
+        found.dimension.lower
+        == dimension(DeepAttention([3, 3, 3], 3)).dimension
+        == 3 * 3 + 9 + 9 - 2
+    )
     assert found.gauge == (
         "GL(3) on K and Q (2 times)",
         "GL(3) between layers",
@@ -650,7 +654,7 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
     )
     skip = weights(state, skip=True).network
     assert skip.regular
-    assert skip.upper.value == dimension(DeepAttention([3, 3, 3], 3, skip=True)).dimension
+    assert skip.dimension.upper == dimension(DeepAttention([3, 3, 3], 3, skip=True)).dimension
 
 
 def test_a_network_with_output_matrices() -> None:
@@ -661,7 +665,9 @@ def test_a_network_with_output_matrices() -> None:
     }
     found = weights(**given, heads=2)
     assert found.network.regular
-    assert found.network.lower == sum(head.shape.dimension for head in found.heads) == 2 * 31
+    assert (
+        found.network.dimension.lower == sum(head.shape.dimension for head in found.heads) == 2 * 31
+    )
     given["K"][0] = given["K"][1]
     critical = weights(**given, heads=2)
     assert critical.network.regular is None
@@ -682,7 +688,7 @@ def test_a_network_of_softmax(skip: bool, monkeypatch: pytest.MonkeyPatch) -> No
         if seed % 2:
             state |= {f"{n}.{x}": random.integers(-1, 2, (2, 1, 2)) for n in range(2) for x in "KQ"}
         found = weights(state, normalization="softmax", skip=skip).network
-        assert found.lower == found.upper.value
+        assert found.dimension.exact is not None
         with monkeypatch.context() as patched:
             patched.setattr(at_weights, "separate_at_weights", lambda *_: False)
             other = weights(state, normalization="softmax", skip=skip).network

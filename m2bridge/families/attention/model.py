@@ -15,14 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, check_choice
 from m2bridge.families.attention import shape
 from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
-from m2bridge.maps.model import (
-    Expectation,
-    LowerBound,
-    Model,
-    UpperBound,
-    Vector,
-    WithoutRealWeights,
-)
+from m2bridge.maps.model import Expectation, MethodValue, Model, Vector, WithoutRealWeights
+from m2bridge.results.known import Known
 from m2bridge.system import imported
 
 if TYPE_CHECKING:
@@ -194,16 +188,16 @@ class SingleLayerAttention(Shape, Model):
         """
         return 1 if self.alpha == self.d else 1 + self.alpha**2
 
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """The dimension of the weights less one."""
         return (
-            UpperBound(
+            Known.at_most(
                 shape.dimension_bound(self),
                 "the dimension of the weights less one for their rescaling",
             ),
         )
 
-    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound] | None:
+    def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
         if self.coordinate_count <= FEW_COORDINATES:
             return None

@@ -54,6 +54,7 @@ from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
+from m2bridge.results.known import Known
 
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
@@ -210,7 +211,7 @@ def deduce(
     )
     check(facts, dimension, model)
     limit = fibre_schemes.limit or (late(done, model) if len(done) < orbit_count(model) else None)
-    upper = any(tangent.upper is not None for tangent in tangent_spaces.values())
+    upper = any(tangent.known.upper is not None for tangent in tangent_spaces.values())
     generic = fibre_schemes.at[generic_orbit(model)]
     agreements = AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2]
     if limit is not None:  # on the orbits that were observed
@@ -254,13 +255,22 @@ def _facts(
     smooth = source_is_smooth(orbit, model)
     birational = fibre_schemes.at[generic_orbit(model)].length == 1
     if birational:  # the lemma; where the source seems singular, tangents say so
-        singular = fibre.length > 1 or (False if smooth else tangent.lower > dimension or None)
+        singular = fibre.length > 1 or (
+            False if smooth else tangent.known.least > dimension or None
+        )
     else:
-        singular = singular_by_bounds(tangent.lower, tangent.upper, dimension)
-    tangents = tangent.lower, tangent.witness, tangent.upper
-    boundary = critical  # the fibre is not reduced
+        singular = singular_by_bounds(tangent.known, dimension)
     return OrbitFacts(
-        orbit, tangent.dimension, fibre, preimages, smooth, singular, critical, boundary, *tangents
+        orbit=orbit,
+        dimension=tangent.dimension,
+        fibre=fibre,
+        preimages=preimages,
+        source_smooth=smooth,
+        singular=singular,
+        critical=critical,
+        boundary=critical,  # the fibre is not reduced
+        tangent=tangent.known,
+        tangent_witness=tangent.witness,
     )
 
 
@@ -455,5 +465,12 @@ def by_fibres(shape: Shape) -> LocusFindings:
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    tangent = dimension if fact.singular is False else fact.tangent_dimension
-    return OrbitStatus(fact.orbit, fact.dimension, tangent, fact.singular, fact.tangent_lower)
+    """The status by the fibre, which knows the tangent dimension at smooth points only."""
+    tangent = fact.tangent
+    if fact.singular is False:
+        tangent = Known.exactly(dimension)
+    elif tangent.exact is None:
+        tangent = Known.at_least(tangent.lower)
+    return OrbitStatus(
+        orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular
+    )

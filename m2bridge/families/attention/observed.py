@@ -16,6 +16,7 @@ from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
 from m2bridge.maps.statement import IntegerMatrix, Numbers, Observed, Value
+from m2bridge.results.known import Known
 from m2bridge.results.sheet import Facts, Sheet, Table
 
 FAMILY = Orbit(1, 1, 1)
@@ -34,7 +35,7 @@ HEADER = (*Orbit.HEADER, "dimension", "fibre", "points", "tangent", "", "critica
 WORDS = {True: "singular", False: "smooth", None: "undecided"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitFacts:
     """The observations at one orbit.
 
@@ -60,12 +61,11 @@ class OrbitFacts:
     boundary : bool
         Limit of real points of the Zariski closure outside the neuromanifold: the fibre is not
         reduced.
-    tangent_lower : int
-        Lower bound for the tangent dimension, by explicit tangent vectors.
+    tangent : Known
+        Affine tangent dimension of the closure: at least the number of explicit tangent vectors, at
+        most what proved equations leave.
     tangent_witness : Orbit
         The orbit where these vectors are; its closure contains this one.
-    tangent_upper : int or None
-        Upper bound for the tangent dimension, by proved equations.
 
     Examples
     --------
@@ -83,14 +83,23 @@ class OrbitFacts:
     singular: bool | None
     critical: bool
     boundary: bool
-    tangent_lower: int
+    tangent: Known
     tangent_witness: Orbit
-    tangent_upper: int | None
+
+    @property
+    def tangent_lower(self) -> int:
+        """Lower bound for the tangent dimension, by explicit tangent vectors."""
+        return self.tangent.value
+
+    @property
+    def tangent_upper(self) -> int | None:
+        """Upper bound for the tangent dimension, by proved equations."""
+        return self.tangent.upper
 
     @property
     def tangent_dimension(self) -> int | None:
         """Affine tangent dimension, where the bounds meet."""
-        return self.tangent_lower if self.tangent_lower == self.tangent_upper else None
+        return self.tangent.exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +269,7 @@ class Observations(Observed):
 
         def part(fact: OrbitFacts) -> OrbitFacts:
             singular = fact.singular if birational else fact.tangent_lower > self.dimension or None
-            return replace(fact, tangent_upper=None, singular=singular)
+            return replace(fact, tangent=Known.at_least(fact.tangent_lower), singular=singular)
 
         return replace(self, orbits=tuple(map(part, self.orbits)))
 
@@ -407,11 +416,7 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
         fact.dimension,
         fact.fibre.length,
         fact.fibre.points,
-        (
-            f"≥ {fact.tangent_lower}"
-            if fact.tangent_dimension is None
-            else f"= {fact.tangent_dimension}"
-        ),
+        fact.tangent.relation(),
         WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
@@ -420,11 +425,7 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
 
 
 def _json(fact: OrbitFacts) -> dict[str, Any]:
-    bounds = {
-        "tangent_dimension": fact.tangent_dimension,
-        "tangent_upper_bound": fact.tangent_upper,
-    }
-    return fact.orbit.to_json() | _observations(fact) | bounds
+    return fact.orbit.to_json() | _observations(fact) | fact.tangent.to_json("tangent_")
 
 
 def _evidence(fact: OrbitFacts) -> dict[str, Any]:

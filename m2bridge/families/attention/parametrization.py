@@ -32,8 +32,9 @@ from m2bridge.families.attention.shape import (
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import watched
-from m2bridge.maps.model import LowerBound, Vector
+from m2bridge.maps.model import MethodValue, Vector
 from m2bridge.maps.statement import IntegerMatrix
+from m2bridge.results.known import Known
 
 Index = tuple[int, int, int, int]
 """(k, i, p, q) with p ≤ q."""
@@ -330,7 +331,7 @@ ATTEMPTS = 100
 """Points that are tried; over small fields many are special."""
 
 
-def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
+def lower_bounds(shape: Shape, characteristic: int) -> Iterator[MethodValue]:
     """The dimension from the case with two indices and one output, if the kernel there is as small
     as it can be.
 
@@ -353,8 +354,9 @@ def lower_bounds(shape: Shape, characteristic: int) -> Iterator[LowerBound]:
                 f"rank {enough} of the case (d, d', a) = ({block.d}, 1,"
                 f" {min(shape.alpha, block.d)})"
             )
-            yield LowerBound(
-                weights_dimension(shape) - 1, f"block over {field}", f"{reason}: one block decides"
+            yield MethodValue(
+                f"block over {field}",
+                Known.at_least(weights_dimension(shape) - 1, f"{reason}: one block decides"),
             )
             return
 

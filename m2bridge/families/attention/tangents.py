@@ -41,6 +41,7 @@ from m2bridge.limits import clock, share, watched
 from m2bridge.maps.completeness import LARGEST_DEGREE, default_max_degree, elimination_values
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
+from m2bridge.results.known import Known, together
 
 
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
@@ -235,19 +236,17 @@ class OrbitTangents:
         Of the orbit in function space (affine), by the tangent map of the group action.
     critical : bool
         By the rank of the differential of the parametrization.
-    lower : int
-        Lower bound for the tangent dimension of the closure, by explicit tangent vectors.
+    known : Known
+        The tangent dimension of the closure: at least the number of explicit tangent vectors, at
+        most what proved equations leave.
     witness : Orbit
         The orbit where these vectors are; its closure contains this one.
-    upper : int or None
-        Upper bound for the tangent dimension, by proved equations.
     """
 
     dimension: int
     critical: bool
-    lower: int
+    known: Known
     witness: Orbit
-    upper: int | None
 
 
 def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
@@ -279,7 +278,8 @@ def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, Orbit
     for orbit, (dimension, critical, _) in watched(own.items()):
         bounds = ((b, o == orbit, o) for o, (_, _, b) in own.items() if orbit.in_closure_of(o))
         lower, _, witness = max(bounds)
-        tangents[orbit] = OrbitTangents(dimension, critical, lower, witness, upper.get(orbit))
+        known = Known(lower, upper.get(orbit), f"tangent vectors and equations at {orbit}")
+        tangents[orbit] = OrbitTangents(dimension, critical, known, witness)
     return tangents
 
 
@@ -313,7 +313,12 @@ def by_orbits(
                 f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}"
             )
         statuses.append(
-            OrbitStatus(orbit, orbit_dimension(orbit, shape), tangent, tangent > dimension)
+            OrbitStatus(
+                orbit=orbit,
+                dimension=orbit_dimension(orbit, shape),
+                tangent=Known.exactly(tangent),
+                singular=tangent > dimension,
+            )
         )
     return orbit_findings("orbits", dimension, tuple(statuses), shape, field=ideal.ring.field)
 
@@ -382,10 +387,16 @@ def _findings(
     dimension = max(tangent.dimension for tangent in tangents.values())
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
-        lower, bound = max(tangent.lower, dimension), upper.get(orbit)
+        reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
+        bounds = [Known.at_least(dimension, reason), Known.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
-            bound = min(upper.get(orbit, dimension), dimension)
-        singular = singular_by_bounds(lower, bound, dimension)
-        known = lower if lower == bound else None
-        statuses.append(OrbitStatus(orbit, tangent.dimension, known, singular, lower, bound))
+            bounds.append(Known.at_most(dimension, "the dense orbit is smooth"))
+        known = together(*bounds, replace(tangent.known, because=reason))
+        status = OrbitStatus(
+            orbit=orbit,
+            dimension=tangent.dimension,
+            tangent=known,
+            singular=singular_by_bounds(known, dimension),
+        )
+        statuses.append(status)
     return orbit_findings(method, dimension, tuple(statuses), shape, uses_engine=False)

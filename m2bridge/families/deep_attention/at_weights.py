@@ -16,7 +16,7 @@ from typing import Any
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.errors import ContradictionError, TimeLimitError, TooLargeError
+from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
     rank_by_series,
@@ -39,8 +39,8 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.model import UpperBound
 from m2bridge.maps.rank import SPARE_ROWS
+from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import plural
 
 MOST_WIDTH = 2048
@@ -50,48 +50,37 @@ Matrices = Mapping[str, Any]
 """The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Symmetries:
     """The redundant directions of generic weights, compared with the orbits of the gauge group.
 
     Parameters
     ----------
-    parameters : int
-    lower, upper : int
-        Bounds for the dimension of the functions.
-    least, most : int
-        Bounds for the dimension of an orbit of the gauge group. Its part on each head has orbits of
-        a known dimension; those of changes of base between layers are known where these act freely,
-        and else may be smaller.
+    redundant : Known
+        The number of redundant directions: of the parameters less the dimension of the functions.
+    listed : Known
+        The dimension of an orbit of the gauge group. Its part on each head has orbits of a known
+        dimension; those of changes of base between layers are known where these act freely, and
+        else may be smaller.
     """
 
-    parameters: int
-    lower: int
-    upper: int
-    least: int
-    most: int
+    redundant: Known
+    listed: Known
 
     @classmethod
     def of(
-        cls, model: DeepAttention, shapes: Sequence[Sequence[Any]], lower: int | None, upper: int
+        cls, model: DeepAttention, shapes: Sequence[Sequence[Any]], dimension: Known
     ) -> Symmetries:
-        """Those of a network with these heads, of which bounds for the dimension are known."""
+        """Those of a network with these heads, whose functions have this dimension."""
         betas = [layer[0].beta for layer in shapes]
-        parameters = parameter_count(shapes)
+        # With fewer functions more directions are redundant: an upper bound becomes a lower one.
+        redundant = Known.at_least(parameter_count(shapes) - int(dimension.most))
+        if dimension.exact is not None:
+            redundant = Known.exactly(redundant.lower)
         on_heads = sum(size for layer in shapes for head in layer for _, size in head.redundant())
         between_layers = 0 if model.skip else sum(width**2 for width in model.widths[1:-1])
         free = base_changes(model) if act_freely(model, betas) else 0
-        return cls(parameters, lower or 0, upper, on_heads + free, on_heads + between_layers)
-
-    @property
-    def redundant(self) -> int:
-        """The number of redundant directions, or a lower bound for it."""
-        return self.parameters - self.upper
-
-    @property
-    def proved(self) -> bool:
-        """Whether it is this number."""
-        return self.lower == self.upper
+        return cls(redundant=redundant, listed=Known(on_heads + free, on_heads + between_layers))
 
     @property
     def others(self) -> bool | None:
@@ -100,18 +89,18 @@ class Symmetries:
 
         ``None`` where that is not decided.
         """
-        if self.redundant > self.most:
+        if self.redundant.least > self.listed.most:
             return True
-        return False if self.proved and self.redundant == self.least else None
+        return False if self.redundant.exact == self.listed.lower else None
 
     def words(self) -> str:
         """The words on what the function determines, of generic weights."""
-        redundant = (
-            f"{'' if self.proved else 'at least '}{plural(self.redundant, 'redundant direction')}"
-        )
-        listed = (
-            f"{'' if self.least == self.most else 'at most '}{self.most} of the listed symmetries"
-        )
+        redundant = plural(self.redundant.value, "redundant direction")
+        if self.redundant.exact is None:
+            redundant = f"at least {redundant}"
+        listed = f"{self.listed.upper} of the listed symmetries"
+        if self.listed.exact is None:
+            listed = f"at most {listed}"
         if self.others:
             return (
                 f"{redundant}, {listed}: there are others, and weights are not determined up to the"
@@ -125,9 +114,9 @@ class Symmetries:
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return {
-            "redundant": self.redundant if self.proved else None,
-            "redundant_at_least": self.redundant,
-            "listed_symmetries": self.most,
+            "redundant": self.redundant.exact,
+            "redundant_at_least": self.redundant.lower,
+            "listed_symmetries": self.listed.upper,
             "other_symmetries": self.others,
         }
 
@@ -143,12 +132,13 @@ def known_symmetries(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> S
     """
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
-    upper = min(ranks.value, *(bound.value for bound in model.upper_bounds(0)))
-    lower = ranks.value if are_separate(model, betas) else None
-    return Symmetries.of(model, shapes, lower, upper)
+    dimension = together(ranks, *model.upper_bounds(0))
+    if are_separate(model, betas):
+        dimension = together(dimension, Known.at_least(ranks.upper))
+    return Symmetries.of(model, shapes, dimension)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkAtWeights:
     """A network at given weights.
 
@@ -158,9 +148,8 @@ class NetworkAtWeights:
         The network whose values are not bounded in rank, for t = 2; what is said holds for t ≥ 2.
     parameters : int
         All entries of all matrices.
-    lower : int or None
-        A proved lower bound for the dimension of the neuromanifold.
-    upper : UpperBound
+    dimension : Known
+        Of the neuromanifold; its upper bound is always known.
     rank : int or None
         Of the differential at these weights, or a lower bound for it; ``None`` where it is not
         known.
@@ -173,8 +162,7 @@ class NetworkAtWeights:
 
     model: DeepAttention
     parameters: int
-    lower: int | None
-    upper: UpperBound
+    dimension: Known
     rank: int | None
     gauge: tuple[str, ...]
     note: str
@@ -185,40 +173,36 @@ class NetworkAtWeights:
         """Whether the weights are proved to be a regular point; ``None`` where that is not
         decided.
         """
-        return True if self.rank == self.upper.value else None
+        return True if self.rank == self.dimension.upper else None
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people."""
-        lower, upper = self.lower, self.upper
-        proved = lower == upper.value
-        below = "" if lower is None else f"at least {lower}, "
-        yes = (
-            f"yes (proved{self.note and f' by {self.note}'}: the rank of the differential is the"
-            " dimension)"
-        )
-        undecided = (
-            f"not decided: {self.note or f'the rank of the differential is at least {self.rank}'}"
-        )
-        return [
+        facts: list[tuple[str, object]] = [
             ("network", self.model.title),
             ("parameters", self.parameters),
-            (
-                "dimension",
-                f"{lower} (proved)" if proved else f"{below}at most {upper.value}: {upper.reason}",
-            ),
-            ("redundant directions", self.parameters - upper.value if proved else None),
-            ("gauge group", " × ".join(self.gauge)),
-            ("regular point", yes if self.regular else undecided),
         ]
+        if self.dimension.exact is None:
+            facts.append(("dimension", f"{self.dimension}: {self.dimension.because}"))
+        else:
+            facts.append(("dimension", f"{self.dimension} (proved)"))
+            facts.append(("redundant directions", self.parameters - self.dimension.exact))
+        facts.append(("gauge group", " × ".join(self.gauge)))
+        if self.regular:
+            by = f" by {self.note}" if self.note else ""
+            regular = f"yes (proved{by}: the rank of the differential is the dimension)"
+        else:
+            reason = self.note or f"the rank of the differential is at least {self.rank}"
+            regular = f"not decided: {reason}"
+        facts.append(("regular point", regular))
+        return facts
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return {
             **self.model.to_json(),
             "parameters": self.parameters,
-            "dimension": self.lower if self.lower == self.upper.value else None,
-            "lower_bound": self.lower,
-            "upper_bound": {"value": self.upper.value, "reason": self.upper.reason},
+            **self.dimension.to_json(),
+            "upper_bound": {"value": self.dimension.upper, "reason": self.dimension.because},
             "gauge_group": list(self.gauge),
             "rank_at_weights": self.rank,
             "regular": self.regular,
@@ -252,20 +236,21 @@ def at_weights(
     """
     betas, parameters = [layer[0].beta for layer in shapes], parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
-    upper = min(*model.upper_bounds(0), ranks, key=lambda bound: bound.value)
+    known = together(*model.upper_bounds(0), ranks)
+    upper = known.value
     separate = are_separate(model, betas)
     rank, note = None, f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
         if separate and model.softmax and regular and separate_at_weights(model, matrices):
-            rank, note = upper.value, THEOREM
+            rank, note = upper, THEOREM
         elif parameters <= MOST_PARAMETERS:
-            rank, note = _rank(model, list(matrices("KQAVO")), min(upper.value, parameters)), ""
+            rank, note = _rank(model, list(matrices("KQAVO")), min(upper, parameters)), ""
     except (TimeLimitError, TooLargeError) as limit:
         note = str(limit)
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
     if (
-        upper.value not in (rank, generic)
+        upper not in (rank, generic)
         and unbounded
         and (model.is_plain or parameters <= MOST_PARAMETERS)
     ):
@@ -273,14 +258,15 @@ def at_weights(
 
         found = dimension(model).lower  # at other weights
         generic = found.value if found else None
-    lower = max((value for value in (generic, rank) if value is not None), default=None)
-    if lower is not None and lower > upper.value:
-        raise ContradictionError(
-            f"the rank {lower} exceeds the upper bound {upper.value}: {upper.reason}"
-        )
-    symmetries = Symmetries.of(model, shapes, lower, upper.value)
+    known = together(known, Known.at_least(generic), Known.at_least(rank))
     return NetworkAtWeights(
-        model, parameters, lower, upper, rank, _gauge(model, shapes), note, symmetries
+        model=model,
+        parameters=parameters,
+        dimension=known,
+        rank=rank,
+        gauge=_gauge(model, shapes),
+        note=note,
+        symmetries=Symmetries.of(model, shapes, known),
     )
 
 

@@ -45,8 +45,9 @@ from m2bridge.families.deep_attention.shape import (
     seen_dimension,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.model import LowerBound
+from m2bridge.maps.model import MethodValue
 from m2bridge.maps.rank import SPARE_ROWS, RankResult, rank_result
+from m2bridge.results.known import Known
 
 Scalar = Any
 """An integer, or a rational number of FLINT."""
@@ -155,7 +156,7 @@ than a second.
 """
 
 
-def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
+def lightning_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
     """Return lower bounds for lightning attention, the quickest first."""
     if network.is_plain and not characteristic:
         yield from lightning_block(network)
@@ -163,7 +164,7 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound
         yield (None if characteristic else theorem_bound(network)) or _full(network, characteristic)
 
 
-def theorem_bound(network: Shape) -> LowerBound | None:
+def theorem_bound(network: Shape) -> MethodValue | None:
     """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
     if (
@@ -172,15 +173,14 @@ def theorem_bound(network: Shape) -> LowerBound | None:
         or not are_separate(network, betas)
     ):
         return None
-    return LowerBound(bound_by_ranks(network, betas).value, THEOREM, "generic heads are separate")
+    dimension = bound_by_ranks(network, betas).value
+    return MethodValue(THEOREM, Known.at_least(dimension, "generic heads are separate"))
 
 
-def _full(network: Shape, characteristic: int) -> LowerBound:
+def _full(network: Shape, characteristic: int) -> MethodValue:
     result = full_rank(network, characteristic)
-    size = f"{result.rows} × {result.columns}"
-    return LowerBound(
-        result.lower, f"Jacobian mod {result.prime}", f"rank of {size} entries of the differential"
-    )
+    reason = f"rank of {result.rows} × {result.columns} entries of the differential"
+    return MethodValue(f"Jacobian mod {result.prime}", Known.at_least(result.lower, reason))
 
 
 def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
@@ -190,7 +190,7 @@ def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
     return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
 
 
-def lightning_block(network: Shape) -> Iterator[LowerBound]:
+def lightning_block(network: Shape) -> Iterator[MethodValue]:
     """Return the bound by the block, modulo a prime, if it decides."""
     return block_bound(
         network, lambda block: _block_rank(block, network.t, False), f"block mod {LARGE_PRIME}"
@@ -218,7 +218,7 @@ def certified_block(network: Shape) -> Block:
 
 def block_bound(
     network: Shape, rank_of: Callable[[Block], int], method: str
-) -> Iterator[LowerBound]:
+) -> Iterator[MethodValue]:
     """Return the dimension, if the kernel of the differential of the block is what is always there;
     else nothing.
     """
@@ -226,7 +226,7 @@ def block_bound(
     rank = rank_of(block)
     if rank == block.columns - network.kernel_dimension:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
-        yield LowerBound(seen_dimension(network), method, reason)
+        yield MethodValue(method, Known.at_least(seen_dimension(network), reason))
 
 
 SERIES_LAYERS = 6
@@ -241,7 +241,7 @@ DOUBLINGS = 4
 """How often the number of orders is doubled where the rank stays below the upper bound."""
 
 
-def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
+def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
     """Return lower bounds for softmax attention, each by a method of its own, the quickest first.
 
     Raises
@@ -253,7 +253,8 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
         raise InvalidCaseError("field", "softmax has no meaning over GF(p); use QQ")
     if network.t == 1:
         reason = "every matrix of this rank is the function of a network"
-        yield LowerBound(network.linear_dimension, "matrices of bounded rank", reason)
+        dimension = Known.at_least(network.linear_dimension, reason)
+        yield MethodValue("matrices of bounded rank", dimension)
     elif not network.is_plain:
         yield theorem_bound(network) or _full_by_series(network)
     else:
@@ -267,7 +268,7 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[LowerBound]:
             yield from _ball_block(network)
 
 
-def formal_block(network: Shape) -> Iterator[LowerBound]:
+def formal_block(network: Shape) -> Iterator[MethodValue]:
     """Return the bound by the block with exponentials as unknowns, if it decides."""
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
@@ -303,7 +304,7 @@ def _series_rank(block: Block, t: int) -> int:
     return _growing_rank(gradients(block, numbers, 2, residues()), numbers.length)
 
 
-def _ball_block(network: Shape) -> Iterator[LowerBound]:
+def _ball_block(network: Shape) -> Iterator[MethodValue]:
     """The determinant of as many gradients as there are columns, enclosed in a ball without 0.
 
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
@@ -327,7 +328,7 @@ def _ball_block(network: Shape) -> Iterator[LowerBound]:
         precision *= 2
 
 
-def _full_by_series(network: Shape) -> LowerBound:
+def _full_by_series(network: Shape) -> MethodValue:
     """The rank of the differential at random weights, with skip connections or several heads."""
     random = Random(SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
@@ -335,8 +336,8 @@ def _full_by_series(network: Shape) -> LowerBound:
     rank, length = rank_by_series(
         network, lambda numbers: Point.read(network, parameters, numbers), upper
     )
-    method = f"Jacobian mod {LARGE_PRIME}, power series"
-    return LowerBound(rank, method, f"rank of {length} orders of the differential")
+    dimension = Known.at_least(rank, f"rank of {length} orders of the differential")
+    return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 
 def rank_by_series(

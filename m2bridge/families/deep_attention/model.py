@@ -23,7 +23,7 @@ from m2bridge.families.deep_attention.network import (
 )
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
-from m2bridge.maps.model import Expectation, LowerBound
+from m2bridge.maps.model import Expectation, MethodValue
 from m2bridge.maps.statement import Statement
 from m2bridge.system import imported
 
@@ -87,7 +87,7 @@ class DeepAttention(Shape):
 
         return expanded(self)
 
-    def lower_bounds(self, characteristic: int) -> Iterator[LowerBound]:
+    def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
         """Return bounds by ranks; see ``bounds.py``."""
         return (softmax_bounds if self.softmax else lightning_bounds)(self, characteristic)
 

@@ -42,6 +42,8 @@ from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtua
 from m2bridge.limits import limited, watched
 from m2bridge.maps.dimension import dimension
 from m2bridge.maps.statement import Observed, Value
+from m2bridge.results.known import Known, together
+from m2bridge.results.sheet import value_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +52,34 @@ class Finding:
 
     Parameters
     ----------
-    value : bool, int or None
+    known : bool, Known or None
+        Whether it is so, or a number, perhaps between bounds.
     method : str
-        How, in one line; why not, if there is no value.
-    bound : {"", "at least", "at most"}
-        What is proved about a number that is not exact.
+        How, in one line; why not, if nothing is known.
     numbers : dict
         What a certificate holds of it.
     """
 
-    value: bool | int | None
+    known: bool | Known | None
     method: str
-    bound: str = ""
     numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def value(self) -> bool | int | None:
+        """The value, or a bound."""
+        return self.known.value if isinstance(self.known, Known) else self.known
+
+    @property
+    def bound(self) -> str:
+        """The word before a number that is a bound, ``at least`` or ``at most``; else empty."""
+        if not isinstance(self.known, Known) or self.proved:
+            return ""
+        return "at most" if self.known.lower is None else "at least"
 
     @property
     def exact_value(self) -> bool | int | None:
         """The value if it is not only a bound."""
-        return None if self.bound else self.value
+        return self.known.exact if isinstance(self.known, Known) else self.known
 
     @property
     def proved(self) -> bool:
@@ -123,7 +135,7 @@ class ObservedNetwork(Observed):
             return self.unfinished or f"{words}: not observed"
         if finding.value is None:
             return f"{words}: {finding.method}"
-        return f"{words}: {finding.bound} {finding.value} ({finding.method})"
+        return f"{words}: {finding.known} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
         """Return ranks and bounds."""
@@ -153,15 +165,10 @@ class ObservedNetwork(Observed):
 
 
 def _finding_text(finding: Finding) -> str:
-    if finding.value is None:
+    if finding.known is None:
         return f"not decided: {finding.method}"
-    value = (
-        ("yes" if finding.value else "no")
-        if isinstance(finding.value, bool)
-        else str(finding.value)
-    )
     proved = " (proved)" if finding.proved else ""
-    return " ".join(filter(None, (finding.bound, value))) + f"{proved}: {finding.method}"
+    return f"{value_text(finding.known)}{proved}: {finding.method}"
 
 
 WEIGHTS_SEED = 20250418
@@ -260,11 +267,9 @@ def observe_part(
 def _dimension(network: Shape) -> Finding:
     """Compute the dimension in all ways, and the bound that it meets."""
     result = dimension(network)
-    if result.dimension is None or result.lower is None:
+    if result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")
-    return Finding(
-        result.dimension, result.lower.method, "" if result.status == "proved" else "at least"
-    )
+    return Finding(result.lower.known, result.lower.method)
 
 
 def _attention_matrices(network: Shape) -> Finding:
@@ -323,10 +328,11 @@ def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
 
 def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
     """A rank is exact if it attains an upper bound."""
-    if rank > bound:
-        raise ContradictionError(f"{method}: {rank}, above the upper bound {bound}")
+    known = together(Known.at_least(rank, method), Known.at_most(bound, "an upper bound"))
     evidence = numbers or {"rank": rank, "upper_bound": bound}
-    return Finding(rank, method, "" if rank == bound else "at least", evidence)
+    if known.exact is None:
+        known = Known.at_least(rank)
+    return Finding(known, method, evidence)
 
 
 def _normal_form(network: Shape) -> Finding:
@@ -394,13 +400,15 @@ def _softmax_scalings(network: Shape) -> Finding:
 def _unseen_weights(computation: Computation) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
     network, functions = computation.network, computation.dimension
-    assert functions.value is not None
+    assert isinstance(functions.known, Known)
     weights = network.heads * sum(
         d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes
     )
     numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
-    bound = "at most" if functions.bound else ""
-    return replace(functions, value=weights - functions.value, bound=bound, numbers=numbers)
+    unseen = weights - functions.known.value
+    # What the functions have at least, these have at most.
+    known = Known.exactly(unseen) if functions.proved else Known.at_most(unseen)
+    return replace(functions, known=known, numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> Finding:
@@ -415,12 +423,10 @@ def _virtual_fibre_dimension(computation: Computation) -> Finding:
     exact = weights.exact_value is not None and functions.exact_value is not None
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
+    if not exact:
+        return Finding(None, f"{method}: not both are known", numbers=numbers)
     value = weights.value - functions.value - computation.network.layers
-    return Finding(
-        value if exact else None,
-        method if exact else f"{method}: not both are known",
-        numbers=numbers,
-    )
+    return Finding(Known.exactly(value), method, numbers=numbers)
 
 
 def _fibre(computation: Computation, observable: str) -> Finding:
@@ -447,9 +453,8 @@ def _fibre(computation: Computation, observable: str) -> Finding:
     numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
-        return Finding(
-            numbers[name], GROEBNER, numbers={"unknowns": numbers["unknowns"], name: numbers[name]}
-        )
+        shown = {"unknowns": numbers["unknowns"], name: numbers[name]}
+        return Finding(Known.exactly(numbers[name]), GROEBNER, numbers=shown)
     if (dimension, degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
     if among_virtual:
@@ -527,7 +532,7 @@ def _certified_dimension(network: Shape) -> Finding:
     lower = upper = network.upper_bounds(0)[0].value
     numbers: dict[str, Any] = {}
     if not network.is_plain:
-        lower = full_rank(network).lower
+        lower = full_rank(network).value
     elif (
         not network.softmax or network.t > 1
     ):  # else every matrix of bounded rank is the function of a network

@@ -22,7 +22,8 @@ from m2bridge.algebra.determinantal import (
 )
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.definition import positive_integer, positive_integers
-from m2bridge.maps.model import DifferentiableModel, UpperBound
+from m2bridge.maps.model import DifferentiableModel
+from m2bridge.results.known import Known
 
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
@@ -285,7 +286,7 @@ class Shape(DifferentiableModel):
             spans.append(min(r, spans[-1] + 2 * alpha))
         return (self.widths[0], *reversed(spans))
 
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """Return bounds proved in docs/deep-attention.md, over every field, the smallest first."""
         return tuple(sorted(_bounds(self), key=lambda bound: bound.value))
 
@@ -339,9 +340,9 @@ bound.
 """
 
 
-def _bounds(network: Shape) -> Iterator[UpperBound]:
+def _bounds(network: Shape) -> Iterator[Known]:
     if network.softmax and network.t == 1:
-        yield UpperBound(
+        yield Known.at_most(
             network.linear_dimension,
             f"linear functions of one token, of rank at most {network.rank}",
         )
@@ -350,7 +351,7 @@ def _bounds(network: Shape) -> Iterator[UpperBound]:
     else:
         yield layered_bound(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
-        yield UpperBound(coefficient_count(network), "the number of coefficients")
+        yield Known.at_most(coefficient_count(network), "the number of coefficients")
 
 
 def seen_dimension(network: Shape) -> int:
@@ -362,28 +363,28 @@ def seen_dimension(network: Shape) -> int:
     return reduced_dimension(network, network.whole_layers) - network.layers
 
 
-def virtual_bound(network: Shape) -> UpperBound:
+def virtual_bound(network: Shape) -> Known:
     """Return the bound by virtual weights less what the function does not see; no skips, t ≥ 2 for
     softmax.
     """
     value, whole = seen_dimension(network), network.whole_layers
     if network.softmax:
-        return UpperBound(value, "the virtual weights")
+        return Known.at_most(value, "the virtual weights")
     after = f" after layer {whole}, which has rank one" if network.t > 1 else ""
     symmetric = f" with symmetric attention matrices{after}" if whole < network.layers else ""
-    return UpperBound(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
+    return Known.at_most(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
 
 
-def layered_bound(network: Shape) -> UpperBound:
+def layered_bound(network: Shape) -> Known:
     """Return the sum of the best bounds for all layers, less changes of base between them."""
     bounds = [
         min(_layer_bounds(network, *sizes), key=lambda b: b.value) for sizes in network.layer_sizes
     ]
     bases = base_changes(network)
     listed = ", ".join(
-        f"{f'{n} × ' if n > 1 else ''}{b.value} ({b.reason})" for b, n in Counter(bounds).items()
+        f"{f'{n} × ' if n > 1 else ''}{b.value} ({b.because})" for b, n in Counter(bounds).items()
     )
-    return UpperBound(
+    return Known.at_most(
         sum(bound.value for bound in bounds) - bases, f"layer by layer: {listed}{_less(bases)}"
     )
 
@@ -392,13 +393,13 @@ def _less(bases: int) -> str:
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[UpperBound]:
+def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[Known]:
     """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2, for Σ_h V_h x·q_h(x) with quadratic forms q_h for t =
     1, for softmax.
     """
     heads, alpha = network.heads, min(a, d)
     if network.softmax:
-        yield UpperBound(
+        yield Known.at_most(
             heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices"
         )
         return
@@ -408,18 +409,18 @@ def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[UpperB
         swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
         seen, every, coefficients = matrices_of_rank(d, alpha), d * d, d * comb(d + 1, 2)
     reason = "the heads up to scalings" + " and exchanges of values" * bool(swaps)
-    yield UpperBound(heads * (d * after + seen - 1) - swaps, reason)
+    yield Known.at_most(heads * (d * after + seen - 1) - swaps, reason)
     rank = min(heads, d * after, every)  # of Σ_h V_h ⊗ A_h
     tensors = determinantal_dimension(d * after, every, rank)
-    yield UpperBound(tensors, f"tensors of values and attention matrices of rank {rank}")
+    yield Known.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and network.t > 1:
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
-        yield UpperBound(quadrics, f"quadratic forms that vanish where {h} linear forms do")
-    yield UpperBound(after * coefficients, "the number of coefficients")
+        yield Known.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
+    yield Known.at_most(after * coefficients, "the number of coefficients")
 
 
-def bound_by_ranks(network: Shape, betas: Sequence[int]) -> UpperBound:
+def bound_by_ranks(network: Shape, betas: Sequence[int]) -> Known:
     """Return the bound by the ranks of all A and V, where values of layer k have rank at most β_k.
 
     Changes of base between layers act freely where the outputs of all heads span a space.
@@ -431,7 +432,7 @@ def bound_by_ranks(network: Shape, betas: Sequence[int]) -> UpperBound:
     )
     bases = base_changes(network) if act_freely(network, betas) else 0
     scaled = " up to scalings" if lightning else ""
-    return UpperBound(size - bases, f"the matrices A and V of all heads{scaled}{_less(bases)}")
+    return Known.at_most(size - bases, f"the matrices A and V of all heads{scaled}{_less(bases)}")
 
 
 def act_freely(network: Shape, betas: Sequence[int]) -> bool:

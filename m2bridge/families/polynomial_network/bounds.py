@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise, product
 from math import comb
 
-from m2bridge.maps.model import UpperBound
+from m2bridge.results.known import Known
 
 Widths = tuple[int, ...]
 
@@ -48,64 +48,65 @@ def _stabilizer(widths: Widths) -> int:
     )
 
 
-def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> UpperBound:
+def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Known:
     """The smallest bound that these arguments give, applied to all parts of the network."""
     if degree == 1:
         rank = min(widths)
-        return UpperBound(
+        return Known.at_most(
             rank * (widths[0] + widths[-1] - rank),
             f"the functions are matrices of rank at most {rank}",
         )
 
     @cache
-    def bound(part: Widths) -> UpperBound:
+    def bound(part: Widths) -> Known:
         return min(candidates(part), key=lambda candidate: candidate.value)
 
-    def candidates(part: Widths) -> Iterator[UpperBound]:
+    def candidates(part: Widths) -> Iterator[Known]:
         (first, second), (before, last) = part[:2], part[-2:]
         yield from _direct(part, degree, characteristic)
         if second < first:
             value = second * (first - second) + bound((second, *part[1:])).value
-            yield UpperBound(value, f"every function depends on {second} linear forms only")
+            yield Known.at_most(value, f"every function depends on {second} linear forms only")
         if before < last:
             value = before * (last - before) + bound((*part[:-1], before)).value
-            yield UpperBound(value, f"the outputs span a space of dimension at most {before}")
+            yield Known.at_most(value, f"the outputs span a space of dimension at most {before}")
         for i, width in enumerate(part[1:-1], 1):
             left, right = bound(part[: i + 1]).value, bound(part[i:]).value
             reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
-            yield UpperBound(left + right - width, reason)
+            yield Known.at_most(left + right - width, reason)
 
     return bound(tuple(widths))
 
 
-def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[UpperBound]:
+def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[Known]:
     """Bounds that look at the whole network at once."""
     first, last = part[0], part[-1]
     weights = sum(before * after for before, after in pairwise(part))
     form_degree = degree ** (len(part) - 2)
-    yield UpperBound(weights - gauge_dimension(part, degree), "the weights up to the gauge group")
+    moved = gauge_dimension(part, degree)
+    yield Known.at_most(weights - moved, "the weights up to the gauge group")
     if first > 1 and form_degree > weights:
         return  # even more coordinates than that, perhaps a number with very many digits
     ambient = last * comb(first - 1 + form_degree, first - 1)
-    yield UpperBound(ambient, "the number of coordinates")
+    yield Known.at_most(ambient, "the number of coordinates")
     if len(part) == 3 and last == 1:
         yield from _power_sums(first, part[1], degree, characteristic, ambient)
     if len(part) == 3 and last == 3 and degree == 2 and 2 * part[1] < 3 * first - first % 2:
-        yield UpperBound(
+        yield Known.at_most(
             ambient - 1, "a minor of the skew-symmetric matrix of three quadratic forms vanishes"
         )
 
 
 def _power_sums(
     variables: int, summands: int, degree: int, characteristic: int, ambient: int
-) -> Iterator[UpperBound]:
+) -> Iterator[Known]:
     """Sums of r-th powers of linear forms that satisfy an equation (Alexander–Hirschowitz:
     defective cases).
     """
     if summands < comb(variables - 1 + degree // 2, variables - 1):
-        yield UpperBound(ambient - 1, "a minor of the catalecticant matrix vanishes")
+        yield Known.at_most(ambient - 1, "a minor of the catalecticant matrix vanishes")
     if (variables, summands, degree, characteristic) == (5, 7, 3, 0):
-        yield UpperBound(
+        yield Known.at_most(
             ambient - 1,
             "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)",
         )

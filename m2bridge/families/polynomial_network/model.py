@@ -17,8 +17,9 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.families.definition import positive_integer, positive_integers
 from m2bridge.families.polynomial_network.bounds import best_bound, gauge_dimension
-from m2bridge.maps.model import DifferentiableModel, Expectation, UpperBound, Vector
+from m2bridge.maps.model import DifferentiableModel, Expectation, Vector
 from m2bridge.maps.statement import GlobalStatement, Statement
+from m2bridge.results.known import Known
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -178,7 +179,7 @@ class PolynomialNetwork(DifferentiableModel):
         """Return the dimension of the orbits of the gauge group on generic weights."""
         return gauge_dimension(self.widths, self.degree)
 
-    def upper_bounds(self, characteristic: int) -> tuple[UpperBound, ...]:
+    def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """Return the best bound of docs/polynomial_networks.md."""
         return (best_bound(self.widths, self.degree, characteristic),)
 

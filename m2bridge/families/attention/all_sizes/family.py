@@ -364,7 +364,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     if prediction.observable == "singular":
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
-        numbers = {"dimension": dimension, "tangent_dimension_at_least": tangents[orbit].lower}
+        lower = tangents[orbit].known.lower
+        numbers = {"dimension": dimension, "tangent_dimension_at_least": lower}
     return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
 
 

@@ -1,0 +1,99 @@
+"""A number between bounds: its bounds, its texts, and what several of them say together."""
+
+from itertools import product
+
+import pytest
+
+from m2bridge.algebra.field import QQ
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.maps import closure
+from m2bridge.maps.map_model import as_model
+from m2bridge.results.known import NOTHING, Known, agree, together
+
+BOUNDS = (None, 0, 2, 3)
+NUMBERS = range(-1, 6)
+SOME = [
+    Known(lower, upper)
+    for lower, upper in product(BOUNDS, BOUNDS)
+    if lower is None or upper is None or lower <= upper
+]
+
+
+def values(known: Known) -> set[int]:
+    """The numbers that it can be, among those from −1 to 5."""
+    return {n for n in NUMBERS if known.least <= n <= known.most}
+
+
+@pytest.mark.parametrize("first", SOME, ids=str)
+def test_together_is_the_intersection(first: Known) -> None:
+    for second in SOME:
+        common = values(first) & values(second)
+        assert agree(first, second) == bool(common)
+        if common:
+            assert values(together(first, second)) == common
+            assert together(first, second) == together(second, first)
+        else:
+            with pytest.raises(ContradictionError, match="exceeds the upper bound"):
+                together(first, second)
+
+
+def test_of_three_that_agree_in_pairs_all_agree() -> None:
+    """Intervals that meet in pairs have a point in common (Helly)."""
+    for three in product(SOME, repeat=3):
+        pairs = [(three[i], three[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert agree(*three) == all(agree(*pair) for pair in pairs)
+
+
+def test_reasons_are_those_of_the_sharpest_bounds() -> None:
+    found = together(
+        Known.at_least(2, "a rank"),
+        Known.at_least(3, "another rank"),
+        Known.at_most(7, "parameters"),
+        Known.at_most(7, "coordinates"),
+        NOTHING,
+    )
+    assert found == Known(3, 7, "another rank; parameters")
+    with pytest.raises(
+        ContradictionError, match=r"bound 8 .* bound 7: eight vectors; another rank"
+    ):
+        together(Known.at_least(8, "eight vectors"), found)
+    assert together(Known.exactly(4, "one reason"), Known.at_most(9)).because == "one reason"
+    assert together() == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "cell", "relation", "status"),
+    [
+        (Known.exactly(0), "0", "0", "= 0", "proved"),
+        (Known.exactly(5), "5", "5", "= 5", "proved"),
+        (Known(4, 6), "at least 4, at most 6", "4 to 6", "≥ 4", "lower bound"),
+        (Known.at_least(0), "at least 0", "≥ 0", "≥ 0", "lower bound"),
+        (Known.at_most(6), "at most 6", "≤ 6", None, "unfinished"),
+        (NOTHING, "not known", "–", None, "unfinished"),
+    ],
+)
+def test_forms(known: Known, text: str, cell: str, relation: str | None, status: str) -> None:
+    assert (str(known), known.cell, known.status) == (text, cell, status)
+    if relation is not None:
+        assert known.relation() == relation
+        assert known.relation(r"\ge") == relation.replace("≥", r"\ge")
+    assert known.to_json("tangent_") == {
+        "tangent_dimension": known.exact,
+        "tangent_lower_bound": known.lower,
+        "tangent_upper_bound": known.upper,
+    }
+
+
+def test_the_value_is_the_lower_bound_where_there_is_one() -> None:
+    assert (Known(4, 6).value, Known.at_least(0).value, Known.at_most(0).value) == (4, 0, 0)
+    with pytest.raises(LookupError):
+        _ = NOTHING.value
+
+
+def test_a_model_whose_own_bounds_decide_nothing_has_an_unknown_dimension(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(closure, "jacobian_findings", lambda model, field: [])
+    model = as_model(SingleLayerAttention(2, 1))
+    assert closure._dimension_by_ranks(model, field=QQ) == NOTHING
