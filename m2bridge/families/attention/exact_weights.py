@@ -28,81 +28,96 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import check
 
 _SPARE = 8
-"""Columns beyond the largest possible rank that are looked at first."""
+"""Columns beyond the largest possible rank that are looked at first: of generic weights they have
+the rank of all columns, and a layer has many more.
+"""
 _MOST_SECONDS = 60.0
-"""For one rank over QQ."""
+"""The price of one rank over QQ above which it is not computed."""
 
 
 def residues(array: Any) -> flint.nmod_mat:
-    """A matrix modulo :data:`LARGE_PRIME`.
+    """Return a matrix modulo :data:`LARGE_PRIME`.
 
     Raises
     ------
     InvalidCaseError
         If the prime divides a denominator.
     """
-    check(2e-7 * array.size)
+    check(2e-7 * array.size)  # seconds an entry, as measured
     if array.dtype == object:
-        try:
-            entries = [
-                x.numerator * pow(x.denominator, -1, LARGE_PRIME) % LARGE_PRIME for x in array.flat
-            ]
-        except ValueError:
-            raise InvalidCaseError(
-                "weights", f"a denominator is divisible by {LARGE_PRIME}"
-            ) from None
+        entries = [_residue(number) for number in array.flat]
     else:
         whole, exponent = _dyadic(array)
-        shifted = whole % LARGE_PRIME << exponent % 31  # 2^31 is 1 modulo the prime 2^31 − 1
+        # The prime is 2^31 − 1, modulo which 2^31 is 1.
+        shifted = whole % LARGE_PRIME << exponent % 31
         entries = (shifted % LARGE_PRIME).ravel().tolist()
     return flint.nmod_mat(*array.shape, entries, LARGE_PRIME)
 
 
+def _residue(number: Any) -> int:
+    try:
+        inverse = pow(number.denominator, -1, LARGE_PRIME)
+    except ValueError:
+        reason = f"a denominator is divisible by {LARGE_PRIME}"
+        raise InvalidCaseError("weights", reason) from None
+    return int(number.numerator * inverse % LARGE_PRIME)
+
+
 def integers(array: Any) -> flint.fmpz_mat:
-    """A multiple of a matrix with integer entries."""
+    """Return a multiple of a matrix that has integer entries."""
     if array.dtype == object:
         return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
     whole, exponent = (part.ravel().tolist() for part in _dyadic(array))
+    # The exponent of a zero says nothing, and would make all other entries large.
     least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
-    return flint.fmpz_mat(
-        *array.shape, [w << e - least if w else 0 for w, e in zip(whole, exponent, strict=True)]
-    )
+    entries = []
+    for w, e in zip(whole, exponent, strict=True):
+        entries.append(w << (e - least) if w else 0)
+    return flint.fmpz_mat(*array.shape, entries)
 
 
 def _dyadic(array: Any) -> tuple[Any, Any]:
-    """Integers w and e with the entries w·2^e."""
+    """Return integers w and e with the entries w·2^e: a float64 has a mantissa of 53 bits."""
     mantissa, exponent = numpy.frexp(array.astype(float))
     return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Aᵀ = QᵀK and V (or OV) as lists of factors; their rows span the column space of A and the row
-    space of V.
+    """Return Aᵀ = QᵀK and V (or OV) as lists of factors.
+
+    The rows of the products span the column space of A and the row space of V.
     """
     attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
     return attention, [matrices[letter] for letter in "OV" if letter in matrices]
 
 
 def exact_rank(array: Any) -> int | None:
-    """The rank of an array; modulo the prime where that is full, by few columns where these
-    suffice.
+    """Return the rank of an array; ``None`` where that would take too long.
+
+    The rank of some columns modulo the prime is a lower bound, and proved where it is full.
     """
-    wide = array if array.shape[0] <= array.shape[1] else array.T
-    for columns in (wide.shape[0] + _SPARE, wide.shape[1]):
-        if int(residues(wide[:, :columns]).rank()) == wide.shape[0]:
-            return int(wide.shape[0])
+    wide = array
+    if array.shape[0] > array.shape[1]:
+        wide = array.T
+    full = int(wide.shape[0])
+    for columns in (full + _SPARE, wide.shape[1]):
+        if int(residues(wide[:, :columns]).rank()) == full:
+            return full
     return _rank(integers(wide))
 
 
 def _rank(matrix: flint.fmpz_mat) -> int | None:
-    """The rank of an integer matrix; ``None`` where that would take too long."""
+    """Return the rank of an integer matrix; ``None`` where that would take too long."""
     rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
     if rank == min(matrix.nrows(), matrix.ncols()):
         return rank
+    # The rank over QQ is found modulo one prime of 61 bits after the other, until their product is
+    # longer than a minor that would have to vanish.
     bits = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
-    # Modulo a prime of 61 bits after the other, up to the length of minors.
     price = elimination_price(matrix.nrows(), matrix.ncols()) * (1 + bits / 61)
-    return rank_of(matrix) if price < _MOST_SECONDS else None
+    if price >= _MOST_SECONDS:
+        return None
+    return rank_of(matrix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +143,21 @@ class HeadShape:
 
     @classmethod
     def of(cls, matrices: Mapping[str, Any], a: int | None, softmax: bool) -> HeadShape:
-        """The ranks of K and Q, or A, and V, and perhaps O; ``a`` is the largest rank of A where A
-        is given.
+        """Return the numbers of K and Q, or A, and V, and perhaps O.
+
+        ``a`` is the largest rank of A, where A is given.
         """
         V, O = matrices["V"], matrices.get("O")
-        d_out, v = (V.shape[0], None) if O is None else (O.shape[0], V.shape[0])
-        own = matrices["K"].shape[0] if "K" in matrices else (a or V.shape[1])
-        return cls(V.shape[1], d_out, own, v, "K" in matrices, softmax)
+        rows, d = V.shape
+        factored = "K" in matrices
+        return cls(
+            d=d,
+            d_out=rows if O is None else O.shape[0],
+            a=matrices["K"].shape[0] if factored else (a or d),
+            v=None if O is None else rows,
+            factored=factored,
+            softmax=softmax,
+        )
 
     @property
     def alpha(self) -> int:
@@ -154,10 +177,15 @@ class HeadShape:
     @property
     def parameters(self) -> int:
         """The number of entries of K and Q (or A) and of V (and O)."""
-        attention = 2 * self.a * self.d if self.factored or self.a < self.d else self.d**2
-        return attention + (
-            self.d_out * self.d if self.v is None else self.v * (self.d + self.d_out)
-        )
+        attention = 2 * self.a * self.d if self.has_factors else self.d**2
+        if self.v is None:
+            return attention + self.d_out * self.d
+        return attention + self.v * (self.d + self.d_out)
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether A is counted as K and Q: a given A of bounded rank has no other parameters."""
+        return self.factored or self.a < self.d
 
     @property
     def dimension(self) -> int:
@@ -166,24 +194,24 @@ class HeadShape:
         return matrices_of_rank(self.d, self.alpha) + values - (not self.softmax)
 
     def redundant(self) -> list[tuple[str, int]]:
-        """The directions of generic weights in which the function does not change, by name, with
-        their numbers.
+        """Return the directions of generic weights in which the function does not change.
+
+        They are the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where the
+        product has no full rank, and the rescaling; by name, with their numbers.
         """
         found = []
-        if self.factored or self.a < self.d:
-            square = (f"GL({self.a}) on K and Q", self.a**2)
-            found.append(
-                square
-                if self.a <= self.d
-                else ("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2)
-            )
-        if self.v is not None:
-            same = (
-                "O and V with the same OV",
-                self.v * (self.d + self.d_out) - self.d * self.d_out,
-            )
-            found.append((f"GL({self.v}) on O and V", self.v**2) if self.v <= self.most_V else same)
-        return found + ([] if self.softmax else [("rescaling of A against V", 1)])
+        if self.has_factors and self.a <= self.d:
+            found.append((f"GL({self.a}) on K and Q", self.a**2))
+        elif self.has_factors:
+            found.append(("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
+        if self.v is not None and self.v <= self.most_V:
+            found.append((f"GL({self.v}) on O and V", self.v**2))
+        elif self.v is not None:
+            number = self.v * (self.d + self.d_out) - self.d * self.d_out
+            found.append(("O and V with the same OV", number))
+        if not self.softmax:
+            found.append(("rescaling of A against V", 1))
+        return found
 
     def is_singular(self, r: int, s: int, m: int) -> bool:
         """Whether a function of lightning attention in this orbit is a singular point of the
@@ -233,42 +261,58 @@ class Ranks(NamedTuple):
         """The three numbers."""
         return self[:3]
 
+    @classmethod
+    def of(cls, r: int, s: int, both: int, *, method: str, each: Mapping[str, int | None]) -> Ranks:
+        """Return the numbers by the ranks of A and V, and of one on top of the other."""
+        return cls(r, s, r + s - both, method=method, each=each)
+
 
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
-    """The ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
-    d, each = (
-        matrices["V"].shape[1],
-        {letter: exact_rank(array) for letter, array in matrices.items()},
-    )
-    # A left factor that is one-to-one changes no span of rows.
-    alone = [
-        len(span) == 2 and each[x] == span[0].shape[1]
-        for x, span in zip("QO", factors(matrices), strict=True)
+    """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
+    d = matrices["V"].shape[1]
+    each = {letter: exact_rank(array) for letter, array in matrices.items()}
+    spans = [
+        _without_injective(span, rank=each.get(left))
+        for left, span in zip("QO", factors(matrices), strict=True)
     ]
-    spans = [span[one:] for one, span in zip(alone, factors(matrices), strict=True)]
-    most = [min(n for factor in span for n in factor.shape) for span in spans]
-
-    def three(
-        convert: Callable[[Any], Any], columns: int, rank: Callable[[Any], int | None]
-    ) -> tuple[Any, ...]:
-        """The ranks of both matrices, and of one on top of the other."""
-        L, U = (reduce(mul, map(convert, (*left, right[:, :columns]))) for *left, right in spans)
-        stacked = (L.nrows() + U.nrows(), L.ncols(), L.entries() + U.entries())
-        both = (
-            flint.fmpz_mat(*stacked)
-            if isinstance(L, flint.fmpz_mat)
-            else flint.nmod_mat(*stacked, LARGE_PRIME)
-        )
-        return rank(L), rank(U), rank(both)
-
-    for columns in (min(d, sum(most)) + _SPARE, d):
-        r, s, both = three(residues, columns, lambda matrix: int(matrix.rank()))
-        if [r, s, both] == [*most, min(d, r + s)]:
-            return Ranks(r, s, r + s - both, f"modulo {LARGE_PRIME}", each)
+    most_A, most_V = (min(n for factor in span for n in factor.shape) for span in spans)
+    for columns in (min(d, most_A + most_V) + _SPARE, d):
+        L, U = (_product(span, columns, residues) for span in spans)
+        r, s, both = (int(matrix.rank()) for matrix in (L, U, _stacked(L, U)))
+        # Ranks modulo a prime are lower bounds; these are upper bounds.
+        if (r, s, both) == (most_A, most_V, min(d, r + s)):
+            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", each=each)
     try:
-        exact = three(integers, d, _rank)
+        L, U = (_product(span, d, integers) for span in spans)
+        exact = [_rank(matrix) for matrix in (L, U, _stacked(L, U))]
     except TimeLimitError:
-        exact = (None,)
-    method = "" if None in exact else "over QQ"
-    r, s, both = exact if method else (r, s, both)
-    return Ranks(r, s, r + s - both, method, each)
+        exact = []
+    proved = [rank for rank in exact if rank is not None]
+    if len(proved) < 3:
+        return Ranks.of(r, s, both, method="", each=each)
+    return Ranks.of(*proved, method="over QQ", each=each)
+
+
+def _without_injective(span: list[Any], rank: int | None) -> list[Any]:
+    """The factors without the left one, where its rank shows that it is one-to-one.
+
+    It changes no span of rows then.
+    """
+    if len(span) == 2 and rank == span[0].shape[1]:
+        return span[1:]
+    return span
+
+
+def _product(span: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
+    """The first columns of the product of factors, over another ring."""
+    *left, right = span
+    return reduce(mul, map(convert, (*left, right[:, :columns])))
+
+
+def _stacked(L: Any, U: Any) -> Any:
+    """One matrix on top of the other."""
+    shape = (L.nrows() + U.nrows(), L.ncols())
+    entries = L.entries() + U.entries()
+    if isinstance(L, flint.fmpz_mat):
+        return flint.fmpz_mat(*shape, entries)
+    return flint.nmod_mat(*shape, entries, LARGE_PRIME)
