@@ -9,6 +9,7 @@ from .algebra.polynomial_map import PolynomialMap
 from .algebra.ring import PolynomialRing
 from .batch.many import Outcome, run_many
 from .batch.plan import Plan, plan
+from .batch.store import Store, Task, tasks
 from .convert.files import read_map
 from .crosscheck.certify import certify
 from .crosscheck.verified import verify
@@ -120,6 +121,8 @@ __all__ = [
     "SingleLayerAttention",
     "SingularLocus",
     "SliceSurface",
+    "Store",
+    "Task",
     "TimeLimitError",
     "TooLargeError",
     "Transcript",
@@ -157,6 +160,7 @@ __all__ = [
     "run_many",
     "singular_locus",
     "slice_surface",
+    "tasks",
     "verify",
     "weights",
 ]

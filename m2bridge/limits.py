@@ -25,7 +25,25 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 
 Item = TypeVar("Item")
 
-PART = "its part of"
+_PART = "its part of"
+"""The beginning of the words on a limit that is a part of another."""
+
+LONGEST_WAIT = 3600.0
+"""Seconds of one wait for a file or a terminal, after which one waits again.
+
+The system's calls do not take much more than a month.
+"""
+
+LONGEST_TIMER = 1e9
+"""Seconds, thirty years: the system's timers take little more, and no process runs that long."""
+
+LEAST_MEMORY = 640 * 2**20
+"""Bytes: Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes, on
+two cores.
+"""
+
+MOST_MEMORY = 2**62
+"""Bytes: limits on memory are signed numbers of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +101,7 @@ class Clock:
         left = self.deadline - self.now()
         if left >= price:
             return
-        if left < 0 or price < 1:
+        if left < 0 or price < 1:  # about 0 seconds would say nothing
             raise self.late("the computation")
         step = f"the next step takes about {price:.0f} seconds, more than is left of {self.limit}"
         raise TimeLimitError(f"{step}; {self.more}")
@@ -112,7 +130,9 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
     if math.isinf(running.deadline):
         yield from items
         return
-    now, deadline = running.now, running.deadline
+    # Looked up once: this loop goes around the innermost ones.
+    now = running.now
+    deadline = running.deadline
     for item in items:
         if now() > deadline:
             running.check()
@@ -120,9 +140,7 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def start(option: str = "--timeout") -> None:
-    """A command begins here: a limit that it sets later counts from now on; see ``begin`` of
-    :func:`limited`.
-    """
+    """Begin a command: a limit that it sets later counts from now on, as :func:`limited` says."""
     _current.set(Clock(begin=time.monotonic(), option=option))
 
 
@@ -164,13 +182,13 @@ def limit_of(seconds: float) -> str:
     >>> limit_of(1), limit_of(0.5), limit_of(12345678)
     ('the limit of 1 second', 'the limit of 0.5 seconds', 'the limit of 12345678 seconds')
     """
-    return f"the limit of {seconds:.12g} second{'' if seconds == 1 else 's'}"
+    unit = "second" if seconds == 1 else "seconds"
+    return f"the limit of {seconds:.12g} {unit}"
 
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """A part of the time that is left for the block, so that something is left for what comes after
-    it.
+    """A part of the time that is left for the block, and the rest for what comes after it.
 
     Parameters
     ----------
@@ -181,17 +199,15 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     """
     outer = clock()
     now = outer.now()
-    if math.isinf(outer.deadline):
-        inner = (
-            outer
-            if otherwise is None
-            else replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
-        )
-    else:
-        limit = (
-            outer.limit if part == 1 or outer.limit.startswith(PART) else f"{PART} {outer.limit}"
-        )
+    if not math.isinf(outer.deadline):
+        limit = outer.limit
+        if part < 1 and not limit.startswith(_PART):
+            limit = f"{_PART} {limit}"
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
+    elif otherwise is not None:
+        inner = replace(outer, limit=f"{otherwise:g} seconds", deadline=now + otherwise)
+    else:
+        inner = outer
     with _running(inner):
         yield inner
 
@@ -204,8 +220,7 @@ def overtime(clock: Clock, seconds: float) -> Iterator[None]:
 
 
 def each(items: Iterable[tuple[str, Callable[[], Item]]]) -> tuple[tuple[Item, ...], str]:
-    """The results of computations, one after the other, and at the limit those so far with the
-    reason for the end.
+    """The results of computations; at the limit those so far, and the reason for the end.
 
     Raises
     ------
@@ -255,25 +270,17 @@ def check_timeout(timeout: float | None) -> None:
         )
 
 
-LONGEST = 1e9
-"""Thirty years: the system's timers do not take much more, and no process runs that long."""
-
-
 @contextmanager
 def alarm(clock: Clock, grace: float) -> Iterator[None]:
-    """Raise :class:`~m2bridge.errors.TimeLimitError` in the block some seconds after the deadline
-    of its clock.
+    """Raise :class:`~m2bridge.errors.TimeLimitError` some seconds after the deadline of a clock.
 
     In the main thread only: others cannot be interrupted, and look at the clock themselves. What
     the block has found by then is lost with the exception, unless it catches it; looking at the
     clock comes first and can say more.
     """
     remaining = clock.remaining
-    if (
-        remaining is None
-        or remaining > LONGEST
-        or threading.current_thread() is not threading.main_thread()
-    ):
+    is_main = threading.current_thread() is threading.main_thread()
+    if remaining is None or remaining > LONGEST_TIMER or not is_main:
         yield
         return
 
@@ -287,15 +294,6 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
-
-
-LEAST_MEMORY = 640 * 2**20
-"""Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes anything, on
-two cores.
-"""
-
-MOST_MEMORY = 2**62
-"""Limits on memory are signed numbers of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,9 +351,7 @@ class Limits:
 
 
 def address_space() -> int | None:
-    """Limit on the address space of this process and of those that it starts, in bytes; ``None`` if
-    there is none.
-    """
+    """Bytes of address space for this process and those that it starts; ``None`` if no limit is."""
     import resource  # Windows lacks it, and is told so by whoever imports this module
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]

@@ -39,8 +39,6 @@ class Plan:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from m2bridge.batch.store import Store
-    >>> from m2bridge.batch.store import tasks
     >>> with TemporaryDirectory() as folder:
     ...     found = plan(tasks([SingleLayerAttention(d=2, d_out=1)]), Store(Path(folder)))
     >>> found.done, [task.name for task in found.left]
@@ -77,8 +75,6 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from m2bridge.batch.store import Store
-    >>> from m2bridge.batch.store import tasks
     >>> with TemporaryDirectory() as folder:
     ...     print(plan(tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4"), Store(Path(folder))))
     cases: 1 (2 questions with 4 answers), done: 0, to do: 1

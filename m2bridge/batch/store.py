@@ -121,6 +121,11 @@ class Task:
         Of a family in the registry.
     questions : tuple of str
         Keys of :func:`m2bridge.crosscheck.certify.questions`.
+
+    Examples
+    --------
+    >>> Task(SingleLayerAttention(d=2, d_out=1), ("3.3", "3.4")).name
+    'd2-dout1-a2-t2'
     """
 
     case: Case
@@ -202,6 +207,11 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     InvalidCaseError
         If a question is unknown, there are none about the cases, or the name of a case is too long
         for a file.
+
+    Examples
+    --------
+    >>> [task.questions for task in tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4")]
+    [('3.3', '3.4')]
     """
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(case, words) for case in cases)
@@ -298,6 +308,15 @@ class Store:
         Kinds of outcomes that count as not done...
     since : float
         ...if they were written before this time.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> (task,) = tasks([SingleLayerAttention(d=2, d_out=1)], "3.3")
+    >>> with TemporaryDirectory() as folder:
+    ...     Store(Path(folder)).answers(task), Store(Path(folder)).left(task).questions
+    ({}, ('3.3',))
     """
 
     folder: Path

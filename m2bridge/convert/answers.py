@@ -16,7 +16,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The named values that one run of Macaulay2 emitted; possibly only the first of them.
+    """The named values that one run of Macaulay2 emitted; after a limit only the first of them.
 
     Every reader raises :class:`~m2bridge.errors.ParseError` if the field is missing or of another
     type.
@@ -114,9 +114,7 @@ def answer_to(script: Script) -> Answer:
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
-    """Return what a script emitted before it ended or reached a limit, and that limit in words, or
-    empty text.
-    """
+    """Return what a script emitted before its end or a limit, and that limit in words, if any."""
     try:
         return answer_to(script), ""
     except (TimeLimitError, MemoryLimitError) as limit:

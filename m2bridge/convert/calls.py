@@ -1,5 +1,4 @@
-"""Values as calls of the functions in ``m2scripts/values.m2``: the writer of what goes into a
-workspace.
+"""Values as calls of the functions in ``m2scripts/values.m2``: what goes into a workspace.
 
 Nothing is evaluated as text: integers, strings and lists are literals, all else is made by
 functions whose names nobody can hide. The classes are listed in docs/values.md. Most of
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from functools import singledispatch
-from itertools import compress, count
+from itertools import chain, compress, count
 from typing import Any
 
 import flint
@@ -155,6 +154,10 @@ def _new(kind: str, parts: Iterable[Any]) -> str:
     return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
+def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
+    return _new(type(value).__name__, value)
+
+
 def _table(value: Mapping[Any, Any]) -> str:
     pairs = grouped([f"({encode(key)},{encode(found)})" for key, found in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
@@ -175,14 +178,13 @@ def _complex(value: values.ComplexNumber) -> str:
     return _call(value)
 
 
-_NAMED = {constant: f"(mbConstant {string(name)})" for name, constant in CONSTANTS.items()}
-_NAMED |= {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+_NAMED = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+for _name, _constant in CONSTANTS.items():
+    _NAMED[_constant] = f"(mbConstant {string(_name)})"
 
 
 def _expression(value: Expr) -> str:
-    """A constant, or a rational number; with variables it is of a ring, which :mod:`.given`
-    finds.
-    """
+    """A constant or a rational number; one with variables is of a ring, by :mod:`.given`."""
     return _NAMED[value] if value in _NAMED else encode(foreign.number(value))
 
 
@@ -201,12 +203,11 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     """
     listed = [_parts(name) for name in names]
     indexed = {parts[0] for parts in listed if len(parts) > 1}
-    found: list[list[str | int]] = []
-    for name, parts in zip(names, listed, strict=True):
+    for place, (symbol, *indices) in enumerate(listed):
         # Macaulay2 cannot keep x and x_1 apart.
-        clashes = len(parts) == 1 and parts[0] in indexed
-        found.append([escaped(name, plain=True)] if clashes else parts)
-    return found
+        if not indices and symbol in indexed:
+            listed[place] = [escaped(names[place], plain=True)]
+    return listed
 
 
 def _parts(name: str) -> list[str | int]:
@@ -241,16 +242,13 @@ Factors = list[tuple[int, int]]
 
 
 def polynomial(over: Any, terms: Iterable[Term]) -> str:
-    """An element of a ring; large ones with numbers for coefficients in a form that Macaulay2 reads
-    faster.
-    """
+    """An element of a ring; in a form that Macaulay2 reads fast, where there are many terms."""
     listed = list(terms)
-    plain = isinstance(over, values.Algebra) and isinstance(
-        over.coefficients, values.IntegerRing | CoefficientField
-    )
+    numbers = values.IntegerRing | CoefficientField
+    plain = isinstance(over, values.Algebra) and isinstance(over.coefficients, numbers)
     if plain and len(listed) >= _MANY:
         monomials = [_factors(exponents) for exponents, _ in listed]
-        powers = sorted({power for monomial in monomials for power in monomial})
+        powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
             return _packed(over, powers, monomials, [coefficient for _, coefficient in listed])
     return f"mbSparse({encode(over)}, {sparse(sorted(listed))})"
@@ -301,9 +299,8 @@ def terms(value: PolyElement) -> list[Term]:
 
 
 def _element(value: values.RingElement) -> str:
-    return polynomial(
-        value.ring, ((exponents, scalar(coefficient)) for exponents, coefficient in value.terms)
-    )
+    terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    return polynomial(value.ring, terms)
 
 
 def _sympy_polynomial(value: Poly) -> str:
@@ -314,6 +311,14 @@ def _sympy_polynomial(value: Poly) -> str:
 def _sympy_fraction(value: FracElement) -> str:
     ring = ring_of_domain(value.field.to_domain())
     return encode(values.RingFraction(ring, value.numer, value.denom))
+
+
+def _flint_matrix(value: Any) -> str:
+    return encode(foreign.flint_matrix(value))
+
+
+def _flint_polynomial(value: Any) -> str:
+    return encode(foreign.flint_polynomial(value))
 
 
 def _refuse_element(value: Any) -> str:
@@ -337,30 +342,19 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     dict | values.HashTable: _table,
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array | values.MutableList | values.Partition: lambda value: _new(
-        type(value).__name__, value
-    ),
+    values.Array | values.MutableList | values.Partition: _collection,
     values.Expression: lambda value: _new(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
-    # Rings and their elements
-    CoefficientField | values.IntegerRing | values.RealField | values.ComplexField: _call,
+    # Rings, and elements that are not written by their fields
     values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _kept,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
-    values.Real | values.RealInterval | values.RingFraction | values.Net | values.Reference: _call,
-    # Ideals, modules and what is between them
-    values.Module
-    | values.Matrix
-    | values.MutableMatrix
-    | values.Vector
-    | values.GroebnerBasis
-    | values.RingMap: _call,
-    values.GeneralIdeal | values.MonomialIdeal | values.Complex | values.ComplexMap: _call,
-    values.BettiTable | values.HilbertPolynomial: _call,
+    # What this package has for other rooms
     GeneratingSet: lambda value: encode(values.GeneralIdeal(value.ring, value.generators)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
+    CoefficientField: _call,
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),
     PolyElement: lambda value: polynomial(ring_of_sympy(value.ring), terms(value)),
@@ -371,16 +365,15 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     flint.fmpz | flint.fmpq: lambda value: encode(foreign.flint_number(value)),
     flint.nmod: lambda value: _residue(value, value.modulus()),
     flint.fmpz_mod | flint.fq_default: _refuse_element,
-    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: lambda value: encode(
-        foreign.flint_matrix(value)
-    ),
-    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: lambda value: encode(
-        foreign.flint_polynomial(value)
-    ),
-    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly: (
-        lambda value: encode(foreign.flint_polynomial(value))
-    ),
+    flint.fmpz_mat | flint.fmpq_mat | flint.nmod_mat | flint.fmpz_mod_mat: _flint_matrix,
+    flint.fmpz_poly | flint.fmpq_poly | flint.nmod_poly | flint.fmpz_mod_poly: _flint_polynomial,
+    flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly: _flint_polynomial,
+    flint.fmpz_mod_mpoly: _flint_polynomial,
     flint.fq_default_poly: lambda value: encode(foreign.galois_polynomial(value)),
 }
 for _kinds, _encoder in _ENCODERS.items():
     encode.register(_kinds, _encoder)
+# All other classes of values are written by their fields.
+for _class in [getattr(values, name) for name in values.__all__]:
+    if encode.dispatch(_class) is encode.dispatch(object):
+        encode.register(_class, _call)

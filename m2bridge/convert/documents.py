@@ -18,14 +18,11 @@ from typing import Any
 
 from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_INTEGER, LONGEST_NUMBER
 from m2bridge.errors import ConversionError
-from m2bridge.limits import check, clock
+from m2bridge.limits import LONGEST_WAIT, check, clock
 from m2bridge.system import any_length, integer
 
 _AT_ONCE = 2**20
 """Bytes between two looks at the clock."""
-
-_LONGEST_WAIT = 3600.0
-"""Seconds; the system's calls do not take much more than a month."""
 
 # A part of a name in TOML, bare or quoted.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
@@ -83,7 +80,7 @@ def read_open(descriptor: int, most: int = LARGEST_DOCUMENT) -> bytes:
     data = bytearray()
     while len(data) <= most:
         left = clock().remaining
-        milliseconds = None if left is None else min(left, _LONGEST_WAIT) * 1000
+        milliseconds = None if left is None else min(left, LONGEST_WAIT) * 1000
         ready.poll(milliseconds)
         check()
         try:

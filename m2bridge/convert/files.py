@@ -1,5 +1,7 @@
-"""Tables of TOML files that people write: their keys, lists of texts, and polynomials; refused with
-the place.
+"""Tables of TOML files that people write, and the map that such a file describes.
+
+Keys, lists of texts and polynomials are read here for files of ideals, maps and layers alike; each
+refusal names the place in the file, and shows what to write where something is missing.
 """
 
 from typing import Any
@@ -27,24 +29,27 @@ _EXAMPLES = {
     "variables": ': write variables = ["x", "y"]',
     "generators": ': write generators = ["x^2 - y"]',
 }
-"""Examples for parts that are missing."""
+"""What to write for parts that are missing."""
 
 
 def check_keys(table: dict[str, Any], where: str, required: set[str], optional: set[str]) -> None:
-    """Check that a table, or a file where no place is named, has the keys that it needs, and no
-    others.
+    """Check that a table has the keys that it needs, and no others.
 
     Raises
     ------
     ConversionError
-        If it has not.
+        With the place, if it has not; without one it is the file.
     """
     place = f"{where}: " if where else ""
-    if missing := sorted(required - table.keys())[-1:]:
-        named = f"'{missing[0]}'" if where else f"the table [{missing[0]}]"
-        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(missing[0], '')}")
-    if unknown := sorted(table.keys() - required - optional):
-        raise ConversionError(f"{place}unknown key {unknown[0]!r:.60}")
+    missing = required - table.keys()
+    if missing:
+        # Of [map] and [coordinates] the first is asked for first.
+        key = max(missing)
+        named = f"'{key}'" if where else f"the table [{key}]"
+        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
+    unknown = table.keys() - required - optional
+    if unknown:
+        raise ConversionError(f"{place}unknown key {min(unknown)!r:.60}")
 
 
 def table_of(
@@ -98,11 +103,8 @@ def polynomial(value: object, where: str, ring: PolynomialRing) -> PolyElement:
         If it says none, or is no text.
     """
     if not isinstance(value, str):
-        example = (
-            f': write "{value}"'
-            if isinstance(value, int | float) and not isinstance(value, bool)
-            else ""
-        )
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        example = f': write "{value}"' if is_number else ""
         raise ConversionError(f"{where}: must be a polynomial in quotes{example}")
     try:
         return read_polynomial(value, ring)
@@ -153,15 +155,13 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     source = PolynomialRing(QQ, tuple(parameters))
     if not coordinates:
         raise ConversionError("[coordinates]: there must be at least one")
-    images = tuple(
-        polynomial(value, f"[coordinates] {name:.60}", source)
-        for name, value in coordinates.items()
-    )
+    images = []
+    for name, value in coordinates.items():
+        images.append(polynomial(value, f"[coordinates] {name:.60}", source))
+    relations = []
     listed = strings(table.get("relations", []), "[map] relations")
-    relations = tuple(
-        polynomial(value, f"[map] relations {i}", source) for i, value in enumerate(listed, 1)
-    )
-    return (
-        PolynomialMap(source, tuple(coordinates), images, tuple(r for r in relations if r)),
-        title,
-    )
+    for number, text in enumerate(listed, 1):
+        relation = polynomial(text, f"[map] relations {number}", source)
+        if relation:
+            relations.append(relation)
+    return PolynomialMap(source, tuple(coordinates), tuple(images), tuple(relations)), title

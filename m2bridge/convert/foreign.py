@@ -1,5 +1,6 @@
-"""Values of NumPy, python-flint and SymPy as Python's numbers and classes of
-:mod:`m2bridge.convert.values`.
+"""Values of NumPy, python-flint and SymPy as numbers and as :mod:`m2bridge.convert.values`.
+
+What is not exact is refused, and so is what does not say of which ring it is.
 """
 
 from collections.abc import Iterable
@@ -108,25 +109,19 @@ def flint_polynomial(value: Any) -> values.RingElement:
 
 
 def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
-    """A polynomial over a field GF(q), in the variable x; the field with FLINT's modulus and name
-    of the generator.
-    """
+    """A polynomial over GF(q) in the variable x; with FLINT's modulus and name of the generator."""
     context = value.context().base_field()
     ground = CoefficientField(int(context.characteristic()))
 
-    def residues(coefficients: Iterable[Any]) -> list[Any]:
-        return [ground.domain(int(coefficient)) for coefficient in coefficients]
+    def terms(coefficients: Iterable[Any]) -> Terms:
+        return _univariate(ground.domain(int(coefficient)) for coefficient in coefficients)
 
     below = PolynomialRing(ground, (str(context.gen()),))
-    modulus = residues(context.modulus().coeffs())
-    relation = below.sympy_ring.from_dict(dict(_univariate(modulus)))
+    relation = below.sympy_ring.from_dict(dict(terms(context.modulus().coeffs())))
     quotient = values.QuotientRing(below, (relation,))
-    generator = values.RingElement(quotient, (((1,), ground.domain(1)),))
+    generator = values.RingElement(quotient, terms([0, 1]))
     field = values.GaloisField(quotient, generator)
-    coefficients = []
-    for coefficient in value.coeffs():
-        terms = _univariate(residues(coefficient.to_list()))
-        coefficients.append(values.RingElement(field, terms))
+    coefficients = [values.RingElement(field, terms(c.to_list())) for c in value.coeffs()]
     over = values.Algebra(field, ("x",))
     return values.RingElement(over, _univariate(coefficients))
 
@@ -134,7 +129,7 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
 def _ground(value: Any) -> values.IntegerRing | CoefficientField:
     """The ring of the coefficients or entries of one of FLINT's values."""
     name = type(value).__name__
-    if "mod" in name:
+    if "mod" in name:  # nmod_mat, fmpz_mod_mpoly …
         modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
         return CoefficientField(int(modulus))
     return QQ if name.startswith("fmpq") else values.IntegerRing()

@@ -1,5 +1,4 @@
-"""What is given to a call, bound to names: SymPy's expressions among it are polynomials of one
-ring.
+"""What is given to a call, bound to names; expressions of SymPy are polynomials of one ring.
 
 Expressions say no ring. All of a call live in one: the only ring among what is given beside them
 that has all their variables; else the ring in the workspace whose variables these are at that
@@ -32,12 +31,13 @@ from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_sympy
 from m2bridge.errors import ConversionError
 
+_SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
+"""Where expressions are looked for, and in tables and options."""
+
 _QUOTIENT_ADVICE = (
     "; give the numerator and the denominator, and divide in Macaulay2: "
     "f, g = sympy.fraction(sympy.together(…)), then m2.value('f/g', f=f, g=g)"
 )
-
-_SEQUENCES = (list, tuple, set, frozenset, values.Array, values.MutableList, values.Set)
 
 
 def bindings(inputs: Mapping[str, Any]) -> str:
@@ -60,16 +60,24 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions among them as polynomials."""
     listed = list(inputs)
     leaves = _leaves(listed)
-    expressions = [leaf for leaf in leaves if isinstance(leaf, Expr)]
-    for expression in expressions:
-        if expression.has(Float):
-            raise not_exact(f"'{expression}'")
-    names = {str(symbol) for expression in expressions for symbol in expression.free_symbols}
+    names: set[str] = set()
+    for leaf in leaves:
+        if isinstance(leaf, Expr):
+            if leaf.has(Float):
+                raise not_exact(f"'{leaf}'")
+            names.update(str(symbol) for symbol in leaf.free_symbols)
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
-    # Where no ring, or more than one, could be meant, names are read as if they were typed.
-    typed = len(candidates) != 1
-    over = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring if typed else candidates[0]
-    return [_mapped(value, lambda leaf: _prepared(leaf, over, typed)) for value in listed]
+    if len(candidates) == 1:
+        over = candidates[0]
+        typed = False
+    else:  # no ring, or more than one, could be meant: names are read as if they were typed
+        over = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
+        typed = True
+
+    def prepared(leaf: Any) -> Any:
+        return _prepared(leaf, over, typed)
+
+    return [_mapped(value, prepared) for value in listed]
 
 
 def _leaves(listed: list[Any]) -> list[Any]:
@@ -77,7 +85,10 @@ def _leaves(listed: list[Any]) -> list[Any]:
     found: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        found.extend(leaf.flat() if isinstance(leaf, MatrixBase) else [leaf])
+        if isinstance(leaf, MatrixBase):
+            found.extend(leaf.flat())
+        else:
+            found.append(leaf)
         return leaf
 
     for value in listed:
@@ -109,22 +120,25 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
 
 def _prepared(value: Any, over: PolyRing, typed: bool) -> Any:
-    """The value, by code if it is an expression or a matrix of SymPy."""
+    """The value, by code if it is an expression or a matrix of SymPy with variables."""
     if isinstance(value, MatrixBase):
         if not value.free_symbols:
             rows = [[number(entry) for entry in row] for row in value.tolist()]
             return number_matrix(rows, value.cols)
-        written = [braces(_element(entry, over) for entry in row) for row in value.tolist()]
-        return _placed(over, typed, f"map(R^{value.rows}, R^{value.cols}, {braces(written)})")
+        written = [_row(row, over) for row in value.tolist()]
+        made = f"map(R^{value.rows}, R^{value.cols}, {braces(written)})"
+        return _placed(over, typed, made)
     if isinstance(value, Expr) and value.free_symbols:
         return _placed(over, typed, _element(value, over))
     return value
 
 
+def _row(entries: list[Expr], over: PolyRing) -> str:
+    return braces([_element(entry, over) for entry in entries])
+
+
 def _placed(ring: PolyRing, typed: bool, made: str) -> Code:
-    """Polynomials in a ring; if ``typed``, in the ring that has all these variables in sight, where
-    there is one.
-    """
+    """Polynomials in a ring; if ``typed``, in one that has these variables in sight, if any has."""
     over = ring_of_sympy(ring)
     names = literal(variable_parts(over.variables)) if typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(over)}, (R, places) -> {made}))")

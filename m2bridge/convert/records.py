@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from sympy import nan, oo
-from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.numbers import LARGE_PRIME
@@ -26,7 +25,7 @@ Reader = Callable[[Any], Any]
 
 
 class Record:
-    """Reads the value of one record, whose rings are made once, with a reader of elements for each.
+    """A reader of one value, whose rings are made once, with a reader of elements for each.
 
     Parameters
     ----------
@@ -66,9 +65,7 @@ class Record:
         return _MAKERS[tag](*parts)
 
     def _reader(self, ring: Any) -> Reader:
-        """Return the reader of elements of this ring; the rings that it is made of are there
-        already.
-        """
+        """Return the reader of elements of this ring; those that it is made of have theirs."""
         match ring:
             case values.IntegerRing():
                 return integer
@@ -94,11 +91,9 @@ class Record:
         number = self._reader_of(coefficient_ring(ring))
 
         def element(data: Any) -> values.RingElement:
-            terms = [
-                (exponents, number(coefficient))
-                for exponents, coefficient in dense_terms(data, width)
-            ]
-            return values.RingElement(ring, tuple(terms))
+            terms = dense_terms(data, width)
+            numbered = [(exponents, number(coefficient)) for exponents, coefficient in terms]
+            return values.RingElement(ring, tuple(numbered))
 
         return element
 
@@ -109,8 +104,7 @@ class Record:
     def _ideal(self, ring: Any, generators: tuple[Any, ...]) -> Any:
         if isinstance(ring, PolynomialRing) and ring.variables:
             # The zero ideal has a generator in Macaulay2, which is 0.
-            nonzero: tuple[PolyElement, ...] = tuple(g for g in generators if g)
-            return self._make_ideal(ring, nonzero)
+            return self._make_ideal(ring, tuple(filter(None, generators)))
         return values.GeneralIdeal(ring, generators)
 
 
@@ -137,61 +131,59 @@ def _algebra(
 
 
 def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
-    """ZZ/p: one of the fields that ideals can have, or a quotient of ZZ where p is too large for
-    these.
-    """
+    """ZZ/p: a field that ideals can have, or a quotient of ZZ where p is too large for these."""
     if p > LARGE_PRIME:
         return values.QuotientRing(values.IntegerRing(), (p,))
     return CoefficientField(p)
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
-    """An expression; a product of powers with integer exponents is a factorization, also behind a
-    minus.
+    """An expression; products of powers, also behind a minus, and Hilbert series have classes.
 
     A Hilbert series, which is a Laurent polynomial divided by such a product, is an expression of
     SymPy.
     """
-    if kind == "Product" and all(
-        isinstance(part, values.Expression) and part.kind == "Power" for part in parts
-    ):
-        product = values.Factorization(tuple(part.parts for part in parts))
-        integral = all(type(exponent) is int for _, exponent in product)
-        # A sign inside would be taken for the minus outside when the value goes back.
-        if integral and not product.is_negative:
-            return product
-    if kind == "Minus":
-        inside = parts[0]
-        if isinstance(inside, values.Factorization) and not inside.is_negative:
+    match kind, parts:
+        case "Product", _ if all(map(_is_power, parts)):
+            product = values.Factorization(tuple(part.parts for part in parts))
+            # A sign inside would be taken for the minus outside when the value goes back.
+            if not product.is_negative:
+                return product
+        case "Minus", [values.Factorization() as inside] if not inside.is_negative:
             return values.Factorization((SIGN, *inside))
-    expression = values.Expression(kind, parts)
-    return expression.evaluate() if _is_series(expression) else expression
+        case "Divide", [numerator, values.Factorization() as product]:
+            bases = [base for base, _ in product]
+            if all(bases) and all(map(_is_of_degrees, [numerator, *bases])):
+                return values.Expression(kind, parts).evaluate()
+    return values.Expression(kind, parts)
 
 
-def _is_series(expression: values.Expression) -> bool:
-    """Whether it is a quotient of an element of a ring of degrees by a product of such elements."""
-    if expression.kind != "Divide" or len(expression.parts) != 2:
+def _is_power(part: Any) -> bool:
+    """Whether it is a power with an integer exponent."""
+    if not isinstance(part, values.Expression) or part.kind != "Power":
         return False
-    numerator, denominator = expression.parts
-    if not isinstance(denominator, values.Factorization):
-        return False
-    return _is_of_degrees(numerator) and all(
-        base and _is_of_degrees(base) for base, _ in denominator
-    )
+    _, exponent = part.parts
+    return type(exponent) is int
 
 
 def _is_of_degrees(value: Any) -> bool:
-    """Whether it is a Laurent polynomial over the integers."""
-    ring = value.ring if isinstance(value, values.RingElement) else None
-    return (
-        isinstance(ring, values.Algebra)
-        and ring.inverses
-        and ring.coefficients == values.IntegerRing()
-    )
+    """Whether it is a Laurent polynomial over the integers, as rings of degrees have them."""
+    if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
+        return False
+    return value.ring.inverses and value.ring.coefficients == values.IntegerRing()
 
 
 def _constant(name: str) -> Any:
     return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+
+
+def _infinity(sign: int) -> Any:
+    return oo * sign if sign else nan  # as Macaulay2's indeterminate is written
+
+
+def _text(characters: str) -> str:
+    """A string whose bytes are no UTF-8, from these bytes as characters."""
+    return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 
 def _unknown(kind: str) -> Any:
@@ -199,9 +191,7 @@ def _unknown(kind: str) -> Any:
 
 
 def _plain(plain: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
-    """Make a collection of Python's, or ours where an item does not hash or Python mixes
-    some up.
-    """
+    """Make a collection of Python's, or ours where Python cannot hold or keep apart the items."""
     whole = general(items)
     try:
         simple = plain(items)
@@ -217,8 +207,8 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "ZZ": integer,
     "QQ": rational,
     "Constant": _constant,
-    "Infinity": lambda sign: oo * sign if sign else nan,
-    "Bytes": lambda characters: str(characters.encode("latin-1"), "utf-8", "surrogateescape"),
+    "Infinity": _infinity,
+    "Bytes": _text,
     "Variable": lambda base, *index: from_macaulay2(base, index),
     "List": lambda *items: list(items),
     "Sequence": lambda *items: items,

@@ -1,5 +1,7 @@
-"""Numbers and polynomials as they are on the wire, in answers of programs and in values of
-workspaces alike.
+"""Numbers and polynomials on the wire, in answers of programs and in values of workspaces alike.
+
+These are the loops in which the time of large values goes: each text of a number or a power is read
+once, however often it occurs.
 """
 
 import re
@@ -52,8 +54,7 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
 
 
 def dense_terms(data: list[Any], width: int) -> list[DenseTerm]:
-    """The terms of a polynomial in so many variables, from a list of sparse terms or the text of
-    the engine.
+    """The terms of a polynomial in so many variables, from sparse terms or the engine's text.
 
     Raises
     ------
@@ -83,8 +84,7 @@ def _of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
 
 
 def _of_text(names: list[str], size: int, text: str) -> Iterator[tuple[str, Powers]]:
-    """``-3/2x_1^2y3+7`` is read from left to right: a letter begins a variable, and occurs nowhere
-    else in it.
+    """``-3/2x_1^2y3+7``, read from left to right: only a variable begins with a letter.
 
     After a name of one letter the engine writes the exponent without a sign.
     """

@@ -1,7 +1,8 @@
 """The named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
 
-They are described first and read one by one. Nothing is unpickled: arrays of objects are refused,
-and PyTorch reads by ``weights_only=True``.
+They are described first and read one by one, so a file may hold more than fits into memory. Nothing
+is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``. Which array
+is a weight of which layer is said in :mod:`m2bridge.families.attention.weight_names`.
 """
 
 from __future__ import annotations
@@ -33,9 +34,15 @@ from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.system import library
 
 _UNREADABLE = (
-    *(OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, ConversionError),
+    OSError,
+    ValueError,
+    EOFError,
+    zipfile.BadZipFile,
+    zlib.error,
+    ConversionError,
     # of zipfile: another compression, or a password is needed
-    *(NotImplementedError, RuntimeError),
+    NotImplementedError,
+    RuntimeError,
 )
 """What readers raise about files that are damaged, or made to do harm."""
 
@@ -76,8 +83,7 @@ class Tensor:
         return " × ".join(map(str, self.shape)) or "a number"
 
     def array(self) -> Any:
-        """The entries as a NumPy array of floating-point numbers, or of integers and fractions as
-        objects.
+        """The entries as a NumPy array of floats, or of integers and fractions as objects.
 
         Raises
         ------
@@ -93,9 +99,10 @@ class Tensor:
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
             return array
-        if not (finite := numpy.isfinite(array)).all():
-            place = tuple(numpy.argwhere(~finite)[0])
-            at = ", ".join(str(i + 1) for i in place)
+        others = numpy.argwhere(~numpy.isfinite(array))
+        if others.size:
+            place = tuple(others[0])
+            at = ", ".join(str(index + 1) for index in place)
             raise InvalidCaseError(
                 "weights", f"entry ({at}) of '{self.name}' is {array[place]}: no finite number"
             )
@@ -109,8 +116,7 @@ def tensor(name: str, value: Any) -> Tensor:
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
-    """A NumPy array, a tensor of PyTorch, or lists of numbers, as an array, and the type of its
-    entries.
+    """A NumPy array, a tensor of PyTorch, or lists, as an array; and the type of its entries.
 
     Raises
     ------
@@ -119,14 +125,19 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
     """
     if hasattr(value, "detach"):  # PyTorch
         value = value.detach().cpu()
-        kind = str(value.dtype).removeprefix("torch.")
-        value = value.float() if kind == "bfloat16" else value  # exactly
+        kind = _torch_kind(value)
+        if kind == "bfloat16":  # which NumPy lacks; floats hold it exactly
+            value = value.float()
         return _checked(name, value.numpy(), kind)
     if hasattr(value, "tolist") and not isinstance(value, numpy.ndarray):  # SymPy, FLINT
         value = value.tolist()
     if isinstance(value, numpy.ndarray) and value.dtype != object:
         return _checked(name, value, value.dtype.name)
     return _from_lists(name, value)
+
+
+def _torch_kind(value: Any) -> str:
+    return str(value.dtype).removeprefix("torch.")
 
 
 def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
@@ -140,15 +151,11 @@ def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Floats, and integers among them that floats can be, are kept as they are; of other numbers
-    fractions are made.
-    """
+    """Floats as they are, with integers among them that floats can be; fractions of all else."""
     try:
         array = numpy.array(value, dtype=object)
         others = [entry for entry in array.flat if not isinstance(entry, float)]
-        if len(others) < array.size and all(
-            type(entry) is int and abs(entry) < 2**53 for entry in others
-        ):
+        if len(others) < array.size and all(map(_is_float, others)):
             return array.astype(float), "float64"
         exact = numpy.empty(array.shape, dtype=object)
         exact.flat[:] = [_exact(entry) for entry in array.flat]
@@ -159,12 +166,21 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
     return exact, EXACT
 
 
+def _is_float(entry: Any) -> bool:
+    """Whether it is an integer that a float holds exactly."""
+    return type(entry) is int and abs(entry) < 2**53
+
+
 def _exact(entry: Any) -> Fraction:
     if isinstance(entry, str):
         return read_rational(entry)
     if isinstance(entry, bool):
         raise TypeError
     return Fraction(entry) if isinstance(entry, int | float) else fraction(entry)
+
+
+_OF_FOLDERS = (".safetensors", ".npy", ".npz")
+"""The endings of files that are taken from a folder."""
 
 
 def tensors(source: Any) -> dict[str, Tensor]:
@@ -187,32 +203,33 @@ def tensors(source: Any) -> dict[str, Tensor]:
     path = Path(source)
     if not path.is_dir():
         return _file(path)
-    files = [
-        file for file in sorted(path.iterdir()) if file.suffix in (".safetensors", ".npy", ".npz")
-    ]
+    files = [file for file in sorted(path.iterdir()) if file.suffix in _OF_FOLDERS]
     if not files:
         raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
-    return {name: item for file in files for name, item in _file(file).items()}
+    found: dict[str, Tensor] = {}
+    for file in files:
+        found |= _file(file)
+    return found
 
 
 def _file(path: Path) -> dict[str, Tensor]:
     """The arrays of a file."""
+    if not path.exists():
+        raise ConversionError(f"there is no file '{path}'")
     if not path.is_file():
-        raise ConversionError(
-            f"'{path}' is not a file" if path.exists() else f"there is no file '{path}'"
-        )
+        raise ConversionError(f"'{path}' is not a file")
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
-    found = {item.name: item for item in _said_of(path, lambda: list(reader(path)))}
+    found = {}
+    for item in _said_of(path, lambda: list(reader(path))):
+        # The entries are read later, and may be damaged where the header is not.
+        found[item.name] = replace(item, read=partial(_said_of, path, item.read))
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
-    # The entries are read later, and may be damaged where the header is not.
-    return {
-        name: replace(item, read=partial(_said_of, path, item.read)) for name, item in found.items()
-    }
+    return found
 
 
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
@@ -237,9 +254,8 @@ def _npz(path: Path) -> Iterator[Tensor]:
             with archive.open(member) as stream:
                 shape, dtype = _header(stream)
             name = member.removesuffix(".npy")
-            yield Tensor(
-                name, shape, dtype.name, _of_numbers(name, dtype, partial(_member, path, name))
-            )
+            read = _of_numbers(name, dtype, partial(_member, path, name))
+            yield Tensor(name, shape, dtype.name, read)
 
 
 def _member(path: Path, name: str) -> Any:
@@ -248,9 +264,7 @@ def _member(path: Path, name: str) -> Any:
 
 
 def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
-    """The reader of an array, or one that refuses what is no number, however many bytes an entry
-    has.
-    """
+    """The reader of an array, or one that refuses what is no number, of whatever size."""
     return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
 
 
@@ -296,13 +310,8 @@ def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
     return shape, dtype
 
 
-_READ_OF_SAFETENSORS = {
-    "F16",
-    "BF16",
-    "F32",
-    "F64",
-    *(f"{sign}{bits}" for sign in "IU" for bits in (8, 16, 32, 64)),
-}
+_READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64"}
+_READ_OF_SAFETENSORS |= {"I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64"}
 """The types whose entries NumPy has, with ml_dtypes; not those of 8, 6 and 4 bits."""
 
 
@@ -316,12 +325,12 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            for name, part in ((name, file.get_slice(name)) for name in file.keys()):  # noqa: SIM118  (no mapping)
-                code = part.get_dtype()
-                kind = code
-                read = partial(_refused, name, code)
-                if code in _READ_OF_SAFETENSORS:
-                    kind = code.replace("BF", "bfloat").replace("F", "float")
+            for name in file.keys():  # noqa: SIM118  (no mapping)
+                part = file.get_slice(name)
+                kind = part.get_dtype()
+                read = partial(_refused, name, kind)
+                if kind in _READ_OF_SAFETENSORS:
+                    kind = kind.replace("BF", "bfloat").replace("F", "float")
                     read = partial(load, name)
                 yield Tensor(name, tuple(part.get_shape()), kind, read)
     except safetensors.SafetensorError as reason:
@@ -329,17 +338,15 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
-    torch = library(
-        "torch", "files of PyTorch need the package torch; or save as .safetensors or .npz"
-    )
+    need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
+    torch = library("torch", need)
     with path.open("rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):
         raise ConversionError("it is no file of torch.save")
+    mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
     try:
-        content = torch.load(
-            path, map_location="cpu", weights_only=True, mmap=begin == b"PK" or None
-        )
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as reason:  # torch raises errors of many kinds
         message = (
             "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"
@@ -347,17 +354,17 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
         )
         raise ConversionError(f"{message} ({type(reason).__name__})") from None
     for key in ("state_dict", "model"):
-        content = (
-            content[key]
-            if isinstance(content, dict) and isinstance(content.get(key), dict)
-            else content
-        )
+        if isinstance(content, dict) and isinstance(content.get(key), dict):
+            content = content[key]
     if not isinstance(content, dict):
         raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
     for name, value in _flattened(content):
         if hasattr(value, "detach"):
-            kind = str(value.dtype).removeprefix("torch.")
-            yield Tensor(name, tuple(value.shape), kind, partial(lambda itself: itself, value))
+            yield Tensor(name, tuple(value.shape), _torch_kind(value), partial(_itself, value))
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _json(path: Path) -> Iterator[Tensor]:

@@ -147,9 +147,8 @@ def _matrix(ring: list[Any], rows: int, columns: int, entries: list[Any]) -> Pol
     over = _sympy_ring(ring)
     listed = _polynomials(over, entries)
     starts = [row * columns for row in range(rows)]
-    return PolynomialMatrix(
-        over, tuple(tuple(listed[start : start + columns]) for start in starts), columns
-    )
+    cut = tuple(tuple(listed[start : start + columns]) for start in starts)
+    return PolynomialMatrix(over, cut, columns)
 
 
 def _sympy_ring(ring: list[Any]) -> PolyRing:

@@ -26,6 +26,7 @@ from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 
 from m2bridge.engine.discovery import CALM
+from m2bridge.limits import LONGEST_WAIT
 
 # $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
 # whether to ask the system for a signal on the end of the thread that started this (Linux, where
@@ -43,9 +44,6 @@ exec "$@"
 """
 
 _UNCATCHABLE = {signal.SIGKILL, signal.SIGSTOP}
-
-_LONGEST_WAIT = 86400.0
-"""Seconds; the system's call takes 24 days at most."""
 
 
 class Ended(Exception):
@@ -85,17 +83,8 @@ class Process:
         self._master, slave = os.openpty()
         try:
             tty.setraw(slave)
-            launch = (
-                "/bin/sh",
-                "-c",
-                _LAUNCH,
-                "sh",
-                os.ttyname(slave),
-                limit,
-                watched,
-                str(program),
-                *arguments,
-            )
+            shell = ("/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, watched)
+            launch = (*shell, str(program), *arguments)
             self.pid = _spawn(launch, slave, _environment(folder, settings))
             self._terminal = fdspawn(
                 self._master, maxread=65536, searchwindowsize=200, use_poll=True
@@ -109,8 +98,7 @@ class Process:
 
     @property
     def peak_memory(self) -> int | None:
-        """Largest resident memory of the process since its start, or since
-        :meth:`forget_peak_memory`, in bytes.
+        """Bytes of resident memory at most, since its start or :meth:`forget_peak_memory`.
 
         ``None`` where the system does not say.
         """
@@ -149,15 +137,17 @@ class Process:
         Ended, Overdue
             With what was printed as their argument.
         """
+        awaited = [pattern, EOF, TIMEOUT]
         deadline = inf if timeout is None else time.monotonic() + timeout
-        while found := self._terminal.expect(
-            [pattern, EOF, TIMEOUT], timeout=_seconds_until(deadline)
-        ):
-            if found == 1:
-                raise Ended(_text(self._terminal.before))
+        while True:
+            found = awaited[self._terminal.expect(awaited, timeout=_seconds_until(deadline))]
+            before = _text(self._terminal.before)
+            if found is pattern:
+                return before, _text(self._terminal.match.group(1))
+            if found is EOF:
+                raise Ended(before)
             if time.monotonic() >= deadline:
-                raise Overdue(_text(self._terminal.before))
-        return _text(self._terminal.before), _text(self._terminal.match.group(1))
+                raise Overdue(before)
 
     def stop(self) -> None:
         """Kill the process and no more, while another thread waits for what it says."""
@@ -188,8 +178,7 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
-    """Start a program that leads a session of its own, and takes neither signals nor files from
-    this process.
+    """Start a program in a session of its own, without signals and files of this process.
 
     ``nohup`` lets a program ignore the signal by which a terminal says that it has closed, and so
     would all that the program starts.
@@ -221,10 +210,10 @@ def _inheritable() -> Iterator[int]:
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and everything it started, and close its terminal; see
-    :meth:`Process.kill`.
-    """
-    if not _has_ended(pid, patience=0.02 if _is_closed(master) else 0):
+    """Kill a process and all that it started, and close its terminal, as :meth:`Process.kill`."""
+    # A program that has closed its terminal is about to end, with an exit status that says why.
+    patience = 0.02 if _is_closed(master) else 0
+    if not _has_ended(pid, patience):
         os.killpg(pid, signal.SIGKILL)
     # The leader is waited for last: until then its id cannot be given to a stranger.
     deadline = time.monotonic() + 5
@@ -248,9 +237,7 @@ def _is_closed(terminal: int) -> bool:
 
 
 def _has_ended(pid: int, patience: float) -> bool:
-    """Whether a child has ended, or does so within some seconds, without collecting its exit
-    status.
-    """
+    """Whether a child has ended, or does within some seconds; its exit status is not collected."""
     deadline = time.monotonic() + patience
     try:
         while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
@@ -265,16 +252,16 @@ def _has_ended(pid: int, patience: float) -> bool:
 def _descendants(leader: int) -> Iterator[int]:
     """Living processes of a session other than its leader."""
     for pid in psutil.pids():
+        if pid == leader:
+            continue
         with suppress(OSError, psutil.Error):
-            if (
-                os.getsid(pid) == leader != pid
-                and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-            ):
+            is_member = os.getsid(pid) == leader
+            if is_member and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
                 yield pid
 
 
 def _seconds_until(deadline: float) -> float:
-    return max(min(deadline - time.monotonic(), _LONGEST_WAIT), 0)
+    return max(min(deadline - time.monotonic(), LONGEST_WAIT), 0)
 
 
 def _text(data: bytes | None) -> str:

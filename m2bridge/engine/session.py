@@ -1,5 +1,8 @@
-"""Macaulay2 as a process that takes one request after the other, and sessions, whose scripts are
-isolated.
+"""Macaulay2 as a process that takes one request after the other, and sessions of isolated scripts.
+
+Nothing is decided by words in what Macaulay2 prints: a request has come to its end exactly when the
+last record of its answer file names it and counts the others. Two shared scripts,
+``m2scripts/session.m2`` and ``wire.m2``, are the other half of this file.
 """
 
 import json
@@ -8,6 +11,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
@@ -23,8 +27,20 @@ from m2bridge.limits import Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
 
+# No setup file of the user, no banner, no prompts; the same random numbers at each start.
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 _START_LIMIT = 120.0
+"""Seconds: Macaulay2 takes one, and many on a machine that is busy or reads it from the network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reply:
+    """What a request left: its records with the closing one, what was printed, and the seconds."""
+
+    nonce: str
+    records: tuple[str, ...]
+    output: str
+    seconds: float
 
 
 class Conversation:
@@ -45,9 +61,7 @@ class Conversation:
     """
 
     codes = 1
-    """The number of codes that are kept, to show where in them a function failed that a later one
-    calls.
-    """
+    """The number of codes that are kept: a later one may call a function of theirs that fails."""
     over = ""
     """Why no process may begin any more; empty while one may."""
 
@@ -58,14 +72,14 @@ class Conversation:
         options: tuple[str, ...],
         scripts: tuple[str, ...],
     ) -> None:
-        self._locate, self.limits = locate, limits
+        self._locate = locate
+        self.limits = limits
         self.ended = ""
         """Why the process that ran last has ended, in words; empty while none has."""
         self.first_column = 0
-        """The number of the first column in messages of this Macaulay2: 1 until some version, 0
-        from then on.
-        """
-        self._options, self._scripts = (*OPTIONS, *options), scripts
+        """The number of the first column in messages of this Macaulay2: 1 in old ones, else 0."""
+        self._options = (*OPTIONS, *options)
+        self._scripts = scripts
         self.process: Process | None = None
         """The process, if one runs."""
         self._mark = secrets.token_hex(8)
@@ -124,9 +138,13 @@ class Conversation:
             program = self.candidate.program
             assert program is not None
             self._scratch = self._scratch or Scratch()
-            arguments = (*self._options, *(str(m2script(name)) for name in self._scripts))
+            scripts = [str(m2script(name)) for name in self._scripts]
             self.process = Process(
-                program, arguments, self.limits.memory, self._scratch.path, self.settings()
+                program,
+                arguments=[*self._options, *scripts],
+                memory=self.limits.memory,
+                folder=self._scratch.path,
+                settings=self.settings(),
             )
             self._ready = False
             sweep()
@@ -168,53 +186,66 @@ class Conversation:
         """
         check_timeout(timeout)
         clock().check()
-        limit = min((t for t in (self.limits.timeout, timeout) if t is not None), default=None)
-        texts = {".m2": source.code, **({".given.m2": given} if given else {})}
+        given_limits = [
+            seconds for seconds in (self.limits.timeout, timeout) if seconds is not None
+        ]
+        limit = min(given_limits, default=None)
+        texts = {".m2": source.code}
+        if given:
+            texts[".given.m2"] = given
         with self._turn:
-            for _ in range(2):  # once more if what ran earlier had made the process useless
-                nonce = secrets.token_hex(8)
-                if (reply := self._exchange(nonce, function, texts, arguments, limit)) is not None:
-                    break
-            else:
+            reply = self._exchange(function, texts, arguments, limit)
+            if (
+                reply is None
+            ):  # what ran earlier had made the process useless: once more, in another
+                reply = self._exchange(function, texts, arguments, limit)
+            if reply is None:
                 raise EngineError(f"Macaulay2 does not take {source.name}")
-            records, output, seconds = reply
-            if len(self._sources) >= self.codes:
-                del self._sources[next(iter(self._sources))]
-            self._sources[nonce] = source
-            closing = json.dumps({"end": nonce, "records": len(records) - 1}, separators=(",", ":"))
-            if records[-1:] != (closing,):
-                raise script_error(nonce, records, output, self._sources, self.first_column)
-        return Transcript(records[:-1], output, seconds, self.candidate.version)
+            self._keep(reply.nonce, source)
+            *records, last = reply.records or ("",)
+            closing = {"end": reply.nonce, "records": len(records)}
+            if last != json.dumps(closing, separators=(",", ":")):
+                raise script_error(
+                    nonce=reply.nonce,
+                    records=reply.records,
+                    output=reply.output,
+                    sources=self._sources,
+                    first_column=self.first_column,
+                )
+        return Transcript(tuple(records), reply.output, reply.seconds, self.candidate.version)
+
+    def _keep(self, nonce: str, source: Source) -> None:
+        """Keep a source by the name of its file, in place of the oldest where there are enough."""
+        if len(self._sources) >= self.codes:
+            oldest = next(iter(self._sources))
+            del self._sources[oldest]
+        self._sources[nonce] = source
 
     def _exchange(
-        self,
-        nonce: str,
-        function: str,
-        texts: Mapping[str, str],
-        arguments: Sequence[str],
-        limit: float | None,
-    ) -> tuple[tuple[str, ...], str, float] | None:
+        self, function: str, texts: Mapping[str, str], arguments: Sequence[str], limit: float | None
+    ) -> _Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
-        The records with the closing one, what was printed, and the seconds that it took; ``None``
-        if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
+        ``None`` if Macaulay2 did not begin with it: what ran earlier has made it useless, and it
+        was ended.
         """
         process, folder = self._started()
+        nonce = secrets.token_hex(8)
         files = {folder / f"{nonce}{ending}": text for ending, text in texts.items()}
         answers = folder / f"{nonce}.jsonl"
         try:
             for path, text in files.items():
                 path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="")
+            called_with = ", ".join([quoted(nonce), quoted(folder / nonce), *arguments])
             begin = time.monotonic()
-            process.send(
-                f"{function}({', '.join((quoted(nonce), quoted(folder / nonce), *arguments))});\n"
-            )
+            process.send(f"{function}({called_with});\n")
             output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
             seconds = time.monotonic() - begin
-            if begun == nonce:
-                return _complete_records(answers), output, seconds
-            self._end("Macaulay2 did not take what it was given")
-            return None
+            if begun != nonce:
+                self._end("Macaulay2 did not take what it was given")
+                return None
+            records = _complete_records(answers)
+            return _Reply(nonce=nonce, records=records, output=output, seconds=seconds)
         finally:
             for path in (*files, answers):
                 path.unlink(missing_ok=True)
@@ -249,10 +280,10 @@ class Conversation:
         """The process, once it has said that it is ready, and the folder for its files."""
         process, folder = self._start()
         if not self._ready:
+            # The message of an error says how this version numbers columns.
             process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
-            output, _ = self._report(
-                process, _START_LIMIT, None, f"{self.candidate.program} did not start"
-            )
+            late = f"{self.candidate.program} did not start"
+            output, _ = self._report(process, _START_LIMIT, None, late)
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
@@ -264,21 +295,20 @@ class Conversation:
 
         What was printed until then, and the nonce of the request that began last.
         """
+        report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
         try:
             with limited(timeout) as running:
-                return process.read_until(
-                    rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode(), running.remaining
-                )
+                return process.read_until(report, running.remaining)
         except Overdue as reason:
             message = f"{late} within {running.limit} and was killed"
             self._end(message)
             message += f"; {running.more}"
-            raise TimeLimitError(
-                message, records=_answers_so_far(answers), output=str(reason)
-            ) from None
+            records = _answers_so_far(answers)
+            raise TimeLimitError(message, records=records, output=str(reason)) from None
         except Ended as reason:
             self.process = None
-            error = death(process.kill(), str(reason), _answers_so_far(answers), self.limits)
+            records = _answers_so_far(answers)
+            error = death(process.kill(), str(reason), records, self.limits)
             self.ended = error.message
             raise error from None
         except BaseException:
@@ -286,9 +316,7 @@ class Conversation:
             raise
 
     def disown(self) -> None:
-        """Leave the process and its files to the parent, in a child made by ``fork``, and begin
-        anew.
-        """
+        """Leave the process and its files to the parent, in a child made by ``fork``."""
         if self.process is not None:
             self.process.disown()
             self.ended = "this process is a child of the one in which Macaulay2 runs"
@@ -300,9 +328,8 @@ class Conversation:
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
     """The complete records without the closing one, which may have come just before the limit."""
-    return tuple(
-        record for record in _complete_records(answers) if not record.startswith('{"end":')
-    )
+    records = _complete_records(answers)
+    return tuple(record for record in records if not record.startswith('{"end":'))
 
 
 def _complete_records(answers: Path | None) -> tuple[str, ...]:
@@ -310,7 +337,8 @@ def _complete_records(answers: Path | None) -> tuple[str, ...]:
     if answers is None or not answers.exists():
         return ()
     text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
-    return tuple(text[: text.rfind("\n") + 1].split("\n")[:-1])
+    *complete, _ = text.split("\n")  # after the last line end comes nothing, or half a record
+    return tuple(complete)
 
 
 LIBRARIES = ("wire", "invariants", "fibres", "fibres_of_weights")
@@ -340,10 +368,14 @@ class Session(Conversation):
     def __init__(
         self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
     ) -> None:
-        # it loads no package that a script does not ask for
-        options, scripts = ("--no-preload",), (*LIBRARIES, "session")
-        super().__init__(cache(partial(locate, program)), limits or Limits(), options, scripts)
-        self._around: list[Engine | None] = []  # what was chosen around each block that was entered
+        super().__init__(
+            cache(partial(locate, program)),
+            limits or Limits(),
+            options=("--no-preload",),  # no package that a script does not ask for
+            scripts=(*LIBRARIES, "session"),
+        )
+        self._around: list[Engine | None] = []
+        """What was chosen around each block that was entered."""
 
     @property
     def version(self) -> str:
@@ -384,20 +416,19 @@ class Session(Conversation):
             If it reached a limit or died; the next run starts a fresh process.
         """
         if not isinstance(script, Script):
-            raise InvalidCaseError(
-                "script",
-                f"must be a Script, not a {type(script).__name__}; value(code) evaluates Macaulay2"
-                " code",
-            )
+            kind = type(script).__name__
+            advice = "value(code) evaluates Macaulay2 code"
+            raise InvalidCaseError("script", f"must be a Script, not a {kind}; {advice}")
         name = f"the script '{script.name}'"
         transcript = self.request("mbRun", Source(name, script.body), timeout=timeout)
         if not transcript.records:
-            error = "the script emitted nothing"
-            advice = (
+            raise ScriptError(
                 f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by'
-                " Macaulay2().value"
+                " Macaulay2().value",
+                error="the script emitted nothing",
+                file=name,
+                output=transcript.output,
             )
-            raise ScriptError(advice, error=error, file=name, output=transcript.output)
         return transcript
 
     def __enter__(self) -> Self:

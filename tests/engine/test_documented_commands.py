@@ -227,6 +227,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with what the documents suppose."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "tests" / "certificates" / "accepted" / "d3-dout2-a2-t2-3.4.json", tmp_path)
+    programs_here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", programs_here)  # `m2bridge`, and the Macaulay2 of this environment
     slurm = ModuleType("dask_jobqueue")
     slurm.SLURMCluster = local_cluster  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dask_jobqueue", slurm)
@@ -272,7 +274,7 @@ def test_a_program(
         monkeypatch.setattr(m2bridge, "Macaulay2", names["Macaulay2"])
         for value, said in run(program, {"__name__": "document"}):
             assert value == said
-    if name.startswith("docs/batches.md"):
+    if name.startswith("docs/batches.md") and "plan(" not in program:
         assert list((here / "results").glob("*.json"))
 
 

@@ -339,7 +339,7 @@ def test_a_limit_longer_than_the_system_waits_at_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """In several waits; what was printed during all of them is there at the end."""
-    monkeypatch.setattr(module, "_LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(module, "LONGEST_WAIT", 0.01)
     process = Process(
         Path(sys.executable),
         ["-c", "print('early', flush=True); input(); print('\\ndone 1', flush=True)"],

@@ -481,7 +481,7 @@ certify implicitize plan read_map read_model verify
 IdealSingularLocus IrreducibleComponent ideal read_ideal_file read_mrdi read_sage_text
 AllClosures closures_of_all_sizes Outcome ProjectiveScheme from_sage run_many
 ConversionError EngineDiedError Evaluation PackageError ScriptError UnknownSymbolError ValueTypeError Workspace
-WorkspaceLostError Weights weights
+WorkspaceLostError Weights weights Store Task tasks
 """
 
 

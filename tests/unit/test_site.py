@@ -16,8 +16,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatch
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import get_args, get_origin, get_type_hints
 
 import jsonschema
 import pytest
@@ -532,3 +534,52 @@ def test_results_print_their_text() -> None:
         if inspect.isclass(value) and hasattr(value, "to_text"):
             shown = object.__new__(type("Shown", (value,), {"to_text": lambda self: "the text"}))
             assert value.__str__ is value.to_text or str(shown) == "the text", name
+
+
+# What a page teaches can be used: its imports are of stable names, or the page says that they are
+# none.
+
+TAUGHT = re.compile(r"^from (m2bridge[\w.]*) import", re.MULTILINE)
+STABLE = {"m2bridge", "m2bridge.workspace.values"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_imports_on_pages_are_of_stable_names(page: Path) -> None:
+    written = page.read_text(encoding="utf-8")
+    taught = {module for module in TAUGHT.findall(written) if module not in STABLE}
+    assert not taught or "stability.md" in written, f"{page.name}: {sorted(taught)}"
+
+
+MADE_ELSEWHERE = {
+    "Certificate": "certify",  # makes them
+    "CoreSize": "closures_of_all_sizes",  # has them all by default
+    "GlobalStatement": "cross_check_deep_attention",  # so has this one
+    "OrbitStatement": "cross_check",  # and this one
+    "RunOptions": "certify",  # names the keywords engine and timeout
+}
+"""Classes that public functions take and that are not public, and the function that has them."""
+
+
+def classes(annotation: object) -> Iterator[type]:
+    """The classes of m2bridge in an annotation."""
+    if isinstance(annotation, type) and annotation.__module__.startswith("m2bridge"):
+        yield annotation
+    elif annotation is not None:
+        for part in (get_origin(annotation), *get_args(annotation)):
+            yield from classes(part)
+
+
+def test_what_public_functions_take_is_public() -> None:
+    """Or it has a public subclass, as models have, or a public function makes it."""
+    values = [getattr(m2bridge, name) for name in m2bridge.__all__]
+    public = [value for value in values if isinstance(value, type)]
+    for function in filter(inspect.isfunction, values):
+        hints = get_type_hints(inspect.unwrap(function))
+        hints.pop("return")
+        for taken in chain.from_iterable(map(classes, hints.values())):
+            usable = any(taken in own.__mro__ for own in public)
+            assert usable or taken.__name__ in MADE_ELSEWHERE, (function.__name__, taken)
+
+
+def test_every_way_around_is_public() -> None:
+    assert set(MADE_ELSEWHERE.values()) <= set(m2bridge.__all__)
