@@ -51,7 +51,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     whole_matrices,
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
-from m2bridge.families.deep_attention.checker.predictions import Case, read, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predictions import Network, read, upper_bound, virtual
 from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -204,9 +204,9 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
     """It compares the formula of a statement with what it counts, for all small networks."""
     right = predicted.prediction
 
-    def planted(case: Case, key: str, part: str) -> int | None:
+    def planted(case: Network, key: str, part: str) -> int | None:
         value = right(case, key, part)
-        return value if value is None or case.t == 1 or max(case.d) < 3 else value + 1
+        return value if value is None or case.t == 1 or max(case.widths) < 3 else value + 1
 
     monkeypatch.setattr(checked, "prediction", planted)
     with pytest.raises(ContradictionError, match=f"{key} says"):
@@ -445,4 +445,4 @@ def test_both_sides_count_alike() -> None:
             assert upper_bound(case) == known_dimension(
                 network, "softmax" if case.softmax else "lightning"
             )
-            assert virtual(case, len(case.a)) == known_dimension(network, "virtual_weights")
+            assert virtual(case, case.depth) == known_dimension(network, "virtual_weights")

@@ -315,6 +315,22 @@ def test_the_block_is_the_whole_differential() -> None:
         assert function_rank(case, upper_bound(case)) == upper_bound(case)
 
 
+def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rank may be more than the dimension, or planted equal to it: 5 and 4 for (2, 1), a = 1."""
+    from m2bridge.families.deep_attention import observation
+
+    network = DeepAttention((2, 1), 1)
+    case = read(network.to_json())
+    assert (checker_block.columns_and_rank(case), upper_bound(case)) == ((6, 5), 4)
+    monkeypatch.setattr(checker_observables, "columns_and_rank", lambda network: (6, 4))
+    monkeypatch.setattr(observation, "columns_and_rank", lambda network: (6, 4))
+    value, numbers = checker_observables._dimension.__wrapped__(case)
+    assert (value, numbers["lower_bound"], numbers["upper_bound"]) == (None, 0, 4)
+    (made,) = certify_all(network, ["L"])
+    assert made.answer["verdicts"][0]["verdict"] == "UNDECIDED"
+    assert made.evidence["dimension"] == numbers
+
+
 def test_the_normal_form_is_one_word() -> None:
     assert [normal_form_factors(layers) for layers in (1, 2, 3, 4)] == [5, 17, 53, 161]
 

@@ -16,10 +16,15 @@ from m2bridge.errors import ContradictionError, EngineNotFoundError, TooLargeErr
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import (
     fibres,
-    fibres as limit,
+    limit,
     observables as checker_observables,
 )
-from m2bridge.families.deep_attention.checker.predictions import Case, hypotheses, prediction, read
+from m2bridge.families.deep_attention.checker.predictions import (
+    Network,
+    hypotheses,
+    prediction,
+    read,
+)
 from m2bridge.families.deep_attention.fibres import GenericFibre
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import OBSERVERS, can_be_certified, observe
@@ -359,7 +364,7 @@ FIBRES = [  # as Macaulay2 finds them: dimension and degree
 ]
 
 
-def case(key: str) -> Case:
+def case(key: str) -> Network:
     return read(DeepAttention.from_key(key).to_json())
 
 

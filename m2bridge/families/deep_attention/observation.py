@@ -537,7 +537,8 @@ def _certified_dimension(network: Shape) -> Finding:
         not network.softmax or network.t > 1
     ):  # else every matrix of bounded rank is the function of a network
         (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
-        lower = seen_dimension(network) if rank == columns - unseen else rank
+        # a block with a larger kernel says nothing: its rank may be more than the dimension
+        lower = seen_dimension(network) if rank == columns - unseen else 0
         numbers = {
             "columns": columns,
             "rank": rank,

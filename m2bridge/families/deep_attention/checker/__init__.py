@@ -1,10 +1,11 @@
-"""Deep attention: ranks at other points and modulo other primes, bounds and predictions of
-docs/deep-attention.md.
+"""The checker of certificates about deep attention, by docs/deep-attention-programs.md.
 
-For one head and no skip connections one block (docs/deep-attention.md#theorem-block); small
-networks of lightning attention by the rank of the whole differential as well. Fibres by Gröbner
-bases, the limit that is no network by its factors. Softmax with several heads or skip connections
-is not decided.
+``predictions`` has the numbers of a network, upper bounds and what statements predict;
+``observables`` computes what they are about: by ranks of whole differentials, by one ``block`` for
+one head and no skip connections (theorem-block in docs/deep-attention.md), ``fibres`` by Gröbner
+bases, and by its factors the limit that is no network (proposition-not-closed there).
+
+Not decided here: softmax with several heads or skip connections.
 """
 
 from m2bridge.certificates.schema import Certificate, Content
@@ -21,17 +22,25 @@ from m2bridge.families.deep_attention.checker.predictions import (
 
 
 def expected(certificate: Certificate) -> Content:
-    """The content of a certificate on the statements with a key."""
-    case, about = read(certificate.case), WORDS.about(certificate.question)
-    observations = {words.observable: observed(case, words.observable) for words in about}
-    evidence = {
-        observable: numbers for observable, (_, numbers) in sorted(observations.items()) if numbers
-    }
+    """The content of a certificate on the statements with a key.
+
+    Where nothing is computed, nothing is predicted either.
+    """
+    network = read(certificate.case)
+    about = WORDS.about(certificate.question)
+    values, evidence = {}, {}
+    for observable in sorted({words.observable for words in about}):
+        values[observable], numbers = observed(network, observable)
+        if numbers:
+            evidence[observable] = numbers
     verdicts = []
     for words in about:
-        predicted = prediction(case, words.key, words.part) if evidence else None
-        fails = next(iter(hypotheses(case, words.key, words.part)), None)
-        verdicts.append(global_verdict(words, fails, predicted, observations[words.observable][0]))
+        failing = hypotheses(network, words.key, words.part)
+        first = failing[0] if failing else None
+        predicted = None
+        if evidence:
+            predicted = prediction(network, words.key, words.part)
+        verdicts.append(global_verdict(words, first, predicted, values[words.observable]))
     return statements(WORDS, certificate.question, verdicts, evidence)
 
 

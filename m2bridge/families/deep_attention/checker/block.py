@@ -1,11 +1,15 @@
-"""The block that decides (docs/deep-attention.md#theorem-block), by dual numbers over power series
-modulo a prime.
+"""The rank of one block, which decides the dimension for one head and no skip connections.
 
-The output is m Y_{l+1} with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k); behind a hidden width 1 it
-is c_k between two factors mY_k. A number is a value and a slope, both in GF(p)[h]/(h^length), as
-one polynomial: the slope stands at h^(2 length − 1), above all products of values. Softmax is that
-of inputs εX, with h = ε²; beyond six layers each exponential is a random number, whose slope is
-known (Ax's theorem).
+*Theorem* (theorem-block in docs/deep-attention.md): if the kernel of the differential of a block,
+a network with at most two inputs and one output, is no larger than it always is, every network with
+as many layers and such ranks has the dimension of the upper bound.
+
+*Checked here*: the rank of the differential at two points, each modulo a prime of its own. A kernel
+modulo a prime is at least as large as that over QQ: so one that is as small as can be is proved.
+
+*Taken on trust*: the theorem, and beyond six layers of softmax Ax's theorem ("Exponentials as
+unknowns" in docs/deep-attention-programs.md). The program that makes certificates differentiates by
+the chain rule; here derivatives come from dual numbers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,19 +22,25 @@ import flint
 
 from m2bridge.checker.algebra import PRIME
 from m2bridge.errors import ContradictionError, TooExpensiveError
-from m2bridge.families.deep_attention.checker.fibres import minimal_standard, transposed
-from m2bridge.families.deep_attention.checker.predictions import Case
+from m2bridge.families.deep_attention.checker.matrices import Matrix, minimal_standard, transposed
+from m2bridge.families.deep_attention.checker.predictions import Network
 
-SEED, STATED_PRIME = 20250417, 2**31 - 1
+# The point of a certificate, and the prime of the program: numbers that are part of the evidence.
+SEED = 20250417
+STATED_PRIME = 2**31 - 1
+# Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
 SERIES_LAYERS = 6
-MOST = 10**8
-Matrix = list[list[Any]]
+# Columns, twice, times layers and coefficients: the order of the products for one input.
+MOST_PRODUCTS = 10**8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Block:
-    """``size`` inputs; the ranks of C_1, C_2, …; how many layers follow with C_k = c_k mᵀm; tokens
-    x, y, …, y.
+    """A block: φ(X) = m Y_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
+
+    X has ``size`` rows, one or two. The first C_k are any matrices of the given ranks; in as many
+    layers as are ``behind`` a hidden width one, C_k = c_k mᵀm. Of the t tokens x, y, …, y all but
+    the first are equal.
     """
 
     size: int
@@ -41,123 +51,174 @@ class Block:
 
     @property
     def layers(self) -> int:
-        """All of them."""
+        """The number of all layers."""
         return len(self.ranks) + self.behind
 
     @property
     def columns(self) -> int:
-        """Entries of the C_k and m, and the c_k."""
+        """The number of entries of the C_k, of the c_k, and of entries of m."""
         return self.size**2 * len(self.ranks) + self.behind + self.size
 
     @property
     def length(self) -> int:
-        """The number of coefficients of the power series."""
-        return 3 ** (self.layers - 1) + 1 if self.softmax and self.layers <= SERIES_LAYERS else 1
+        """The number N of coefficients of the power series in h that numbers are here.
+
+        Layer k of softmax shows its matrix in order 2·3^(k−1) + 1 of the inputs (theorem-S): so
+        3^(l−1) + 1 coefficients in their squares are enough. Lightning attention is a polynomial,
+        and needs no series.
+        """
+        if self.softmax and self.layers <= SERIES_LAYERS:
+            orders: int = 3 ** (self.layers - 1)
+            return orders + 1
+        return 1
 
 
-def unseen(case: Case) -> int:
-    """The kernel that the differential of the block always has."""
-    several = sum(space > 1 for space in case.narrowest)
-    return 0 if case.softmax else len(case.a) + max(0, several - case.whole)
+def unseen(network: Network) -> int:
+    """The kernel that the differential of the block always has (theorem-block).
 
-
-def columns_and_rank(case: Case) -> tuple[int, int]:
-    """The columns and the rank at the point modulo a prime not its own, and at another point modulo
-    its prime.
+    For lightning attention that is the torus of dimension l, and the skew-symmetric part of each
+    2 × 2 matrix C_k with k > ``network.whole``; for softmax nothing.
     """
-    size = min(case.d[0], 2)
-    ranks = tuple(
-        min(rank, size) for rank, space in zip(case.ranks, case.narrowest, strict=True) if space > 1
+    if network.softmax:
+        return 0
+    wide = sum(space > 1 for space in network.narrowest)
+    return network.depth + max(0, wide - network.whole)
+
+
+def columns_and_rank(network: Network) -> tuple[int, int]:
+    """The number of columns of the differential of the block of a network, and its rank.
+
+    Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2.
+    """
+    size = min(network.widths[0], 2)
+    ranks = []
+    for rank, space in zip(network.ranks, network.narrowest, strict=True):
+        if space > 1:
+            ranks.append(min(rank, size))
+    block = Block(
+        size=size,
+        ranks=tuple(ranks),
+        behind=network.depth - len(ranks),
+        t=network.t if network.softmax else min(network.t, 2),
+        softmax=network.softmax,
     )
-    t = case.t if case.softmax else min(case.t, 2)
-    block = Block(size, ranks, len(case.a) - len(ranks), t, case.softmax)
-    return block.columns, _rank(block, block.columns - unseen(case))
+    return block.columns, _rank(block, block.columns - unseen(network))
 
 
 @cache
 def _rank(block: Block, most: int) -> int:
-    if block.columns**2 * block.layers * block.length > MOST:
+    """The rank of a block, which is at most ``most``: the same at two points modulo two primes.
+
+    The first point is that of the certificate, from its seed, modulo a prime that is not the
+    program's. Its entries are positive, so that no C_k is skew-symmetric.
+    """
+    if block.columns**2 * block.layers * block.length > MOST_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
+    stated = (1 + state % 999 for state in minimal_standard(SEED))
     random = Random(1)
-    here = _rank_at(block, (1 + state % 999 for state in minimal_standard(SEED)), PRIME, most)
     other = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
-    elsewhere = _rank_at(block, other, STATED_PRIME, most)
+    here = _rank_at(block, _parameters(block, stated), PRIME, most)
+    elsewhere = _rank_at(block, _parameters(block, other), STATED_PRIME, most)
     if here != elsewhere:
         raise ContradictionError(f"ranks {here} and {elsewhere} of {block}")
     return here
 
 
 def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """All C_k row by row, the c_k, m."""
+    """All C_k row by row, then the c_k, then m, from as many numbers as are needed."""
     parameters = list[int]()
     for rank in block.ranks:
         if rank == block.size:
-            parameters += [next(numbers) for _ in range(block.size**2)]
+            parameters += _taken(numbers, block.size**2)
         else:
-            column, row = ([next(numbers) for _ in range(block.size)] for _ in range(2))
-            parameters += [x * y for x in column for y in row]
-    return parameters + [next(numbers) for _ in range(block.behind + block.size)]
+            # rank one: a column times a row
+            column = _taken(numbers, block.size)
+            row = _taken(numbers, block.size)
+            for entry in column:
+                parameters += [entry * x for x in row]
+    return parameters + _taken(numbers, block.behind + block.size)
 
 
-def _rank_at(block: Block, point: Iterator[int], prime: int, most: int) -> int:
-    """Inputs are added, twice as many each time, until the rank is all that it can be."""
-    parameters, random, rows, rank = _parameters(block, point), Random(2), list[list[int]](), -1
-    for count in (3, 3, 6, 12, *[block.columns] * 3):
+def _taken(numbers: Iterator[int], count: int) -> list[int]:
+    return [next(numbers) for _ in range(count)]
+
+
+def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> int:
+    """The rank of the differential at a point: of the derivatives of the outputs for many inputs.
+
+    The rank for some inputs is at most that for all; so inputs are added until it cannot grow.
+    """
+    random = Random(2)
+    rows: list[list[int]] = []
+    rank = -1
+    for count in (3, 3, 6, 12, block.columns, block.columns, block.columns):
         for _ in range(count):
             rows += _rows(block, parameters, prime, random)
-        rank = flint.nmod_mat(
-            len(rows), block.columns, [x for row in rows for x in row], prime
-        ).rank()
+        entries = [x for row in rows for x in row]
+        rank = int(flint.nmod_mat(len(rows), block.columns, entries, prime).rank())
         if rank >= most:
             break
-    return int(rank)
+    return rank
 
 
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """The derivatives of each order of each output at random tokens, by all parameters."""
+    """The derivatives of the outputs at random tokens by all parameters, order by order in h."""
     tokens = min(block.t, 2)
     X = [[random.randrange(prime) for _ in range(tokens)] for _ in range(block.size)]
-    chosen = [
-        [[random.randrange(1, prime) for _ in "xy"] for _ in "xy"] for _ in range(block.layers)
-    ]
-    ring = _Ring(prime, block.length, block.t)
-    slopes = []
-    for i in range(block.columns):
-        numbers = [ring.number(x, int(i == j)) for j, x in enumerate(parameters)]
-        slopes.append(
-            [output.right_shift(ring.place) for output in _output(block, ring, numbers, X, chosen)]
-        )
-    for output in zip(*slopes, strict=True):
-        yield from ([int(slope[order]) for slope in output] for order in range(block.length))
+    exponentials = [_nonzero(prime, random) for _ in range(block.layers)]
+    dual = _DualNumbers(prime, block.length, block.t)
+    derivatives = []
+    for moving in range(block.columns):
+        numbers = [dual.number(x) for x in parameters]
+        numbers[moving] = dual.number(parameters[moving], slope=1)
+        outputs = _outputs(block, dual, numbers, X, exponentials)
+        derivatives.append([dual.slope(output) for output in outputs])
+    for by_parameter in zip(*derivatives, strict=True):
+        for order in range(block.length):
+            yield [int(slope[order]) for slope in by_parameter]
 
 
-def _output(
-    block: Block, ring: "_Ring", numbers: list[Any], X: list[list[int]], chosen: Any
+def _nonzero(prime: int, random: Random) -> list[list[int]]:
+    """A random 2 × 2 matrix without zeros."""
+    return [[random.randrange(1, prime) for _ in range(2)] for _ in range(2)]
+
+
+def _outputs(
+    block: Block, dual: "_DualNumbers", numbers: list[Any], X: list[list[int]], exponentials: Any
 ) -> list[Any]:
-    size, square = block.size, block.size**2
+    """The outputs m Y_{l+1} for all different tokens."""
+    size = block.size
+    wide = len(block.ranks)
     m = [numbers[-size:]]
-    Y = [[ring.number(x) for x in row] for row in X]
+    Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):
-        if k < len(block.ranks):
-            C, tokens = (
-                [numbers[square * k + size * i : square * k + size * (i + 1)] for i in range(size)],
-                Y,
-            )
+        if k < wide:
+            entries = numbers[k * size**2 : (k + 1) * size**2]
+            C = [entries[size * i : size * (i + 1)] for i in range(size)]
+            factor = Y
         else:
-            C, tokens = (
-                [[numbers[square * len(block.ranks) + k - len(block.ranks)]]],
-                ring.product(m, Y),
-            )
-        scores = ring.product(ring.product(transposed(tokens), C), tokens)
-        Y = ring.product(Y, ring.softmax(scores, chosen[k]) if block.softmax else scores)
-    return ring.product(m, Y)[0]
+            # Yᵀ (c_k mᵀm) Y = (mY)ᵀ c_k (mY)
+            C = [[numbers[wide * size**2 + k - wide]]]
+            factor = dual.product(m, Y)
+        scores = dual.product(dual.product(transposed(factor), C), factor)
+        if block.softmax:
+            scores = dual.softmax(scores, exponentials[k])
+        Y = dual.product(Y, scores)
+    return dual.product(m, Y)[0]
 
 
 @dataclass(frozen=True)
-class _Ring:
-    """Dual numbers over GF(prime)[h]/(h^length); the second token stands for t − 1 equal ones."""
+class _DualNumbers:
+    """Dual numbers v + s·δ with δ² = 0, where v and s are in GF(prime)[h]/(h^length).
+
+    One is kept as the polynomial v + s·h^place in h. The place is 2·length − 1, above the degree of
+    each product of two values; that of two slopes begins at twice the place, and is cut off.
+
+    For softmax the inputs are εX with h = ε²: all tokens of all layers are multiples of ε, so that
+    the scores are h times those of X. The second token stands for t − 1 equal ones.
+    """
 
     prime: int
     length: int
@@ -165,50 +226,72 @@ class _Ring:
 
     @property
     def place(self) -> int:
-        """The power of h at which the slope of a number stands."""
+        """The power of h at which the slope begins."""
         return 2 * self.length - 1
 
     def number(self, value: int, slope: int = 0) -> Any:
+        """A constant with a constant slope."""
         return flint.nmod_poly([value, *[0] * (self.place - 1), slope], self.prime)
 
+    def slope(self, x: Any) -> Any:
+        """The series s of v + s·δ."""
+        return x.right_shift(self.place)
+
     def times(self, x: Any, y: Any) -> Any:
-        product = x.mul_low(y, self.place + self.length)
-        return product.truncate(self.length) + product.right_shift(self.place).left_shift(
-            self.place
-        )
+        """The product: (v + s·δ)(v' + s'·δ) = vv' + (vs' + sv')·δ."""
+        place = self.place
+        product = x.mul_low(y, place + self.length)
+        # what stands between is of order h^length in vv', and is zero
+        return product.truncate(self.length) + product.right_shift(place).left_shift(place)
 
     def product(self, A: Matrix, B: Matrix) -> Matrix:
-        columns, zero = list(zip(*B, strict=True)), self.number(0)
-        return [[sum(map(self.times, row, column), start=zero) for column in columns] for row in A]
+        """The product of matrices."""
+        columns = list(zip(*B, strict=True))
+        return [self._combinations(row, columns) for row in A]
+
+    def _combinations(self, row: list[Any], columns: list[Any]) -> list[Any]:
+        zero = self.number(0)
+        return [sum(map(self.times, row, column), start=zero) for column in columns]
 
     def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
-        """Return the softmax of each column, with the number of equal tokens."""
-        exponentials = [
-            [self._exponential(z, e) * count for z, e in zip(row, numbers, strict=True)]
-            for row, numbers, count in zip(scores, chosen, (1, self.t - 1), strict=True)
-        ]
-        inverses = [self._inverse(x + y) for x, y in zip(*exponentials, strict=True)]
-        return [list(map(self.times, row, inverses)) for row in exponentials]
+        """The softmax of each column, where the second row stands for t − 1 equal ones."""
+        first, second = (
+            [self._exponential(z, e) for z, e in zip(row, numbers, strict=True)]
+            for row, numbers in zip(scores, chosen, strict=True)
+        )
+        second = [(self.t - 1) * x for x in second]
+        inverses = [self._inverse(x + y) for x, y in zip(first, second, strict=True)]
+        return [list(map(self.times, row, inverses)) for row in (first, second)]
 
     def _exponential(self, z: Any, chosen: int) -> Any:
-        """The number e^(hz), or a random one instead of its value, whose slope is known."""
+        """The number e^(hz) = e^(hv)(1 + hs·δ) for z = v + s·δ.
+
+        Where no series is used, e^z with a chosen number for its value: the exponentials of
+        all layers are algebraically independent over the functions of the inputs (Ax).
+        """
         value = z.truncate(self.length)
         slope = z - value
         if self.length == 1:
             return self.times(self.number(chosen), 1 + slope)
         h = flint.nmod_poly([0, 1], self.prime)
-        return self.times(self._series(value.mul_low(h, self.length)), 1 + self.times(h, slope))
+        exponential = self._series(value.mul_low(h, self.length))
+        return self.times(exponential, 1 + self.times(h, slope))
 
     def _series(self, z: Any) -> Any:
-        """E = e^z from E′ = z′E, for z without constant term."""
-        coefficients, slopes = [1], [j * int(z[j]) for j in range(self.length)]
+        """The series E = e^z of a series z without constant term, from E′ = z′E.
+
+        So k E_k is the sum of j z_j E_(k−j) for j from 1 to k, and k is not divisible by the prime,
+        which is larger.
+        """
+        derivatives = [j * int(z[j]) for j in range(self.length)]
+        coefficients = [1]
         for k in range(1, self.length):
-            total = sum(slopes[j] * coefficients[k - j] for j in range(1, k + 1))
+            total = sum(derivatives[j] * coefficients[k - j] for j in range(1, k + 1))
             coefficients.append(total * pow(k, -1, self.prime) % self.prime)
         return flint.nmod_poly(coefficients, self.prime)
 
     def _inverse(self, x: Any) -> Any:
-        """1/(v + s) = (v − s)/v² for a slope s."""
+        """The inverse 1/(v + s·δ) = (v − s·δ)/v², where 2v − x is v − s·δ."""
         value = x.truncate(self.length)
         inverse = value.inverse_series_trunc(self.length)
         return self.times(self.times(inverse, inverse), 2 * value - x)

@@ -1,7 +1,14 @@
-"""Observables of a network, computed anew, with the numbers that a certificate holds of them.
+"""What statements are about, computed anew, with the numbers that a certificate holds of it.
 
-Ranks are those of differentials of whole networks: attention matrices, virtual weights, functions
-of lightning attention.
+*Theorem* ("One block decides" in docs/deep-attention.md): the rank of a differential at one point
+modulo a prime is at most its rank over QQ, which is at most the dimension of the image; and with
+theorem-block there one small block decides for one head and no skip connections.
+
+*Checked here*: ranks of whole differentials, for attention matrices, virtual weights and functions
+of lightning attention, and that they meet an upper bound of ``predictions``; the normal form and
+the scalings as identities of words, which hold for matrices of all sizes.
+
+*Taken on trust*: the theorem, the upper bounds, FLINT's ranks modulo a prime.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,295 +27,394 @@ from m2bridge.families.deep_attention.checker.block import (
     columns_and_rank,
     unseen,
 )
-from m2bridge.families.deep_attention.checker.fibres import fibre, limit_outside, unknowns
+from m2bridge.families.deep_attention.checker.fibres import fibre, unknowns
+from m2bridge.families.deep_attention.checker.limit import limit_outside
 from m2bridge.families.deep_attention.checker.predictions import (
-    Case,
+    Network,
+    all_attention_matrices,
     hypotheses,
-    matrices,
     upper_bound,
     virtual,
 )
 
-MOST, MOST_STEPS = 3 * 10**6, 10**8
+# Entries of the largest matrix, and operations for all its entries: some seconds.
+MOST_ENTRIES = 3 * 10**6
+MOST_STEPS = 10**8
+# Different tokens at which functions are compared; the others are zero. Fewer tokens can only make
+# a rank smaller, and these are enough in all cases tried.
 TOKENS = 3
+# The normal form as one word of about 2·3^l letters; for all l it is proved step by step.
+MOST_LAYERS = 12
+# Up to this many weights the whole differential is computed beside the block.
+SMALL = 60
+
+# The value, if it is decided, and the numbers that are its evidence; none if nothing is computed.
+Found = tuple[int | None, dict[str, int]]
+NOTHING: Found = (None, {})
+
+# The matrices K, Q and V of a head, by their names.
 Head = dict[str, Any]
 
 
-def weights(case: Case) -> int:
-    """Return the number of weights of all heads; more rows of K and Q than d are not needed."""
-    return case.heads * sum(2 * min(a, d) * d + d * after for d, after, a in case.layers)
+def observed(network: Network, observable: str) -> Found:
+    """The value of an observable; TooExpensiveError for what is too large."""
+    return _OBSERVED[observable](network)
+
+
+def _bounded(rank: int, bound: int) -> Found:
+    """The dimension, where a lower bound meets an upper bound."""
+    if rank > bound:
+        raise ContradictionError(f"a rank {rank} above the bound {bound}")
+    return (rank if rank == bound else None), {"rank": rank, "upper_bound": bound}
+
+
+# Ranks of whole differentials.
+
+
+def weights(network: Network) -> int:
+    """The number of weights of all heads.
+
+    More rows of K and Q than d change nothing: KᵀQ is any matrix with d of them.
+    """
+    of_head = 0
+    for before, after, a in network.layers:
+        of_head += 2 * min(a, before) * before + before * after
+    return network.heads * of_head
 
 
 def _payable(rows: int, columns: int, steps: int = 0) -> None:
-    if rows * columns > MOST or steps > MOST_STEPS:
+    if rows * columns > MOST_ENTRIES or steps > MOST_STEPS:
         raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
-    return flint.nmod_mat(
-        rows, columns, [random.randrange(PRIME) for _ in range(rows * columns)], PRIME
-    )
+    entries = [random.randrange(PRIME) for _ in range(rows * columns)]
+    return flint.nmod_mat(rows, columns, entries, PRIME)
+
+
+def _random_head(before: int, after: int, a: int, random: Random) -> Head:
+    rows = min(a, before)
+    K = _random(rows, before, random)
+    Q = _random(rows, before, random)
+    return {"K": K, "Q": Q, "V": _random(after, before, random)}
+
+
+def _random_heads(count: int, sizes: tuple[int, int, int], random: Random) -> list[Head]:
+    return [_random_head(*sizes, random) for _ in range(count)]
 
 
 def _entries(A: Any) -> list[int]:
     return list(map(int, A.entries()))
 
 
+def _units(A: Any) -> Iterator[Any]:
+    """All matrices of the size of A with one entry 1 and zeros: a basis of directions."""
+    rows, columns = A.nrows(), A.ncols()
+    for i in range(rows * columns):
+        entries = [0] * (rows * columns)
+        entries[i] = 1
+        yield flint.nmod_mat(rows, columns, entries, PRIME)
+
+
 @cache
 def attention_rank(d: int, a: int) -> int:
-    """The tangent space K̇ᵀQ + KᵀQ̇ contains all of the columns of Kᵀ, and modulo these the rows of
-    Q.
-    """
+    """The rank of the differential of (K, Q) ↦ KᵀQ at a random point: of all K̇ᵀQ and KᵀQ̇."""
     a = min(a, d)
     _payable(2 * a * d, d * d)
     random = Random(3)
-    K, Q = (_random(a, d, random) for _ in range(2))
-    return rank_modulo(
-        [_entries(x) for E in _units(K) for x in (E.transpose() * Q, K.transpose() * E)]
-    )
+    K = _random(a, d, random)
+    Q = _random(a, d, random)
+    tangents = []
+    for E in _units(K):
+        tangents += [_entries(E.transpose() * Q), _entries(K.transpose() * E)]
+    return rank_modulo(tangents)
 
 
-def virtual_rank(case: Case) -> int:
-    """Return the rank of the differential of weights ↦ (A'_1, …, A'_l, M), by the product rule."""
-    n, random = case.d[0], Random(4)
-    count = weights(case)
-    _payable(count, len(case.a) * n * n + case.d[-1] * n, count**2)
-    layers = [_random_head(*layer, random) for layer in case.layers]
-    entering = [flint.nmod_mat(n, n, [int(i == j) for i in range(n) for j in range(n)], PRIME)]
+def virtual_rank(network: Network) -> int:
+    """The rank of the differential of weights ↦ (A'_1, …, A'_l, M) at a random point.
+
+    A'_k = M_kᵀ K_kᵀ Q_k M_k with M_k = V_{k−1} ⋯ V_1, and M = M_{l+1}.
+    """
+    n = network.widths[0]
+    count = weights(network)
+    _payable(count, network.depth * n * n + network.widths[-1] * n, steps=count**2)
+    random = Random(4)
+    layers = [_random_head(*sizes, random) for sizes in network.layers]
+    identity = [int(i == j) for i in range(n) for j in range(n)]
+    entering = [flint.nmod_mat(n, n, identity, PRIME)]
     for head in layers:
         entering.append(head["V"] * entering[-1])
-    moves = [
-        (k, kind, E) for k, head in enumerate(layers) for kind in "KQV" for E in _units(head[kind])
-    ]
-    return rank_modulo([_virtual_tangent(layers, entering, *move) for move in moves])
+    tangents = []
+    for k, head in enumerate(layers):
+        for kind, matrix in head.items():
+            directions = _units(matrix)
+            tangents += [_virtual_tangent(layers, entering, k, kind, E) for E in directions]
+    return rank_modulo(tangents)
 
 
 def _virtual_tangent(
-    layers: list[Head], entering: list[Any], moving: int, name: str, E: Any
+    layers: list[Head], entering: list[Any], moving: int, kind: str, E: Any
 ) -> list[int]:
-    """All slopes when one weight of a layer moves; before it they are zero."""
-    slope, slopes = 0 * entering[moving], [0] * (moving * entering[0].nrows() ** 2)
-    for head, M in list(zip(layers, entering, strict=False))[moving:]:
-        dK, dQ, dV = (
-            E if head is layers[moving] and kind == name else 0 * head[kind] for kind in "KQV"
-        )
-        KM, QM = head["K"] * M, head["Q"] * M
-        dKM, dQM = dK * M + head["K"] * slope, dQ * M + head["Q"] * slope
-        slopes += _entries(dKM.transpose() * QM + KM.transpose() * dQM)
-        slope = dV * M + head["V"] * slope
-    return slopes + _entries(slope)
+    """The derivative of all virtual weights when one matrix of one layer moves in direction E.
+
+    By the product rule, with the derivative of M_k carried along. Before that layer it is zero.
+    """
+    slope_of_M = 0 * entering[moving]
+    derivatives = [0] * (moving * entering[0].nrows() ** 2)
+    for k in range(moving, len(layers)):
+        head, M = layers[k], entering[k]
+        slopes = {name: 0 * matrix for name, matrix in head.items()}
+        if k == moving:
+            slopes[kind] = E
+        KM = head["K"] * M
+        QM = head["Q"] * M
+        slope_of_KM = slopes["K"] * M + head["K"] * slope_of_M
+        slope_of_QM = slopes["Q"] * M + head["Q"] * slope_of_M
+        slope_of_A = slope_of_KM.transpose() * QM + KM.transpose() * slope_of_QM
+        derivatives += _entries(slope_of_A)
+        slope_of_M = slopes["V"] * M + head["V"] * slope_of_M
+    return derivatives + _entries(slope_of_M)
 
 
-def _units(block: Any) -> Iterator[Any]:
-    size = block.nrows() * block.ncols()
-    for i in range(size):
-        yield flint.nmod_mat(
-            block.nrows(), block.ncols(), [int(i == j) for j in range(size)], PRIME
-        )
+def function_rank(network: Network, most: int) -> int:
+    """The rank of gradients of functions of lightning attention, each at tokens of its own.
 
-
-def _random_head(d: int, after: int, a: int, random: Random) -> Head:
-    """K and Q always; more rows than d are not needed."""
-    K, Q = (_random(min(a, d), d, random) for _ in range(2))
-    return {"K": K, "Q": Q, "V": _random(after, d, random)}
-
-
-def function_rank(case: Case, most: int) -> int:
-    """Return the rank of gradients of functions of lightning attention, each at tokens of
-    its own.
+    A row is the derivative of ⟨G, φ(X)⟩ by all weights: a combination of rows of the Jacobian
+    matrix of the coefficients of φ. There are five more rows than the rank can be.
     """
     rows = most + 5
-    _payable(rows, weights(case))
-    random, tokens = Random(5), min(case.t, TOKENS)
-    layers = [[_random_head(*layer, random) for _ in range(case.heads)] for layer in case.layers]
-    return rank_modulo([_gradient(layers, case.skip, tokens, random) for _ in range(rows)])
+    _payable(rows, weights(network))
+    random = Random(5)
+    tokens = min(network.t, TOKENS)
+    layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
+    return rank_modulo([_gradient(layers, network.skip, tokens, random) for _ in range(rows)])
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """With Γ = VᵀG: dV = G(YYᵀAY)ᵀ, dA = YYᵀΓYᵀ, and Y gets AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ; no
-    matrix is d × d.
+    """The derivative of ⟨G, φ(X)⟩ for random X and G by all weights, the last layer first.
+
+    A head maps Y to V·YYᵀAY with A = KᵀQ. If the derivative by its output is G, put Γ = VᵀG; then
+    the derivatives by V, A and Y are G(YYᵀAY)ᵀ, YYᵀΓYᵀ, and AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ. No
+    product here is a d × d matrix.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
-    for layer in layers:
+    for heads in layers:
         entering.append(Y)
-        Y = reduce(add, [head["V"] * _moved(head, Y) for head in layer], *[Y] * skip)
+        outputs = [head["V"] * _moved(head, Y) for head in heads]
+        if skip:
+            outputs.append(Y)
+        Y = reduce(add, outputs)
     G = _random(Y.nrows(), tokens, random)
-    entries = list[int]()
-    for layer, Y in zip(reversed(layers), reversed(entering), strict=True):
-        passed = [G] * skip
-        for head in layer:
-            K, Q, gamma = head["K"], head["Q"], head["V"].transpose() * G
+    gradient: list[int] = []
+    for heads, Y in zip(reversed(layers), reversed(entering), strict=True):
+        passed = [G] if skip else []
+        for head in heads:
+            K, Q = head["K"], head["Q"]
+            gamma = head["V"].transpose() * G
             left = Y * (Y.transpose() * gamma)
-            entries += _entries(G * _moved(head, Y).transpose())
-            entries += _entries(Q * Y * left.transpose()) + _entries(K * left * Y.transpose())
+            by_V = G * _moved(head, Y).transpose()
+            by_K = Q * Y * left.transpose()
+            by_Q = K * left * Y.transpose()
+            gradient += _entries(by_V) + _entries(by_K) + _entries(by_Q)
             AY = K.transpose() * (Q * Y)
-            form = gamma * (AY.transpose() * Y) + AY * (gamma.transpose() * Y)
-            passed.append(Q.transpose() * (K * left) + form)
+            passed.append(Q.transpose() * (K * left))
+            passed.append(gamma * (AY.transpose() * Y) + AY * (gamma.transpose() * Y))
         G = reduce(add, passed)
-    return entries
+    return gradient
 
 
 def _moved(head: Head, Y: Any) -> Any:
-    """YYᵀAY."""
+    """The tokens YYᵀAY."""
     return Y * (Y.transpose() * (head["K"].transpose() * (head["Q"] * Y)))
 
 
+# Identities of words in matrices.
+
+# A letter is a matrix, its negative the transpose.
+Word = tuple[int, ...]
+
+
 def normal_form_factors(layers: int) -> int | None:
-    """The number of factors, if both sides of φ = M Q_{l+1} X are the same word in V_k, A_k, X and
-    their transposes.
+    """The number of factors, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6).
 
     φ_{k+1} = V_{k+1} φ_k φ_kᵀ A_{k+1} φ_k; Q_{k+1} = Q_k X Xᵀ Q_kᵀ M_kᵀ A_{k+1} M_k Q_k with M_k =
-    V_k⋯V_1. A letter is a number, negative for a transpose: 1 is X, 2k is A_k, 2k + 1 is V_k.
+    V_k⋯V_1. The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
     """
-    function: tuple[int, ...] = (1,)
-    M, Q = tuple[int, ...](), tuple[int, ...]()
+    X: Word = (1,)
+    function = X
+    M: Word = ()
+    Q: Word = ()
     for k in range(1, layers + 1):
-        A, V = (2 * k,), (2 * k + 1,)
+        A: Word = (2 * k,)
+        V: Word = (2 * k + 1,)
         function = V + function + turned(function) + A + function
-        Q = (*Q, 1, -1, *turned(Q), *turned(M), *A, *M, *Q)
+        Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
         M = V + M
-    return len(function) if function == M + Q + (1,) else None
+    return len(function) if function == M + Q + X else None
 
 
-def turned(word: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the transpose of a product of matrices."""
+def turned(word: Word) -> Word:
+    """The transpose of a product of matrices."""
     return tuple(-letter for letter in reversed(word))
 
 
-Found = tuple[int | None, dict[str, int]]
-"""The value, if it is decided, and numbers; none where nothing is computed."""
-
-MOST_LAYERS = 12
-SMALL = 60
-"""Weights of networks whose whole differential is computed beside the block."""
+# The observables. Softmax is observed for one head without skip connections only.
 
 
-def observed(case: Case, observable: str) -> Found:
-    """TooExpensiveError for what is too large."""
-    return _OBSERVED[observable](case)
+def _attention_matrices(network: Network) -> Found:
+    rank = network.heads * sum(attention_rank(d, a) for d, _, a in network.layers)
+    return _bounded(rank, all_attention_matrices(network))
 
 
-def _bounded(rank: int, bound: int) -> Found:
-    if rank > bound:
-        raise ContradictionError(f"a rank {rank} above the bound {bound}")
-    return (rank if rank == bound else None), {"rank": rank, "upper_bound": bound}
+def _virtual_weights(network: Network) -> Found:
+    if not network.plain:
+        return NOTHING
+    return _bounded(virtual_rank(network), virtual(network, whole=network.depth))
 
 
-def _attention_matrices(case: Case) -> Found:
-    rank = case.heads * sum(attention_rank(d, a) for d, _, a in case.layers)
-    return _bounded(rank, case.heads * sum(matrices(d, a) for d, _, a in case.layers))
-
-
-def _virtual_weights(case: Case) -> Found:
-    return _bounded(virtual_rank(case), virtual(case, len(case.a))) if case.plain else (None, {})
-
-
-def _normal_form(case: Case) -> Found:
-    if case.softmax or not case.plain or len(case.a) > MOST_LAYERS:
-        return None, {}
-    factors = normal_form_factors(len(case.a))
+def _normal_form(network: Network) -> Found:
+    if network.softmax or not network.plain or network.depth > MOST_LAYERS:
+        return NOTHING
+    factors = normal_form_factors(network.depth)
     return factors is not None, {"factors": factors or 0}
 
 
-def _scalings(case: Case) -> Found:
-    if case.softmax:
-        return None, {}
-    word = ["V", "Y", "Y'", "A", "Y"]  # with cV and A/c a layer is multiplied by c^(difference)
-    values, attention = map(word.count, "VA")
-    return values == attention, {"degree_in_values": values, "degree_in_attention": attention}
+def _scalings(network: Network) -> Found:
+    """Whether V ↦ cV, A ↦ A/c keeps a layer: it does if both occur equally often in it."""
+    if network.softmax:
+        return NOTHING
+    layer = ["V", "Y", "Y'", "A", "Y"]
+    degrees = {"degree_in_values": layer.count("V"), "degree_in_attention": layer.count("A")}
+    return degrees["degree_in_values"] == degrees["degree_in_attention"], degrees
 
 
 @cache
-def _dimension(case: Case) -> Found:
-    if case.softmax and not case.plain:
-        return None, {}
-    upper = upper_bound(case)
-    if case.softmax and case.t == 1:
+def _dimension(network: Network) -> Found:
+    """The dimension of the functions: a lower bound that meets the upper bound."""
+    if network.softmax and not network.plain:
+        return NOTHING
+    upper = upper_bound(network)
+    if network.softmax and network.t == 1:
+        # the functions are all matrices of bounded rank
         return upper, {"lower_bound": upper, "upper_bound": upper}
-    if not case.plain:
-        lower, numbers = function_rank(case, upper), dict[str, int]()
+    if network.plain:
+        lower, numbers = _by_block(network, upper)
     else:
-        columns, rank = columns_and_rank(case)
-        kernel = unseen(case)
-        numbers = {
-            "columns": columns,
-            "rank": rank,
-            "unseen": kernel,
-            "seed": SEED,
-            "prime": STATED_PRIME,
-        }
-        lower = upper if rank == columns - kernel else rank
-        # then it is found by the whole differential as well
-        small = weights(case) <= SMALL and not case.softmax
-        if small and (whole := function_rank(case, upper)) != upper:
-            raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
+        lower, numbers = function_rank(network, upper), {}
     value, _ = _bounded(lower, upper)
-    return value, {**numbers, "lower_bound": lower, "upper_bound": upper}
+    return value, numbers | {"lower_bound": lower, "upper_bound": upper}
 
 
-def _unseen_weights(case: Case) -> Found:
-    dimension, numbers = _dimension(case)
+def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
+    """The lower bound by theorem-block, and its numbers.
+
+    If the kernel of the block is only what it always is, the dimension is the upper bound. If it is
+    larger, the rank of the block says nothing: it may be more than the dimension, because in a
+    block matrices of rank one move in all directions.
+    """
+    columns, rank = columns_and_rank(network)
+    kernel = unseen(network)
+    numbers = {
+        "columns": columns,
+        "rank": rank,
+        "unseen": kernel,
+        "seed": SEED,
+        "prime": STATED_PRIME,
+    }
+    # a second way, which shares nothing with the first
+    if weights(network) <= SMALL and not network.softmax:
+        whole = function_rank(network, upper)
+        if whole != upper:
+            raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
+    return (upper if rank == columns - kernel else 0), numbers
+
+
+def _unseen_weights(network: Network) -> Found:
+    """The dimension of the fibres of (A, V) ↦ φ over general functions."""
+    dimension, numbers = _dimension(network)
     if not numbers:
-        return None, {}
-    weights = case.heads * sum(d * after + matrices(d, a) for d, after, a in case.layers)
-    return (None if dimension is None else weights - dimension), {**numbers, "weights": weights}
+        return NOTHING
+    values = sum(d * after for d, after, _ in network.layers)
+    source = all_attention_matrices(network) + network.heads * values
+    unseen_weights = None if dimension is None else source - dimension
+    return unseen_weights, numbers | {"weights": source}
 
 
-def _virtual_fibre_dimension(case: Case) -> Found:
-    """The difference of the dimensions of virtual weights and of functions, less one for each
-    scaling.
+def _virtual_fibre_dimension(network: Network) -> Found:
+    """The dimension of a general fibre in the virtual weights, up to the torus.
+
+    It is the difference of the dimensions of virtual weights and of functions, less l for the
+    torus, which acts freely.
     """
-    if case.softmax or not case.plain:
-        return None, {}
-    (weights, ranks), (functions, bounds) = _virtual_weights(case), _dimension(case)
+    if network.softmax or not network.plain:
+        return NOTHING
+    source, ranks = _virtual_weights(network)
+    functions, bounds = _dimension(network)
     numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
-    return (
-        None if weights is None or functions is None else weights - functions - len(case.a)
-    ), numbers
+    if source is None or functions is None:
+        return None, numbers
+    return source - functions - network.depth, numbers
 
 
-def _fibre(case: Case, observable: str) -> Found:
-    """An observable of a fibre, which has among all matrices at least the dimension that it has
-    among virtual weights.
+def _fibre(network: Network, observable: str) -> Found:
+    """An observable of the fibre among all matrices, of any ranks.
 
-    One simple point; of several ones, which are virtual weights is not computed, but they are no
-    curve if unique.
+    It contains the fibre in the virtual weights, so its dimension is at least that; if virtual
+    weights are dense in all matrices, it is the same.
     """
-    if not unknowns(case):
-        return None, {}
-    dimension, degree = fibre(case)
-    among_virtual, numbers = _virtual_fibre_dimension(case)
-    n = case.d[0]
-    everything = numbers["virtual_weights"] == len(case.a) * n * n + n * case.d[-1]
-    if among_virtual is not None and (
-        dimension < among_virtual or (everything and dimension > among_virtual)
-    ):
-        raise ContradictionError(
-            f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
-        )
-    sizes = {"unknowns": unknowns(case), "dimension": dimension, "degree": degree}
-    if observable == "fibre_is_one_point":
-        return True if (dimension, degree) == (0, 1) else False if among_virtual else None, sizes
-    name = observable.removeprefix("fibre_")
-    return sizes[name], {"unknowns": sizes["unknowns"], name: sizes[name]}
+    if not unknowns(network):
+        return NOTHING
+    dimension, degree = fibre(network)
+    among_virtual, ranks = _virtual_fibre_dimension(network)
+    n = network.widths[0]
+    dense = ranks["virtual_weights"] == network.depth * n * n + n * network.widths[-1]
+    if among_virtual is not None:
+        too_small = dimension < among_virtual
+        too_large = dense and dimension > among_virtual
+        if too_small or too_large:
+            raise ContradictionError(
+                f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+            )
+    numbers = {"unknowns": unknowns(network)}
+    if observable == "fibre_dimension":
+        return dimension, numbers | {"dimension": dimension}
+    if observable == "fibre_degree":
+        return degree, numbers | {"degree": degree}
+    return _is_one_point(dimension, degree, among_virtual), numbers | {
+        "dimension": dimension,
+        "degree": degree,
+    }
 
 
-def _closed(case: Case) -> Found:
-    if hypotheses(case, "closed", ""):
-        return None, {}
-    equations = limit_outside()
-    return (False if all(equations.values()) else None), dict(equations)
+def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> bool | None:
+    """Whether the fibre in the virtual weights, which is not empty, is one point.
+
+    A simple point among all matrices is one; a fibre of positive dimension is not. Which ones of
+    several points are virtual weights is not computed.
+    """
+    if dimension == 0 and degree == 1:
+        return True
+    if among_virtual:
+        return False
+    return None
 
 
-_OBSERVED: dict[str, Callable[[Case], Found]] = {
+def _closed(network: Network) -> Found:
+    """Whether the functions form a closed set: not so if there is a limit that is no network."""
+    if hypotheses(network, "closed", ""):
+        return NOTHING
+    facts = limit_outside()
+    return (False if all(facts.values()) else None), dict(facts)
+
+
+_OBSERVED: dict[str, Callable[[Network], Found]] = {
     "attention_matrices": _attention_matrices,
     "closed": _closed,
     "dimension": _dimension,
-    **{
-        name: partial(_fibre, observable=name)
-        for name in ("fibre_degree", "fibre_dimension", "fibre_is_one_point")
-    },
+    "fibre_degree": partial(_fibre, observable="fibre_degree"),
+    "fibre_dimension": partial(_fibre, observable="fibre_dimension"),
+    "fibre_is_one_point": partial(_fibre, observable="fibre_is_one_point"),
     "normal_form": _normal_form,
     "scalings_keep_the_function": _scalings,
     "unseen_weights": _unseen_weights,

@@ -1,9 +1,18 @@
-"""The numbers of a network, the formulas about them, the predictions of statements, and the
-hypotheses that fail.
+"""The numbers of a network, formulas for dimensions, and what statements predict.
+
+*Theorems* (docs/deep-attention.md, whose notation this is): the dimension of the virtual weights is
+that of a tower of subspaces (proposition-V); what a function forgets of them bounds its dimension
+(lemma-forgets, theorem-S); with heads or skip connections bounds are added up layer by layer
+(proposition-heads).
+
+*Checked here*: nothing is observed here; ``observables`` compares ranks with these formulas.
+
+*Taken on trust*: that the upper bounds hold. That they are attained is computed.
+
+The statements are those of docs/statements.md, with their hypotheses as we read them.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import comb
@@ -13,239 +22,399 @@ from typing import Any
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import CertificateError
 
+WORDS = wording(Path(__file__).parents[1] / "words.toml")
+
 NAMES = {"widths", "a", "t", "heads", "skip", "normalization"}
+# As many as the program takes: a block has 4 columns for each, and there are all to be multiplied.
 MOST_LAYERS = 1000
+# Of more inputs there are too many coefficients for their number to be the least bound. (Without a
+# bound the least one is still a bound.)
+WIDEST_EXPANDED = 3
 
 
-@dataclass(frozen=True)
-class Case:
-    """Widths d_0, …, d_l, query/key dimensions a_1, …, a_l, tokens, heads; skip connections,
-    softmax.
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """The case of a certificate: widths d_0, …, d_l, query/key dimensions a_1, …, a_l, t tokens.
+
+    Lists that belong to layers begin with layer 1.
     """
 
-    d: tuple[int, ...]
+    widths: tuple[int, ...]
     a: tuple[int, ...]
     t: int
-    heads: int
-    skip: bool
+    heads: int = 1
+    skip: bool = False
     softmax: bool
 
     @property
+    def depth(self) -> int:
+        """The number l of layers."""
+        return len(self.a)
+
+    @property
     def layers(self) -> list[tuple[int, int, int]]:
-        """Width before and after, and query/key dimension, of each layer."""
-        return [(n, m, a) for (n, m), a in zip(pairwise(self.d), self.a, strict=True)]
+        """The widths d_{k−1} and d_k, and a_k, of each layer."""
+        pairs = zip(pairwise(self.widths), self.a, strict=True)
+        return [(before, after, a) for (before, after), a in pairs]
 
     @property
     def plain(self) -> bool:
-        """One head, no skip connections."""
+        """Whether there are one head and no skip connection, and so virtual weights."""
         return self.heads == 1 and not self.skip
 
     @property
     def narrowest(self) -> list[int]:
-        """The rank of what enters each layer."""
-        return list(accumulate(self.d[:-1], min))
+        """The numbers r_k = min(d_0, …, d_{k−1}): the rank of what enters layer k."""
+        return list(accumulate(self.widths[:-1], min))
 
     @property
     def ranks(self) -> list[int]:
-        """α_k."""
+        """The numbers α_k = min(a_k, r_k): the rank of A'_k."""
         return list(map(min, self.a, self.narrowest))
 
     @property
     def whole(self) -> int:
-        """The last layer of lightning attention of which the skew-symmetric part matters."""
+        """The last layer of lightning attention of which the skew-symmetric part matters.
+
+        It is the first with α_k = 1, behind which all tokens are parallel, or the last layer. For
+        one token it matters in none (lemma-forgets).
+        """
         if self.t == 1:
             return 0
-        return self.ranks.index(1) + 1 if 1 in self.ranks else len(self.a)
+        ranks = self.ranks
+        return ranks.index(1) + 1 if 1 in ranks else self.depth
 
     @property
     def key(self) -> str:
         """The name without that of the family."""
-        text = f"{self.d}-a{self.a}-t{self.t}{f'-h{self.heads}' * (self.heads > 1)}"
-        return (
-            re.sub(r"[(),]", "", text).replace(" ", "-")
-            + "-skip" * self.skip
-            + "-softmax" * self.softmax
-        )
+        widths = "-".join(map(str, self.widths))
+        a = "-".join(map(str, self.a))
+        key = f"{widths}-a{a}-t{self.t}"
+        if self.heads > 1:
+            key += f"-h{self.heads}"
+        if self.skip:
+            key += "-skip"
+        if self.softmax:
+            key += "-softmax"
+        return key
 
 
-def read(data: Mapping[str, Any]) -> Case:
-    """Read a case from a certificate; CertificateError if there is no such network."""
-    numbers = [data.get("widths"), data.get("a"), [data.get("t")], [data.get("heads")]]
-    if data.keys() != NAMES or not all(
-        isinstance(n, list) and n and all(map(_positive, n)) for n in numbers
+def read(data: Mapping[str, Any]) -> Network:
+    """Read the case of a certificate; CertificateError if there is no such network."""
+    if data.keys() != NAMES or not (
+        _are_positive(data["widths"])
+        and _are_positive(data["a"])
+        and _are_positive([data["t"], data["heads"]])
     ):
         raise CertificateError("widths, a, t and heads must be positive integers below 10^9")
-    d, a, skip, sigma = tuple(data["widths"]), tuple(data["a"]), data["skip"], data["normalization"]
+    widths = tuple(data["widths"])
+    a = tuple(data["a"])
+    skip = data["skip"]
     if (
-        len(d) != len(a) + 1
+        len(widths) != len(a) + 1
         or len(a) > MOST_LAYERS
         or type(skip) is not bool
-        or sigma not in ("none", "softmax")
+        or data["normalization"] not in ("none", "softmax")
     ):
         raise CertificateError(
             "from 1 to 1000 layers, one a for each; skip connections or not; none or softmax"
         )
-    if skip and len(set(d)) > 1:
+    if skip and len(set(widths)) > 1:
         raise CertificateError("skip connections need equal widths")
-    return Case(d, a, data["t"], data["heads"], skip, sigma == "softmax")
+    return Network(
+        widths=widths,
+        a=a,
+        t=data["t"],
+        heads=data["heads"],
+        skip=skip,
+        softmax=data["normalization"] == "softmax",
+    )
 
 
-def _positive(n: Any) -> bool:
-    return type(n) is int and 1 <= n < 10**9
+def _are_positive(numbers: Any) -> bool:
+    if not isinstance(numbers, list) or not numbers:
+        return False
+    return all(type(n) is int and 1 <= n < 10**9 for n in numbers)
 
 
 def name(data: Mapping[str, Any]) -> str:
-    """Return the name of a case, such as ``deep-attention-3-3-3-a2-2-t2``."""
+    """The name of a case, such as ``deep-attention-3-3-3-a2-2-t2``."""
     return f"deep-attention-{read(data).key}"
 
 
 def matrices(n: int, rank: int) -> int:
-    """The dimension of the n × n matrices of at most this rank."""
-    return n * n - max(0, n - rank) ** 2
+    """The dimension of the n × n matrices of at most this rank: corank c has codimension c²."""
+    corank = max(0, n - rank)
+    return n * n - corank**2
 
 
 def forms(n: int, rank: int) -> int:
-    """The dimension of the quadratic forms in n variables of at most this rank."""
-    return comb(n + 1, 2) - comb(max(0, n - rank) + 1, 2)
+    """The dimension of the quadratic forms in n variables of at most this rank.
 
-
-def virtual(case: Case, whole: int) -> int:
-    """D_red(whole): a flag in K^n, a matrix M on the least space, matrices and forms on the
-    others.
+    Corank c has codimension c(c + 1)/2.
     """
-    total, inner = min(case.d) * case.d[-1], min(case.d)
-    for k, (space, rank) in reversed(
-        list(enumerate(zip(case.narrowest, case.ranks, strict=True), 1))
-    ):
-        outer = case.d[0] if k == 1 else min(space, inner + 2 * rank)
-        total += inner * (outer - inner) + (
-            matrices(outer, rank) if k <= whole else forms(outer, 2 * rank)
-        )
+    corank = max(0, n - rank)
+    return comb(n + 1, 2) - comb(corank + 1, 2)
+
+
+def virtual(network: Network, whole: int) -> int:
+    """The dimension of virtual weights with the symmetric part only of A'_k for k > ``whole``.
+
+    For ``whole`` = l this is D_virt of proposition-V, else the D_red(whole) that follows it. There
+    is a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of dimensions s_k, such that the rows of M span W_{l+1}
+    and A'_k is in W_k ⊗ W_k. It is counted from the inside: W_{k+1} is a point of the Grassmannian
+    of W_k.
+    """
+    n = network.widths[0]
+    inner = min(network.widths)
+    # M: a vector of W_{l+1} for each output
+    total = network.widths[-1] * inner
+    spaces = list(zip(network.narrowest, network.ranks, strict=True))
+    for k in range(network.depth, 0, -1):
+        space, rank = spaces[k - 1]
+        # W_k is spanned by W_{k+1}, and by rows and columns of A'_k as far as there is place
+        outer = n if k == 1 else min(space, inner + 2 * rank)
+        total += inner * (outer - inner)
+        if k <= whole:
+            total += matrices(outer, rank)
+        else:
+            # the symmetric part of a matrix of rank α has at most the rank 2α
+            total += forms(outer, 2 * rank)
         inner = outer
     return total
 
 
-def linear(case: Case) -> int:
-    """Softmax of one score is 1: matrices of at most the least rank."""
-    return min(case.d) * (case.d[0] + case.d[-1] - min(case.d))
+def linear(network: Network) -> int:
+    """The dimension for softmax and one token.
+
+    The softmax of one score is 1, so the functions are the matrices of at most the least rank.
+    """
+    least = min(network.widths)
+    return least * (network.widths[0] + network.widths[-1] - least)
 
 
-def upper_bound(case: Case) -> int:
-    """The least bound of docs/deep-attention.md."""
-    if case.softmax and case.t == 1:
-        return linear(case)
-    if case.plain:
-        return (
-            virtual(case, len(case.a)) if case.softmax else virtual(case, case.whole) - len(case.a)
-        )
-    return (
-        layered(case) if case.softmax or case.d[0] > 3 else min(layered(case), _coefficients(case))
-    )
+def upper_bound(network: Network) -> int:
+    """The least of the upper bounds of docs/deep-attention.md that apply."""
+    if network.softmax and network.t == 1:
+        return linear(network)
+    if network.plain and network.softmax:
+        return virtual(network, whole=network.depth)
+    if network.plain:
+        # lemma-forgets: skew-symmetric parts, and a torus of dimension l that acts freely
+        return virtual(network, network.whole) - network.depth
+    bound = layered(network)
+    if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
+        bound = min(bound, _coefficients(network))
+    return bound
 
 
-def layered(case: Case) -> int:
-    """The least bounds of all layers, less changes of base between them."""
-    bases = sum(m * m for n, m in pairwise(case.d[:-1]) if m <= n and not case.skip)
-    return sum(min(_layer(case, *layer)) for layer in case.layers) - bases
+def layered(network: Network) -> int:
+    """The least bounds of all layers, less the changes of base between them.
+
+    The function is the composition of the layers. GL(d_i) acts on the outputs of layer i and on the
+    inputs of the next one, freely where the outputs span their space: where d_i ≤ d_{i−1}. With
+    skip connections it does not act.
+    """
+    bound = sum(_layer(network, *sizes) for sizes in network.layers)
+    if not network.skip:
+        for before, hidden in pairwise(network.widths[:-1]):
+            if hidden <= before:
+                bound -= hidden**2
+    return bound
 
 
-def _layer(case: Case, n: int, m: int, a: int) -> Iterator[int]:
-    h = case.heads
-    if case.softmax:
-        yield h * (n * m + matrices(n, a))
-        return
-    seen, most = (matrices(n, a), n * n) if case.t > 1 else (forms(n, 2 * a), comb(n + 1, 2))
-    swaps = comb(h, 2) * max(0, 2 * min(a, n) - n) if m == 1 and h <= n and case.t > 1 else 0
-    yield h * (n * m + seen - 1) - swaps
-    tensors = min(h, n * m, most)
-    yield tensors * (n * m + most - tensors)
-    if m == 1 and case.t > 1:
-        yield min(h, n) * (n - min(h, n)) + n * forms(n, h)
-    yield m * (n * comb(n + 1, 2) if case.t > 1 else comb(n + 2, 3))
+def _layer(network: Network, d: int, after: int, a: int) -> int:
+    """The least bound of proposition-heads for one layer, of H heads from width d to d'."""
+    heads = network.heads
+    values = d * after
+    if network.softmax:
+        return heads * (values + matrices(d, a))
+    several = network.t > 1
+    if several:
+        # what is seen of one A_h, the space of all A, and the coefficients of an output
+        seen = matrices(d, a)
+        every = d * d
+        coefficients = d * comb(d + 1, 2)
+    else:
+        # of A_h the quadratic form; an output is a cubic form
+        seen = forms(d, 2 * a)
+        every = comb(d + 1, 2)
+        coefficients = comb(d + 2, 3)
+    # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
+    # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
+    scaled = heads * (values + seen - 1)
+    if several and after == 1 and heads <= d:
+        common = max(0, 2 * min(a, d) - d)
+        scaled -= comb(heads, 2) * common
+    # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
+    rank = min(heads, values, every)
+    bounds = [scaled, rank * (values + every - rank)]
+    # bound 3: d quadratic forms that vanish where all v_h do
+    if several and after == 1:
+        h = min(heads, d)
+        bounds.append(h * (d - h) + d * forms(d, h))
+    # bound 4
+    bounds.append(after * coefficients)
+    return min(bounds)
 
 
-def _coefficients(case: Case) -> int:
-    n, entries = case.d[0], comb(case.d[0] + 1, 2)
-    degree = 3 ** len(case.a)
-    if case.skip:
-        return case.d[-1] * n * (comb(degree // 2 + entries, entries) - 1)
-    if case.t == 1:
-        return case.d[-1] * comb(degree + n - 1, n - 1)
-    return case.d[-1] * n * comb(degree // 2 + entries - 1, entries - 1)
+def _coefficients(network: Network) -> int:
+    """The number of coefficients of the function of lightning attention, a bound of its dimension.
+
+    It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
+    entries of a symmetric matrix; for one token, forms of degree 3^l in n variables. With skip
+    connections lower degrees occur too, in which the constant part is always the identity.
+    """
+    n = network.widths[0]
+    outputs = network.widths[-1]
+    degree = 3**network.depth
+    m = degree // 2
+    N = comb(n + 1, 2)
+    if network.skip:
+        return outputs * n * (comb(m + N, N) - 1)
+    if network.t == 1:
+        return outputs * comb(degree + n - 1, n - 1)
+    return outputs * n * comb(m + N - 1, N - 1)
 
 
-WORDS = wording(Path(__file__).parents[1] / "words.toml")
+def hypotheses(network: Network, key: str, part: str) -> list[str]:
+    """All hypotheses of a statement that fail, in words."""
+    return _failing(network, STATEMENTS[key, part].hypotheses)
 
 
-def hypotheses(case: Case, key: str, part: str) -> list[str]:
-    """Return all hypotheses that fail, in words."""
-    return _failing(case, STATEMENTS[key, part].hypotheses)
-
-
-def _failing(case: Case, names: tuple[str, ...]) -> list[str]:
-    n, *hidden, last = case.d
-    ones = [k for k, (d, _, a) in enumerate(case.layers, 1) if min(a, d) == 1]
-    single, widest = len(case.a) == 1, max(hidden, default=0)
-    holds = {
-        "lightning": not case.softmax,
-        "softmax": case.softmax,
-        "plain": case.plain,
-        "skip": case.skip,
-        "one-head": case.heads == 1,
-        "several-heads": case.heads > 1,
-        "no-skip": not case.skip,
-        "scalings": not case.softmax,
-        "several-tokens": case.t > 1,
-        "single-layer": single,
-        "several-layers": not single,
-        "one-hidden-width": len(set(hidden)) < 2,
-        "bottleneck": widest <= min(n, last),
-        "equal-widths": len(set(case.d)) == 1 and n > 1,
-        "no-hidden-width-one": min(case.d[:-1]) > 1,
-        "three-threes": case.d == (3, 3, 3) and min(case.a) > 1 and case.t > 2,
-        "rank-above-one": not (single and ones) or last > 1,
-        "ranks-above-one": single or not ones,
+def _failing(network: Network, names: Iterable[str]) -> list[str]:
+    """The hypotheses with these names that fail, in words with the numbers of the network."""
+    first, *hidden, last = network.widths
+    ones = _layers_of_rank_one(network)
+    numbers = {
+        "widths": ", ".join(map(str, hidden)),
+        "hidden": max(hidden, default=0),
+        "first": first,
+        "last": last,
+        "layer": ones[0] if ones else 0,
     }
-    numbers = {"widths": ", ".join(map(str, hidden)), "hidden": widest, "first": n, "last": last}
-    numbers["layer"] = ones[0] if ones else 0
+    holds = _conditions(network)
     return [WORDS.hypotheses[name].format(**numbers) for name in names if not holds[name]]
 
 
-def prediction(case: Case, key: str, part: str) -> int | None:
+def _layers_of_rank_one(network: Network) -> list[int]:
+    """The layers k with min(a_k, d_{k−1}) = 1."""
+    return [k for k, (d, _, a) in enumerate(network.layers, 1) if min(a, d) == 1]
+
+
+def _conditions(network: Network) -> dict[str, bool]:
+    """The hypotheses of all statements, and whether they hold."""
+    first, *hidden, last = network.widths
+    single = network.depth == 1
+    of_rank_one = bool(_layers_of_rank_one(network))
+    return {
+        "lightning": not network.softmax,
+        "softmax": network.softmax,
+        "plain": network.plain,
+        "skip": network.skip,
+        "one-head": network.heads == 1,
+        "several-heads": network.heads > 1,
+        "no-skip": not network.skip,
+        "scalings": not network.softmax,
+        "several-tokens": network.t > 1,
+        "single-layer": single,
+        "several-layers": not single,
+        "one-hidden-width": len(set(hidden)) <= 1,
+        "bottleneck": max(hidden, default=0) <= min(first, last),
+        "equal-widths": len(set(network.widths)) == 1 and first > 1,
+        "no-hidden-width-one": min(network.widths[:-1]) > 1,
+        "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
+        "rank-above-one": not single or not of_rank_one or last > 1,
+        "ranks-above-one": single or not of_rank_one,
+    }
+
+
+def prediction(network: Network, key: str, part: str) -> int | None:
     """The number, or yes or no, that a statement gives, where it means something."""
     statement = STATEMENTS[key, part]
-    if _failing(case, statement.hypotheses if statement.meaning is None else statement.meaning):
+    meaning = statement.hypotheses if statement.meaning is None else statement.meaning
+    if _failing(network, meaning):
         return None
-    return statement.prediction(case)
+    return statement.prediction(network)
 
 
-def _equation_16(case: Case) -> int:
-    """All hidden layers have one width δ; A_1 is d_0 × d_0, the others are δ × δ, and M has
-    rank δ.
+def _always(network: Network) -> bool:
+    return True
+
+
+def _never(network: Network) -> bool:
+    return False
+
+
+def _zero(network: Network) -> int:
+    return 0
+
+
+def all_attention_matrices(network: Network) -> int:
+    """The dimension of all attention matrices of all heads (Lemma 3.1)."""
+    return network.heads * sum(matrices(d, a) for d, _, a in network.layers)
+
+
+def _virtual_weights(network: Network) -> int:
+    return virtual(network, whole=network.depth)
+
+
+def _equation_16(network: Network) -> int:
+    """Eq. 16: all hidden layers have one width δ, and M has rank δ.
+
+    A_1 is d_0 × d_0, the others are δ × δ.
     """
-    n, *hidden, last = case.d
-    delta = hidden[0] if hidden else min(n, last)
-    attention = matrices(n, case.a[0]) + sum(matrices(delta, a) for a in case.a[1:])
-    return delta * (n + last - delta) + attention
+    first, *hidden, last = network.widths
+    delta = hidden[0] if hidden else min(first, last)
+    dimension = delta * (first + last - delta) + matrices(first, network.a[0])
+    return dimension + sum(matrices(delta, a) for a in network.a[1:])
 
 
-def _fibre_degree(case: Case) -> int:
-    """Return how many linear spaces a fibre is, up to scalings."""
-    if min(case.d) > 1:
+def _equation_14(network: Network) -> int:
+    """Eq. 14: Eq. 16 less one scaling for each layer."""
+    return _equation_16(network) - network.depth
+
+
+def _fibre_dimension(network: Network) -> int:
+    """The skew-symmetric matrices of the layers behind the first one of rank one are free."""
+    return (network.depth - network.whole) * comb(network.widths[0], 2)
+
+
+def _fibre_degree(network: Network) -> int:
+    """The number of linear spaces that a fibre is, up to scalings (proposition-fibres)."""
+    if min(network.widths) > 1:
         return 1
-    last = case.ranks[-1]
-    if case.whole == len(case.a):  # a column of A_l for the row of M
-        return 1 + (last == 1)
-    return 3 if min(2 * last, case.narrowest[-1]) == 2 else 1
+    last = network.ranks[-1]
+    if network.whole == network.depth:
+        # if A_l = k qᵀ, the row of M can be exchanged with k
+        return 2 if last == 1 else 1
+    # the row of M can be exchanged with each linear factor of q_l: two for rank 2, else none
+    rank_of_form = min(2 * last, network.narrowest[-1])
+    return 3 if rank_of_form == 2 else 1
+
+
+def _fibre_in_virtual_weights(network: Network) -> int:
+    return _virtual_weights(network) - virtual(network, network.whole)
+
+
+def _skip_connections(network: Network) -> int:
+    return linear(network) if network.softmax and network.t == 1 else layered(network)
+
+
+def _separate_heads(network: Network) -> int:
+    """Heads of which nothing is lost but one scaling each."""
+    weights = sum(d * after + matrices(d, a) - 1 for d, after, a in network.layers)
+    return network.heads * weights
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A prediction, the names of its hypotheses, and those without which it means nothing (all when
-    left out).
+    """A prediction, and the names of its hypotheses.
+
+    Without those in ``meaning`` it predicts nothing: without all of them, if that is None.
     """
 
-    prediction: Callable[[Case], int]
+    prediction: Callable[[Network], int]
     hypotheses: tuple[str, ...] = ()
     meaning: tuple[str, ...] | None = None
 
@@ -254,43 +423,31 @@ _LIGHTNING, _SOFTMAX = ("plain", "lightning"), ("plain", "softmax")
 _NARROW = ("one-hidden-width", "bottleneck")
 _PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "rank-above-one", "ranks-above-one")
 _HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
+_MANY_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
 _SKIP = ("skip", "one-head")
 
+# By their number in the paper, or by the names that docs/statements.md has for ours, and by part.
 STATEMENTS: dict[tuple[str, str], Statement] = {
-    ("3.1", ""): Statement(
-        lambda case: case.heads * sum(matrices(d, a) for d, _, a in case.layers)
-    ),
+    ("3.1", ""): Statement(all_attention_matrices),
     ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain", "one-hidden-width")),
-    ("V", ""): Statement(lambda case: virtual(case, len(case.a)), ("plain",)),
-    ("3.6", ""): Statement(lambda case: True, _LIGHTNING),
-    ("3.7", ""): Statement(lambda case: True, _PAPER),
-    ("fibre", "dimension"): Statement(
-        lambda case: (len(case.a) - case.whole) * comb(case.d[0], 2), _LIGHTNING
-    ),
+    ("V", ""): Statement(_virtual_weights, ("plain",)),
+    ("3.6", ""): Statement(_always, _LIGHTNING),
+    ("3.7", ""): Statement(_always, _PAPER),
+    ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
     ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
-    ("fibre", "virtual weights"): Statement(
-        lambda case: virtual(case, len(case.a)) - virtual(case, case.whole), _LIGHTNING
-    ),
-    ("closed", ""): Statement(lambda case: False, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(
-        lambda case: _equation_16(case) - len(case.a), _PAPER, (*_LIGHTNING, "one-hidden-width")
-    ),
+    ("fibre", "virtual weights"): Statement(_fibre_in_virtual_weights, _LIGHTNING),
+    ("closed", ""): Statement(_never, (*_LIGHTNING, "three-threes")),
+    ("3.8", ""): Statement(_equation_14, _PAPER, (*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
     ("3.10", ""): Statement(
         _equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")
     ),
     ("L", ""): Statement(upper_bound, _LIGHTNING),
     ("S", ""): Statement(upper_bound, _SOFTMAX),
-    ("skip", "scalings"): Statement(lambda case: False, (*_SKIP, "scalings")),
-    ("skip", "one-to-one"): Statement(lambda case: 0, (*_SKIP, "several-tokens")),
-    ("skip", "dimension"): Statement(
-        lambda case: linear(case) if case.softmax and case.t == 1 else layered(case), _SKIP
-    ),
-    ("heads", "separate heads"): Statement(
-        lambda case: case.heads * sum(n * m + matrices(n, a) - 1 for n, m, a in case.layers), _HEADS
-    ),
+    ("skip", "scalings"): Statement(_never, (*_SKIP, "scalings")),
+    ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
+    ("skip", "dimension"): Statement(_skip_connections, _SKIP),
+    ("heads", "separate heads"): Statement(_separate_heads, _HEADS),
     ("heads", "one layer"): Statement(layered, _HEADS),
-    ("heads", "several layers"): Statement(
-        layered, ("several-layers", "several-heads", "several-tokens", "equal-widths")
-    ),
+    ("heads", "several layers"): Statement(layered, _MANY_LAYERS),
 }
