@@ -1,5 +1,8 @@
-"""The Zariski closure of the image of a polynomial map: its ideal; with generic fibre and base
-locus of the map.
+"""The Zariski closure of the image of a polynomial map; with generic fibre and base locus.
+
+Here it is decided by which way the ideal is found: degree by degree (``implicitization/``), with
+the proof that there are no other generators (``completeness``); as the ideal of a lattice
+(``lattice``); or by elimination in Macaulay2. The result, with its forms, is in ``closure_result``.
 """
 
 from dataclasses import dataclass, replace
@@ -30,11 +33,11 @@ from m2bridge.results.known import NOTHING, Known, together
 from m2bridge.results.sheet import Facts, Sheet, printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
+
 FEW_MONOMIALS = 12
 """``auto`` finds monomial equations of more than so many coordinates by lattices; of fewer, degree
 by degree.
 """
-
 TANGENT_POINTS = 3
 """Points of the image at which the equations are differentiated: at a special one they may have a
 smaller rank.
@@ -54,8 +57,7 @@ def closure(
     max_degree: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Closure:
-    """Compute the ideal of the Zariski closure of the image, by multigraded implicitization or by
-    elimination.
+    """Compute the ideal of the Zariski closure of the image.
 
     Linear relations among the coordinates are split off first, exactly; the rest is found in
     linearly independent coordinates. In characteristic p the ideal is that of the image of the map
@@ -129,11 +131,7 @@ def closure(
             model=model,
             field=field,
             strategy=way,
-            equations=None,
             known_dimension=dimension,
-            degree=None,
-            hilbert_series=None,
-            engine_version="",
             seconds=clock().seconds,
             unfinished=str(limit),
         )
@@ -147,19 +145,12 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Known:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Whether ``auto`` takes the ideal of a lattice: for monomials in many coordinates, where a
-    program is there.
-    """
-    if (
-        strategy != "auto"
-        or max_degree is not None
-        or not lattice.is_monomial(source.polynomial_map)
-    ):
+    """Whether ``auto`` takes the ideal of a lattice: where a program is there that finds it."""
+    if strategy != "auto" or max_degree is not None:
         return False
-    return (
-        len(source.polynomial_map.coordinates) > FEW_MONOMIALS
-        and lattice.markov_program() is not None
-    )
+    if len(source.polynomial_map.coordinates) <= FEW_MONOMIALS:
+        return False
+    return lattice.is_monomial(source.polynomial_map) and lattice.markov_program() is not None
 
 
 def _by_macaulay2(
@@ -172,8 +163,10 @@ def _by_macaulay2(
     else:
         script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
     answer, late = answer_until_limit(script)
-    if "generators" in answer and any(g.is_ground for g in answer.ideal("generators").generators):
-        raise completeness.empty_source()
+    if "generators" in answer:
+        generators = answer.ideal("generators").generators
+        if any(generator.is_ground for generator in generators):  # the unit ideal
+            raise completeness.empty_source()
     return read_closure(
         answer,
         model,
@@ -187,9 +180,7 @@ def _by_macaulay2(
 
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
-    """Raise InvalidCaseError for a strategy that does not exist, or a degree or field that it does
-    not take.
-    """
+    """Raise InvalidCaseError for a strategy that there is not, or what it does not take."""
     resolve(strategy)
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
@@ -197,19 +188,12 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
         )
     if max_degree is None:
         return
-    if (
-        not isinstance(max_degree, int)
-        or isinstance(max_degree, bool)
-        or not 1 <= max_degree <= MOST_DEGREE
-    ):
-        shown = (
-            f", not {max_degree!r}"
-            if not isinstance(max_degree, int) or abs(max_degree) <= MOST_DEGREE
-            else ""
-        )
-        raise errors.InvalidCaseError(
-            "max_degree", f"must be an integer from 1 to {MOST_DEGREE}{shown}"
-        )
+    is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
+    if not is_integer or not 1 <= max_degree <= MOST_DEGREE:
+        message = f"must be an integer from 1 to {MOST_DEGREE}"
+        if not is_integer or abs(max_degree) <= MOST_DEGREE:  # else it may have thousands of digits
+            message += f", not {max_degree!r}"
+        raise errors.InvalidCaseError("max_degree", message)
     if strategy not in ("auto", "multigraded") or field != QQ:
         raise errors.InvalidCaseError(
             "max_degree", "only the strategy multigraded, over QQ, goes up to a degree"
@@ -219,8 +203,9 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
 def _graded(
     model: Model, strategy: Strategy, field: CoefficientField, max_degree: int | None
 ) -> MultigradedMap | None:
-    """The graded map, if the multigraded way is to be taken; for ``auto`` where it can lead to all
-    generators.
+    """The graded map, if generators are to be found degree by degree.
+
+    ``auto`` wants all generators, and the proof that they are all is for the standard grading.
     """
     if strategy == "multigraded" or max_degree is not None:
         return completeness.graded_source(model)
@@ -228,9 +213,7 @@ def _graded(
         return None
     try:
         source = completeness.graded_source(model)
-    except (
-        errors.MethodUnavailableError
-    ):  # the documented fallback of auto: relations, or no grading
+    except errors.MethodUnavailableError:  # relations, or no positive grading
         return None
     return source if source.grading.is_standard else None
 
@@ -242,13 +225,11 @@ def _multigraded(
     max_degree: int | None,
     dimension: Known,
 ) -> Closure:
-    """Equations degree by degree, by the core above low degrees; and the proof that they are all
-    where it is wanted.
-    """
-    auto = strategy == "auto"
-    if auto and max_degree is None:
+    """Equations degree by degree, by the core above low degrees; for ``auto`` with the proof."""
+    core = model.core()
+    if strategy == "auto" and max_degree is None:
         equations = completeness.all_equations(source, model, rank=dimension.lower)
-    elif auto and max_degree is not None and (core := model.core()) is not None:
+    elif strategy == "auto" and max_degree is not None and core is not None:
         equations = completeness.equations_by_core(source, max_degree, core)
     else:
         equations = completeness.low_degree_equations(source, max_degree)
@@ -281,10 +262,10 @@ def _representations(
         If they are different in the degrees that are known.
     """
     known = equations.representations
-    orbits = equations.implicitization.orbits
-    found = model.representations(
-        {(orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in orbits}
-    )
+    counts = {}
+    for orbit in equations.implicitization.orbits:
+        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
+    found = model.representations(counts)
     if known is None or found is None:
         return found
     # In a degree that was computed the known ones are those that were found, each of them and no
@@ -302,11 +283,10 @@ def _representations(
 
 
 def _multigraded_dimension(equations: completeness.Equations, ranks: Known) -> Known:
-    """The dimension: ranks of the differential below, the equations above.
+    """The dimension: ranks of the differential bound it below, the equations above.
 
     At a point of the image the tangent space has at least the dimension of the closure, and lies in
-    the kernel of the differentials of all equations. Where a random point does not show it, another
-    one is tried.
+    the kernel of the differentials of all equations.
     """
     if equations.series is not None:
         proved = Known.exactly(equations.series.dimension, "the Hilbert series of the ideal")
@@ -326,13 +306,12 @@ def _multigraded_dimension(equations: completeness.Equations, ranks: Known) -> K
 
 def _tangent_bound(implicitization: Implicitization, seed: int) -> Known:
     """The number of coordinates less the rank of the equations at a random point of the image."""
-    computed = replace(implicitization, higher=None)
+    computed = replace(implicitization, higher=None)  # those that are already written out
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
-    images = implicitization.source.integral_images
-    point = [
-        sum(c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
-        for image in images
-    ]
+    point = []
+    for image in implicitization.source.integral_images:
+        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
+        point.append(sum(terms))
     gradients = (gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
     return Known.at_most(len(point) - sparse_rank(gradients), "equations at a point")
 
@@ -367,29 +346,26 @@ def read_closure(
     The ideal is carried from the independent coordinates to all of them, and the linear relations
     are added.
     """
-    reduction, ideal, series = completeness.linear_reduction(model, field), None, None
+    reduction = completeness.linear_reduction(model, field)
+    ideal = series = None
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
-        carried = (
-            generator.set_ring(target.sympy_ring)
-            for generator in answer.ideal("generators").generators
-        )
+        carried = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
+        carried.sort(key=lambda generator: sum(generator.LM))
         linear = reduction.linear_forms(model.polynomial_map, field=field)
-        ideal = Ideal(target, linear + tuple(sorted(carried, key=lambda g: sum(g.LM))))
+        ideal = Ideal(target, (*linear, *carried))
     if "dimension" in answer:
         dimension = Known.exactly(answer.integer("dimension"))
-    degree = answer.integer("degree") if "degree" in answer else None
     if "hilbert_numerator" in answer:
-        series = HilbertSeries.from_numerator(
-            answer.integer_pairs("hilbert_numerator"), len(reduction.basis)
-        )
+        numerator = answer.integer_pairs("hilbert_numerator")
+        series = HilbertSeries.from_numerator(numerator, len(reduction.basis))
     return Closure(
         model=model,
         field=field,
         strategy=strategy,
         equations=ideal,
         known_dimension=dimension,
-        degree=degree,
+        degree=_integer(answer, "degree"),
         hilbert_series=series,
         engine_version=version,
         seconds=clock().seconds,
@@ -402,7 +378,7 @@ CLOSURE_PART = 0.75
 """So much of the time is for the closure; what is left, for source and base locus."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Image(Result):
     """The closure of the image of a polynomial map, and how the map gets there.
 
@@ -439,15 +415,11 @@ class Image(Result):
 
     @property
     def generic_fibre_dimension(self) -> int | None:
-        """The dimension of an irreducible source less that of the image; ``None`` where the latter
-        is only bounded.
-        """
-        image = self.closure
-        if not self.source_irreducible or image.dimension_status != "proved":
+        """The dimension of an irreducible source less that of the image, where both are known."""
+        image = self.closure.known_dimension.exact
+        if not self.source_irreducible or self.source_dimension is None or image is None:
             return None
-        if self.source_dimension is None or image.dimension is None:
-            return None
-        return self.source_dimension - image.dimension
+        return self.source_dimension - image
 
     def to_sheet(self) -> Sheet:
         """The dimensions, and the closure."""
@@ -456,19 +428,18 @@ class Image(Result):
             "generic fibre": self.generic_fibre_dimension,
             "base locus": self.base_locus_dimension,
         }
-        facts = [
-            (name, "empty" if d == -1 else f"dimension {d}")
-            for name, d in dimensions.items()
-            if d is not None
-        ]
-        if not self.source_irreducible:
-            undecided = (
-                "it was not decided whether the source is irreducible; so no generic fibre is given"
-            )
-            reducible = "the source is reducible; so there is no one generic fibre"
-            facts.append(("remark", undecided if self.source_irreducible is None else reducible))
+        facts: list[tuple[str, object]] = []
+        for name, dimension in dimensions.items():
+            if dimension is not None:
+                facts.append((name, "empty" if dimension == -1 else f"dimension {dimension}"))
+        if self.source_irreducible is None:
+            undecided = "it was not decided whether the source is irreducible"
+            facts.append(("remark", f"{undecided}; so no generic fibre is given"))
+        elif not self.source_irreducible:
+            remark = "the source is reducible; so there is no one generic fibre"
+            facts.append(("remark", remark))
         sheet = self.closure.to_sheet()
-        title = "\n".join(filter(None, [self.title, sheet.title]))
+        title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
         return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
 
     def to_json(self) -> dict[str, Any]:
@@ -532,22 +503,29 @@ def image(
     with share(CLOSURE_PART):
         result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)
     answer, late = answer_until_limit(base_locus_script(polynomial_map, field=field, title=title))
-    dimension = answer.integer("source_dimension") if "source_dimension" in answer else None
-    if dimension == -1:
+    source_dimension = _integer(answer, "source_dimension")
+    if source_dimension == -1:
         raise completeness.empty_source()
     irreducible: bool | None = True
     if polynomial_map.maybe_reducible:
-        irreducible = (
-            answer.boolean("source_irreducible") if "source_irreducible" in answer else None
-        )
+        decided = "source_irreducible" in answer
+        irreducible = answer.boolean("source_irreducible") if decided else None
+    limits = [result.unfinished]
+    if late:
+        limits.append(f"base locus: {late}")
     return Image(
-        replace(result, seconds=clock().seconds),
-        title,
-        dimension,
-        answer.integer("base_locus_dimension") if "base_locus_dimension" in answer else None,
-        irreducible,
-        "; ".join(filter(None, (result.unfinished, late and f"base locus: {late}"))),
+        closure=replace(result, seconds=clock().seconds),
+        title=title,
+        source_dimension=source_dimension,
+        base_locus_dimension=_integer(answer, "base_locus_dimension"),
+        source_irreducible=irreducible,
+        unfinished="; ".join(filter(None, limits)),
     )
+
+
+def _integer(answer: Answer, name: str) -> int | None:
+    """An integer that may lack where a limit was reached."""
+    return answer.integer(name) if name in answer else None
 
 
 implicitize = image
@@ -558,7 +536,5 @@ def base_locus_script(
     polynomial_map: PolynomialMap, *, field: CoefficientField, title: str = ""
 ) -> Script:
     """The Macaulay2 program for the dimensions of source and base locus."""
-    values = completeness.elimination_values(polynomial_map, field=field) | {
-        "title": title or "a polynomial map"
-    }
-    return render("base_locus", values=values)
+    values = completeness.elimination_values(polynomial_map, field=field)
+    return render("base_locus", values=values | {"title": title or "a polynomial map"})

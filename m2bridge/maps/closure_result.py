@@ -1,7 +1,12 @@
-"""The result of a Zariski closure computation."""
+"""The result of a Zariski closure computation, and its forms.
+
+Equations were found by elimination, all of them at once, or degree by degree; then they are kept as
+orbits of symmetries and written out when they are asked for. What is claimed about generators of
+higher degree is a :class:`Completeness`.
+"""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import groupby
@@ -53,13 +58,9 @@ class Completeness:
 
     def __str__(self) -> str:
         """``proved``, ``up to degree 4``, ``no``."""
-        return (
-            "proved"
-            if self.proved
-            else "no"
-            if self.degree is None
-            else f"up to degree {self.degree}"
-        )
+        if self.proved:
+            return "proved"
+        return "no" if self.degree is None else f"up to degree {self.degree}"
 
 
 @dataclass(frozen=True, kw_only=True)  # no slots: the ideal is kept in its dictionary
@@ -109,11 +110,11 @@ class Closure(Result):
     model: Model
     field: CoefficientField
     strategy: Strategy
-    equations: Ideal | Implicitization | None
+    equations: Ideal | Implicitization | None = None
     known_dimension: Known
-    degree: int | None
-    hilbert_series: HilbertSeries | None
-    engine_version: str
+    degree: int | None = None
+    hilbert_series: HilbertSeries | None = None
+    engine_version: str = ""
     seconds: float
     unfinished: str = ""
     completeness_reason: str = ""
@@ -138,11 +139,9 @@ class Closure(Result):
         SymPy polynomials are made when it is asked for the first time: with tens of thousands of
         generators they take more time and memory than the computation.
         """
-        return (
-            Ideal.of(self.equations.ideal())
-            if isinstance(self.equations, Implicitization)
-            else self.equations
-        )
+        if isinstance(self.equations, Implicitization):
+            return Ideal.of(self.equations.ideal())
+        return self.equations
 
     def whole_ideal(self) -> Ideal:
         """All of the vanishing ideal, also where ``ideal`` has its generators of low degree only.
@@ -159,16 +158,13 @@ class Closure(Result):
         """
         if self.ideal is not None and self.completeness.proved:
             return self.ideal
-        core, low = self.model.core(), self.equations
+        low = self.equations
+        core = self.model.core()
         last = max((part.degree for part in self.representations or ()), default=0)
-        if (
-            not isinstance(low, Implicitization)
-            or low.max_degree >= last
-            or core is None
-            or core.polynomials is None
-        ):
+        expanded = None if core is None else core.polynomials
+        if not isinstance(low, Implicitization) or low.max_degree >= last or expanded is None:
             raise MethodUnavailableError("generators are not known to be all")
-        higher = HigherDegrees({}, partial(core.polynomials, low.max_degree))
+        higher = HigherDegrees({}, partial(expanded, low.max_degree))
         return Ideal.of(replace(low, higher=higher).ideal())
 
     @property
@@ -176,85 +172,84 @@ class Closure(Result):
         """Whether the variety is a cone: the ideal is homogeneous in the standard grading."""
         if isinstance(self.equations, Implicitization):
             return self.equations.source.grading.is_standard
-        return self.equations is not None and all(
-            is_homogeneous(g) for g in self.equations.generators
-        )
+        return self.equations is not None and all(map(is_homogeneous, self.equations.generators))
 
     @property
     def generator_degrees(self) -> dict[int, int] | None:
         """The number of generators found in each total degree."""
-        if not isinstance(self.equations, Implicitization):
-            return None if self.equations is None else self.equations.generator_degrees
+        if self.equations is None:
+            return None
+        if isinstance(self.equations, Ideal):
+            return self.equations.generator_degrees
         if self.homogeneous:
             return dict(sorted(self.equations.generator_counts.items()))
-        degrees = (
-            max(len(monomial) for monomial, _ in terms)
-            for terms in self.equations.sparse_generators()
-        )
-        return dict(sorted(Counter(degrees).items()))
+        # In another grading the degrees of the generators are not those of the grading.
+        degrees: Counter[int] = Counter()
+        for terms in self.equations.sparse_generators():
+            degrees[max(len(monomial) for monomial, _ in terms)] += 1
+        return dict(sorted(degrees.items()))
 
     @property
     def hilbert_function(self) -> tuple[int, ...] | None:
-        """H(0), …, H(N), where they were computed without the whole ideal (in the degrees of the
-        grading).
-        """
-        return (
-            self.equations.hilbert_function if isinstance(self.equations, Implicitization) else None
-        )
+        """H(0), …, H(N) in the degrees of the grading, where they were computed one by one."""
+        if isinstance(self.equations, Implicitization):
+            return self.equations.hilbert_function
+        return None
 
     @property
     def computed_hilbert_function(self) -> tuple[int, ...]:
-        """H(0), …, H(N) by the equations, or by the whole Hilbert series; empty if neither was
-        found.
-        """
-        if self.hilbert_function is not None or self.hilbert_series is None or not self.homogeneous:
-            return self.hilbert_function or ()
+        """H(0), …, H(N) by the equations, else by the Hilbert series; empty if there is neither."""
+        if self.hilbert_function is not None:
+            return self.hilbert_function
         series = self.hilbert_series
-        return tuple(
-            series.value(n) for n in range(max(series.dimension, 1) + len(series.numerator))
-        )
+        if series is None or not self.homogeneous:
+            return ()
+        # So many values determine the series: its numerator, and a polynomial beyond.
+        count = max(series.dimension, 1) + len(series.numerator)
+        return tuple(map(series.value, range(count)))
 
     @property
     def fibre_degree(self) -> int | None:
-        """The degree that source and generic fibre give, over QQ, where ``degree`` is not known by
-        equations.
-        """
-        return self.model.fibre_degree() if self.degree is None and self.field == QQ else None
+        """The degree by source and generic fibre, over QQ, where equations do not give it."""
+        if self.degree is not None or self.field != QQ:
+            return None
+        return self.model.fibre_degree()
 
     @property
     def predicted_hilbert_function(self) -> tuple[int, ...] | None:
-        """The prediction of the family for the same degrees, over QQ; ``None`` where it has
-        none.
-        """
-        model, values = self.model, self.computed_hilbert_function
+        """The prediction of the family for the same degrees, over QQ, if it has one for each."""
         if self.field != QQ:
             return None
-        predicted = [model.predicted_hilbert_function(n) for n in range(len(values))]
-        numbers = tuple(value for value in predicted if value is not None)
-        return numbers if numbers and len(numbers) == len(values) else None
+        predicted = []
+        for degree in range(len(self.computed_hilbert_function)):
+            value = self.model.predicted_hilbert_function(degree)
+            if value is None:
+                return None
+            predicted.append(value)
+        return tuple(predicted) or None
 
     def generator_texts(self) -> Iterator[str]:
         """The generators as exact strings, one after the other."""
         if isinstance(self.equations, Implicitization):
             names = self.model.coordinate_names()
-            return (
-                sparse_text(terms, names) for terms in watched(self.equations.sparse_generators())
-            )
-        return (
-            polynomial_text(g) for g in watched(self.equations.generators if self.equations else ())
-        )
+            for terms in watched(self.equations.sparse_generators()):
+                yield sparse_text(terms, names)
+        elif self.equations is not None:
+            yield from map(polynomial_text, watched(self.equations.generators))
 
     @property
     def projective_dimension(self) -> int | None:
         """The dimension of the projective variety, for a cone."""
-        return self.dimension - 1 if self.dimension is not None and self.homogeneous else None
+        if self.dimension is None or not self.homogeneous:
+            return None
+        return self.dimension - 1
 
     @property
     def codimension(self) -> int | None:
         """Codimension in the space of all coordinates."""
-        return (
-            None if self.dimension is None else len(self.model.coordinate_names()) - self.dimension
-        )
+        if self.dimension is None:
+            return None
+        return len(self.model.coordinate_names()) - self.dimension
 
     @property
     def completeness(self) -> Completeness:
@@ -264,9 +259,7 @@ class Closure(Result):
         return Completeness(self.equations is not None, reason=self.completeness_reason)
 
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
-        """Return the error of a computation that needs all generators, where they are not proved to
-        be all.
-        """
+        """Return the error of a computation that needs generators that are proved to be all."""
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")
         late = TimeLimitError(f"the ideal is not proved complete; {self.unfinished}")
@@ -284,8 +277,12 @@ class Closure(Result):
 
     def to_json(self) -> dict[str, Any]:
         """All that was found; polynomials are exact strings in the coordinates' names."""
-        series, degrees, values = self.hilbert_series, self.generator_degrees, self.hilbert_function
-        predicted = self.predicted_hilbert_function
+        degrees = generators = representations = None
+        if self.generator_degrees is not None:
+            degrees = {str(degree): count for degree, count in self.generator_degrees.items()}
+            generators = list(self.generator_texts())
+        if self.representations is not None:
+            representations = [representation.to_json() for representation in self.representations]
         engine = self.engine_version or None
         return result_json(self.model.case, self.field, engine, self.seconds) | {
             "coordinates": list(self.model.coordinate_names()),
@@ -295,81 +292,86 @@ class Closure(Result):
             "codimension": self.codimension,
             "degree": self.degree,
             "degree_by_fibres": self.fibre_degree,
-            "generators": None if self.equations is None else list(self.generator_texts()),
-            "generator_degrees": (
-                None if degrees is None else {str(d): count for d, count in degrees.items()}
-            ),
-            "representations": (
-                None
-                if self.representations is None
-                else [r.to_json() for r in self.representations]
-            ),
+            "generators": generators,
+            "generator_degrees": degrees,
+            "representations": representations,
             "complete": str(self.completeness),
             "completeness": self.completeness.reason or None,
             "homogeneous": self.homogeneous,
-            "hilbert_series": None if series is None else series.to_json(),
-            "hilbert_polynomial": None if series is None else str(series.polynomial),
-            "hilbert_series_of": None if series is None else _hilbert_ring(self),
-            "hilbert_function": None if values is None else list(values),
-            "predicted_hilbert_function": None if predicted is None else list(predicted),
+            **_series_json(self),
+            "hilbert_function": _listed(self.hilbert_function),
+            "predicted_hilbert_function": _listed(self.predicted_hilbert_function),
             "strategy": self.strategy,
             "unfinished": self.unfinished or None,
         }
 
     def to_macaulay2(self) -> str:
         """A Macaulay2 program that defines the ideal that the generators found generate."""
-        ideal = self.ideal or GeneratingSet(
-            PolynomialRing(self.field, self.model.coordinate_names()), ()
-        )
+        ideal: GeneratingSet | None = self.ideal
+        if ideal is None:
+            ideal = GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())
         reason = self.completeness.reason
         comment = f"-- {printable(reason)}\n" if reason else ""
         return comment + ideal_macaulay2(ideal)
 
 
+def _listed(values: Iterable[object] | None) -> list[object] | None:
+    return None if values is None else list(values)
+
+
+def _series_json(closure: Closure) -> dict[str, Any]:
+    series = closure.hilbert_series
+    if series is None:
+        return dict.fromkeys(("hilbert_series", "hilbert_polynomial", "hilbert_series_of"))
+    return {
+        "hilbert_series": series.to_json(),
+        "hilbert_polynomial": str(series.polynomial),
+        "hilbert_series_of": _hilbert_ring(closure),
+    }
+
+
 def _facts(closure: Closure) -> list[tuple[str, object]]:
-    series, degrees, values = (
-        closure.hilbert_series,
-        closure.generator_degrees,
-        closure.hilbert_function,
-    )
-    generators = "minimal generators" if closure.homogeneous else "generators"
-    flint = (
-        "exact linear algebra (FLINT) and "
-        if closure.strategy == "multigraded" and closure.engine_version
-        else ""
-    )
-    return [
+    """Names and values; those that were not found are ``None``, which is not shown."""
+    facts: list[tuple[str, object]] = [
         ("dimension", _dimension(closure)),
         ("codimension", closure.codimension),
         ("degree", _degree(closure)),
-        (generators, None if degrees is None else degree_summary(degrees)),
-        *_representations(closure),
-        ("Hilbert series", None if series is None else _hilbert(closure, series.expression)),
-        ("Hilbert polynomial", None if series is None else _hilbert(closure, series.polynomial)),
-        ("Hilbert function", None if values is None else f"{', '.join(map(str, values))}, …"),
+    ]
+    if closure.generator_degrees is not None:
+        name = "minimal generators" if closure.homogeneous else "generators"
+        facts.append((name, degree_summary(closure.generator_degrees)))
+    facts += _representations(closure)
+    series = closure.hilbert_series
+    if series is not None:
+        facts.append(("Hilbert series", _hilbert(closure, series.expression)))
+        facts.append(("Hilbert polynomial", _hilbert(closure, series.polynomial)))
+    if closure.hilbert_function is not None:
+        facts.append(("Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"))
+    worker = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    if closure.strategy == "multigraded" and closure.engine_version:
+        worker = f"exact linear algebra (FLINT) and {worker}"
+    return [
+        *facts,
         ("predicted", _predicted(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
-        (
-            "computed by",
-            f"{flint}{computed_by(closure.engine_version, closure.seconds, closure.strategy)}",
-        ),
+        ("computed by", worker),
         ("not finished", closure.unfinished or None),
     ]
 
 
 def _formulas(closure: Closure) -> list[str]:
     """The dimension, the degree, and what the generators generate."""
-    dimension = closure.known_dimension
+    dimension, completeness = closure.known_dimension, closure.completeness
     formulas = []
     if not dimension.is_open:
         formulas.append(r"\dim " + dimension.relation(at_least=r"\ge"))
-    formulas += [] if closure.degree is None else [rf"\deg = {closure.degree}"]
-    number = sum((closure.generator_degrees or {}).values())
-    if closure.equations is not None:
-        completeness = closure.completeness
+    if closure.degree is not None:
+        formulas.append(rf"\deg = {closure.degree}")
+    if closure.generator_degrees is not None:
         ideal = "I" if completeness.proved else rf"\langle I_{{\le {completeness.degree}}} \rangle"
-        names = rf"f_1, \ldots, f_{{{number}}}" if number > 1 else "f_1" if number else "0"
+        number = sum(closure.generator_degrees.values())
+        names = ["0", "f_1", rf"f_1, \ldots, f_{{{number}}}"][min(number, 2)]
         formulas.append(rf"{ideal} = \langle {names} \rangle")
     return formulas
 
@@ -412,8 +414,9 @@ def _hilbert_ring(closure: Closure) -> str:
 
 
 def _hilbert(closure: Closure, expression: Expr) -> Formula:
-    """The series or polynomial, and for an affine variety, which has none of its own, the ring it
-    belongs to.
-    """
-    of = "" if closure.homogeneous else f", of the {_hilbert_ring(closure)}"
-    return Formula(expression_text(expression) + of, latex(expression) + (of and rf"\text{{{of}}}"))
+    """The series or polynomial, with its ring where that is not the coordinate ring."""
+    text, formula = expression_text(expression), latex(expression)
+    if closure.homogeneous:
+        return Formula(text, formula)
+    of = f", of the {_hilbert_ring(closure)}"
+    return Formula(text + of, rf"{formula}\text{{{of}}}")

@@ -1,5 +1,9 @@
-"""Minimal generators up to a degree, and the proof that there are no others: by a core, or by
-elimination mod p.
+"""Minimal generators up to a degree, and the proof that there are no others.
+
+The generators of low degree are found by linear algebra, in ``implicitization/``. That they are all
+is proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
+prime of the equations; or by the height, where the closure is a hypersurface. The proofs are in
+docs, each in short at its function.
 """
 
 from __future__ import annotations
@@ -38,6 +42,28 @@ from m2bridge.maps.model import Core, Model
 
 LARGEST_FACTORED = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
+PROOF_SECONDS = 60.0
+"""How long a proof of completeness may take when no limit was given."""
+QUICKEST_PRIME = 32003
+"""The largest prime for which Macaulay2 is quickest."""
+PRIMES = 5
+"""How many primes may be unlucky for a map before the proof is given up."""
+LARGEST_DEGREE = 4
+"""Where no degree is given, it is at most this one,"""
+MOST_MONOMIALS_OF_A_DEGREE = 100_000
+"""and has at most so many monomials: seconds."""
+MOST_MONOMIALS = 10_000_000
+"""Of one degree, in which all generators are written out: more take longer than minutes."""
+LARGEST_HYPERSURFACE = 100
+"""The equation of a hypersurface is searched up to this degree, as far as time and the number of
+monomials go.
+"""
+
+UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
+BY_HEIGHT = (
+    "all generators: by a rank of the differential the closure is a hypersurface, besides linear"
+    " equations; it is irreducible, so that the equation of least degree generates its ideal"
+)
 
 
 @lru_cache(maxsize=4)
@@ -68,18 +94,15 @@ def elimination_values(
         raise errors.MethodUnavailableError(
             f"over {field} Macaulay2 finds no radical of the relations: use p < {LARGEST_FACTORED}"
         )
-    names = all_to_macaulay2(independent.source.variables + independent.coordinates)
-    parameters, targets = (
-        names[: len(independent.source.variables)],
-        names[len(independent.source.variables) :],
-    )
+    variables = independent.source.variables
+    names = all_to_macaulay2(variables + independent.coordinates)
+    parameters, targets = names[: len(variables)], names[len(variables) :]
     degrees = independent.image_degrees if graded else None
-    relations = [
-        macaulay2.polynomial(relation, parameters) for relation in watched(independent.relations)
-    ]
+    relations = [macaulay2.polynomial(f, parameters) for f in watched(independent.relations)]
     images = [macaulay2.polynomial(image, parameters) for image in watched(independent.images)]
     if not parameters:
-        parameters, relations = ("noParameter",), [*relations, "noParameter"]
+        parameters = ("noParameter",)
+        relations.append("noParameter")
     return {
         "field": macaulay2.field(field),
         "parameters": ", ".join(parameters),
@@ -91,15 +114,8 @@ def elimination_values(
     }
 
 
-PROOF_SECONDS = 60.0
-"""How long a proof of completeness may take when no limit was given."""
-PRIMES = 5
-"""How many primes may be unlucky for a map before the proof is given up."""
-
-
 def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> Equations:
-    """The equations of low degree and the proof that they are all, or those of higher degree; as
-    far as the time goes.
+    """The equations of low degree, and the proof that they are all or those of higher degree.
 
     Let K be the ideal of the image of the map modulo p, generated in degrees ≤ N. Reduction modulo
     p carries the integral elements of I into K, so H_K ≤ H_I. If both agree in degrees ≤ N,
@@ -125,8 +141,10 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         If the limit was reached before anything was found.
     """
     core = model.core()
-    if core is None and (hypersurface := hypersurface_equation(source, rank)) is not None:
-        return hypersurface
+    if core is None:
+        hypersurface = hypersurface_equation(source, rank)
+        if hypersurface is not None:
+            return hypersurface
     equations = low_degree_equations(source, None, part=0.5)
     with share(1.0, otherwise=PROOF_SECONDS):
         if core is not None:
@@ -134,58 +152,49 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         try:
             with share(0.75):
                 result = _by_elimination(equations, model)
-            if result.all_generators:
-                return result
-            proved = _by_minimal_prime(equations, rank)
-            return (
-                replace(proved, engine_version=current().version)
-                if proved.all_generators
-                else result
-            )
+            if not result.all_generators:
+                proved = _by_minimal_prime(equations, rank)
+                if proved.all_generators:
+                    return replace(proved, engine_version=current().version)
+            return result
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
 
 
 def _by_elimination(equations: Equations, model: Model) -> Equations:
+    """The proof by the ideals of the image modulo primes; see :func:`all_equations`."""
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)
     unlucky = []
-    for field in map(CoefficientField, islice(_primes(_eliminated_map(model)), PRIMES)):
+    for prime in islice(_primes(_eliminated_map(model)), PRIMES):
         try:
-            answer = answer_to(completeness_script(model, field=field))
+            answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
-        series = HilbertSeries.from_numerator(
-            answer.integer_pairs("hilbert_numerator"), independent
-        )
+        numerator = answer.integer_pairs("hilbert_numerator")
+        series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
+        # The proof compares Hilbert functions up to the largest degree of a generator modulo p.
         if largest > equations.implicitization.max_degree and _continues(series, equations):
             equations = up_to(largest, equations)
             if largest > equations.implicitization.max_degree:
                 return equations
         if _continues(series, equations):
-            besides = (
-                ", besides the linear ones,"
-                if independent < len(model.polynomial_map.coordinates)
-                else ""
-            )
-            generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
-            elimination = f"elimination modulo {field.characteristic} gives{besides}"
-            remark = f"all generators: {elimination} {generated if largest else 'no generators'}"
-            return replace(
-                equations, series=series, all_generators=True, remark=remark, unfinished=""
-            )
-        unlucky.append(str(field.characteristic))
+            elimination = f"elimination modulo {prime} gives"
+            if independent < len(model.polynomial_map.coordinates):
+                elimination += ", besides the linear ones,"
+            generated = "no generators"
+            if largest:
+                generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
+            return equations.proved(series, f"{elimination} {generated}")
+        unlucky.append(str(prime))
     primes = ", ".join(unlucky)
-    return replace(
-        equations,
-        unfinished=f"the primes {primes} are unlucky for this map; elimination needs none",
-    )
+    unfinished = f"the primes {primes} are unlucky for this map; elimination needs none"
+    return replace(equations, unfinished=unfinished)
 
 
 def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
-    """The proof by the one minimal prime P of the equations found, if it has the dimension of the
-    closure.
+    """The proof by the one minimal prime P of the equations, if its dimension is the closure's.
 
     The ideal I of the closure is prime and contains these equations, so it contains a minimal prime
     of theirs, which is P. The rank of the differential is at most dim I, and dim I at most dim P;
@@ -202,9 +211,8 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     answer = answer_to(script)
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
-    series = HilbertSeries.from_numerator(
-        answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables)
-    )
+    numerator = answer.integer_pairs("hilbert_numerator")
+    series = HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
     largest = answer.integer("largest_degree")
     equations = up_to(largest, equations)
     if largest > equations.implicitization.max_degree:
@@ -213,32 +221,27 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
         raise errors.ContradictionError(
             "the minimal prime of the equations is not their ideal in the known degrees"
         )
-    remark = (
-        f"all generators: those of degree ≤ {largest} have one minimal prime, of the dimension of"
-        " the closure, and it has no others"
+    return equations.proved(
+        series,
+        f"those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and"
+        " it has no others",
     )
-    return replace(equations, series=series, all_generators=True, remark=remark, unfinished="")
 
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:
-    remark = (
-        f"{equations.remark} (Macaulay2 did not decide within the limits whether there are others)"
-    )
-    return replace(equations, remark=remark, unfinished=str(limit))
+    return replace(equations, remark=f"{equations.remark} {UNDECIDED}", unfinished=str(limit))
 
 
 def _continues(series: HilbertSeries, equations: Equations) -> bool:
     """Whether the series continues the Hilbert function over QQ; if not, its prime is unlucky."""
-    return all(
-        series.value(n) == h for n, h in enumerate(equations.implicitization.hilbert_function)
-    )
+    computed = equations.implicitization.hilbert_function
+    return computed == tuple(map(series.value, range(len(computed))))
 
 
 def completeness_script(model: Model, *, field: CoefficientField) -> Script:
     """The Macaulay2 program that computes the ideal of the image modulo a prime."""
-    values = elimination_values(_eliminated_map(model), field=field) | {
-        "title": f"{model.title}, over {field}"
-    }
+    values = elimination_values(_eliminated_map(model), field=field)
+    values["title"] = f"{model.title}, over {field}"
     return render("completeness", ("wire", "invariants"), values)
 
 
@@ -249,23 +252,17 @@ def _eliminated_map(model: Model) -> PolynomialMap:
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:
-    """Odd primes that divide no coefficient of the map, from 32003 downwards, for which Macaulay2
-    is quickest.
-    """
+    """Odd primes that divide no coefficient of the map, from the quickest one downwards."""
     polynomials: Sequence[Any] = (*parametrization.images, *parametrization.relations)
-    coefficients = {c for polynomial in polynomials for c in polynomial.values()}
-    return primes_from(
-        32003, {2, *(int(n) for c in coefficients for n in (c.numerator, c.denominator))}
-    )
-
-
-MOST_MONOMIALS = 10_000_000
-"""Of one degree, in which all generators are written out: more take longer than minutes."""
+    avoided = {2}
+    for polynomial in polynomials:
+        for coefficient in polynomial.values():
+            avoided |= {int(coefficient.numerator), int(coefficient.denominator)}
+    return primes_from(QUICKEST_PRIME, avoided)
 
 
 def prove_by_core(equations: Equations, core: Core) -> Equations:
-    """The Hilbert series and all representations by the core, and generators as far as these show
-    to be necessary.
+    """The Hilbert series and all representations by the core, and the generators as far as needed.
 
     Raises
     ------
@@ -276,25 +273,23 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     try:
         coordinates = len(linear_part(low.source).basis)
         with share(0.9):  # the rest is for what was found until then
-            equations = replace(equations, series=(series := core.hilbert_series()))
-            equations = replace(equations, representations=(parts := core.representations()))
+            series = core.hilbert_series()
+            equations = replace(equations, series=series)
+            parts = core.representations()
+            equations = replace(equations, representations=parts)
     except (errors.TimeLimitError, errors.MethodUnavailableError, errors.TooLargeError) as limit:
         return replace(equations, unfinished=str(limit))
     needed = max((part.degree for part in parts), default=0)
-    values = [series.value(n) for n in range(max(needed, low.max_degree) + 1)]
+    values = list(map(series.value, range(max(needed, low.max_degree) + 1)))
     check_representations(low, values, parts)
+    # Above, representations are all that is said; their polynomials are expanded when asked for.
     reachable = monomial_count(coordinates, needed) <= MOST_MONOMIALS
     if reachable and needed > low.max_degree:
         equations = _continued(equations, values, parts)
     last = equations.implicitization.max_degree
     if last >= needed:
-        generated = (
-            f"{core.name} show that they have degree ≤ {needed}"
-            if needed
-            else f"{core.name} satisfy no equation"
-        )
-        remark = f"all generators: {generated} (docs/representations.md)"
-        return replace(equations, all_generators=True, remark=remark, unfinished="")
+        claim = f"show that they have degree ≤ {needed}" if needed else "satisfy no equation"
+        return equations.proved(series, f"{core.name} {claim} (docs/representations.md)")
     remark = (
         f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
         f" {last}"
@@ -304,8 +299,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
-    """All minimal generators of degree ≤ max_degree: above low degrees by the core, as far as the
-    time goes.
+    """All minimal generators of degree ≤ max_degree, above low degrees by the core.
 
     Raises
     ------
@@ -313,15 +307,16 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         If the limit was reached before the first degree was begun.
     """
     lowest = min(max_degree, default_max_degree(len(linear_part(source).basis)))
-    equations = known = low_degree_equations(source, lowest)
+    known = low_degree_equations(source, lowest)
     if known.unfinished:
         return known
+    equations = known
     for n in range(lowest + 1, max_degree + 1):
         try:
             values, parts = core.up_to(n)
         except errors.TimeLimitError:
             return replace(equations, unfinished=str(clock().late(f"degree {n}")))
-        except (errors.MethodUnavailableError, errors.TooLargeError):
+        except (errors.MethodUnavailableError, errors.TooLargeError):  # the core decides nothing
             return low_degree_equations(source, max_degree)
         check_representations(known.implicitization, values, parts)
         equations = _continued(replace(known, representations=parts), values, parts)
@@ -334,17 +329,17 @@ def _continued(
     """The equations up to the degree of the last value, which are these representations."""
     low = equations.implicitization
     counts = generator_counts(part for part in parts if part.degree > low.max_degree)
-    implicitization = low.continued(
-        values, HigherDegrees(counts, partial(_written_out, low, values, parts))
-    )
+    higher = HigherDegrees(counts, partial(_written_out, low, values, parts))
+    implicitization = low.continued(values, higher)
     return replace(equations, implicitization=implicitization, remark=scope(implicitization))
 
 
 def _written_out(
     low: Implicitization, values: Sequence[int], parts: Sequence[Representation]
 ) -> Iterator[Terms]:
-    """The generators above low degrees, multidegree by multidegree; lowering operators give many
-    more terms.
+    """The generators above low degrees, multidegree by multidegree.
+
+    Lowering operators would give them from highest weight vectors, but with many more terms.
 
     Raises
     ------
@@ -363,27 +358,24 @@ def _written_out(
 def check_representations(
     low: Implicitization, values: Sequence[int], parts: Iterable[Representation]
 ) -> None:
-    """Compare values of the Hilbert function and representations with what was computed in low
-    degrees.
+    """Compare values of the Hilbert function and representations with those computed.
 
     Raises
     ------
     ContradictionError
         If they differ.
     """
-    if low.hilbert_function != (values := tuple(values[: low.max_degree + 1])):
+    low_values = tuple(values[: low.max_degree + 1])
+    if low_values != low.hilbert_function:
         raise errors.ContradictionError(
-            f"the Hilbert function {values} does not continue the values computed"
+            f"the Hilbert function {low_values} does not continue the values computed"
         )
     counts = generator_counts(parts)
     for n in range(2, low.max_degree + 1):
-        if counts[n] != (computed := low.generator_counts.get(n, 0)):
+        computed = low.generator_counts.get(n, 0)
+        if counts[n] != computed:
             said = f"representations have {counts[n]} generators of degree {n}"
             raise errors.ContradictionError(f"{said}, not {computed}")
-
-
-LARGEST_DEGREE = 4
-MOST_MONOMIALS_OF_A_DEGREE = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,10 +407,14 @@ class Equations:
     remark: str = ""
     unfinished: str = ""
 
+    def proved(self, series: HilbertSeries, reason: str) -> Equations:
+        """Return these as all generators of the ideal with this series."""
+        remark = f"all generators: {reason}"
+        return replace(self, series=series, all_generators=True, remark=remark, unfinished="")
+
 
 def graded_source(model: Model) -> MultigradedMap:
-    """The free parametrization of a model with its finest grading, and the symmetries that the
-    model knows.
+    """The free parametrization of a model, with its finest grading and the symmetries it knows.
 
     Raises
     ------
@@ -431,18 +427,17 @@ def graded_source(model: Model) -> MultigradedMap:
 def default_max_degree(
     coordinates: int, monomials: int = MOST_MONOMIALS_OF_A_DEGREE, largest: int = LARGEST_DEGREE
 ) -> int:
-    """The largest N ≤ ``largest`` for which there are at most this many monomials of degree N; at
-    least 1.
-    """
-    fitting = (n for n in range(largest, 1, -1) if monomial_count(coordinates, n) <= monomials)
-    return next(fitting, 1)
+    """The largest N ≤ ``largest`` with at most this many monomials of degree N; at least 1."""
+    for degree in range(largest, 1, -1):
+        if monomial_count(coordinates, degree) <= monomials:
+            return degree
+    return 1
 
 
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """All minimal generators of degree ≤ max_degree, or of the degrees that a part of the time left
-    suffices for.
+    """All minimal generators of degree ≤ max_degree, as far as a part of the time suffices.
 
     Where a degree was not reached, ``unfinished`` says so.
 
@@ -451,32 +446,18 @@ def low_degree_equations(
     TimeLimitError
         If the limit was reached before the first degree was begun.
     """
-    degree = (
-        default_max_degree(len(linear_part(source).basis)) if max_degree is None else max_degree
-    )
-    with share(part) as clock:
-        implicitization = implicitize(source, degree)
-    late = (
-        str(clock.late(f"degree {implicitization.max_degree + 1}"))
-        if implicitization.stopped_early
-        else ""
-    )
+    if max_degree is None:
+        max_degree = default_max_degree(len(linear_part(source).basis))
+    with share(part) as running:
+        implicitization = implicitize(source, max_degree)
+    late = ""
+    if implicitization.stopped_early:
+        late = str(running.late(f"degree {implicitization.max_degree + 1}"))
     return Equations(implicitization, remark=scope(implicitization), unfinished=late)
 
 
-LARGEST_HYPERSURFACE = 100
-"""The equation of a hypersurface is searched up to this degree, as far as time and the number of
-monomials go.
-"""
-BY_HEIGHT = (
-    "all generators: by a rank of the differential the closure is a hypersurface, besides linear"
-    " equations; it is irreducible, so that the equation of least degree generates its ideal"
-)
-
-
 def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
-    """The one equation, where a rank of the differential is one less than the number of independent
-    coordinates.
+    """The one equation, where a rank of the differential is that of a hypersurface.
 
     The closure is irreducible of at least that dimension, and an equation shows that it is no
     larger. A prime ideal of height 1 in a factorial ring is principal (Matsumura, *Commutative Ring
@@ -501,7 +482,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     series = HilbertSeries.from_numerator({0: 1, degree: -1}, count)
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
-        return None
+        return None  # no equation up to the largest degree
     if not _continues(series, equations):
         raise errors.ContradictionError(
             "the closure is a hypersurface, but has several equations of least degree"
@@ -510,31 +491,24 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
 
 
 def up_to(degree: int, equations: Equations) -> Equations:
-    """The generators up to a higher degree, or as far as time suffices, with the limit; no fewer
-    than are known.
-    """
+    """The generators up to a higher degree, as far as time suffices; no fewer than are known."""
     found = equations.implicitization
     if degree <= found.max_degree:
         return equations
     with suppress(errors.TimeLimitError):
-        found = max(found, implicitize(found.source, degree), key=lambda one: one.max_degree)
-    late = (
-        ""
-        if found.max_degree == degree
-        else f"generators of degree {degree} may exist; {clock().more}"
-    )
+        more = implicitize(found.source, degree)
+        if more.max_degree > found.max_degree:
+            found = more
+    late = ""
+    if found.max_degree < degree:
+        late = f"generators of degree {degree} may exist; {clock().more}"
     return replace(equations, implicitization=found, remark=scope(found), unfinished=late)
 
 
 def scope(implicitization: Implicitization) -> str:
     """The claim about generators up to a degree, in words."""
-    grading, last = implicitization.source.grading, implicitization.max_degree
-    weights = (
-        ""
-        if grading.is_standard
-        else f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
-    )
-    return (
-        f"all minimal generators of degree ≤ {last}{weights}; nothing is claimed about higher"
-        " degrees"
-    )
+    grading = implicitization.source.grading
+    claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
+    if not grading.is_standard:
+        claim += f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
+    return f"{claim}; nothing is claimed about higher degrees"

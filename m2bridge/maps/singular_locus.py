@@ -1,10 +1,13 @@
-"""The singular locus of the closure of an image: by fibres, by orbits, and by the Jacobian
-criterion.
+"""The singular locus of the closure of an image: by fibres, by orbits, by the Jacobian criterion.
+
+Which methods run is decided in :func:`_plan`. Those that look at orbits of a group are ways of the
+model (``maps.statement.OrbitMethods``); the Jacobian criterion on the whole variety is here. Any
+two that ran are compared, and the last that finished has the last word.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import combinations
 from math import comb
 from typing import Any, Literal, Unpack
 
@@ -37,10 +40,34 @@ from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import SHOWN, Block, Facts, Sheet, Table, computed_by, printable
+from m2bridge.results.sheet import (
+    SHOWN,
+    Block,
+    Facts,
+    Sheet,
+    Table,
+    computed_by,
+    printable,
+    value_text,
+)
+
+Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
+
+FEW_COORDINATES = 12
+"""``auto`` computes the ideal too, as a second opinion, with at most this many coordinates;"""
+MOST_ELIMINATED = 20
+"""``orbits`` computes it with at most this many independent coordinates, which takes seconds,"""
+FEW_MINORS = 500
+"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most
+this many minors.
+"""
+SHORT = 60
+"""Characters of equations that are shown in a table."""
+
+SINGULAR = {True: "singular", False: "smooth", None: "undecided"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SingularLocus(Result):
     """The singular locus of the Zariski closure.
 
@@ -96,54 +123,48 @@ class SingularLocus(Result):
     @property
     def dimension(self) -> int | None:
         """Affine dimension of the singular locus; −1 when it is empty."""
-        return (
-            None
-            if self.components is None
-            else max((c.dimension for c in self.components), default=-1)
-        )
+        if self.components is None:
+            return None
+        return max((component.dimension for component in self.components), default=-1)
 
     @property
     def zero_tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure at the zero function, where orbits are listed."""
         orbit_methods = self.model.orbit_methods()
-        return (
-            orbit_methods.independent_count if orbit_methods is not None and self.orbits else None
-        )
+        if orbit_methods is None or not self.orbits:
+            return None
+        return orbit_methods.independent_count
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the orbits, the components, and their ideals where they were
-        computed.
-        """
-        title = (
-            f"Singular locus of the Zariski closure of the {self.model.title}, over {self.field}"
-        )
+        """Dimensions, a table of the orbits, the components, and the ideals that were computed."""
+        title = f"Singular locus of the Zariski closure of the {self.model.title}"
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
             orbit = self.orbits[0].orbit
             header = (*orbit.HEADER, "dimension", "tangent dimension", "")
-            blocks.append(
-                Table(header, [_orbit_row(status) for status in self.orbits], orbit.LEGEND)
-            )
-        if components := self.components or self.proved:
+            rows = [_orbit_row(status) for status in self.orbits]
+            blocks.append(Table(header, rows, orbit.LEGEND))
+        components = self.components or self.proved
+        if components:
             columns = ("component of the singular locus", "dimension", "degree", "equations")
             shown = 4 if any(component.ideal for component in components) else 3
             blocks.append(Table(columns[:shown], [_component_row(c)[:shown] for c in components]))
             blocks += [generator_lines(c.ideal, f"{c.description}:") for c in components if c.ideal]
-        return Sheet(title, blocks, _formulas(self))
+        return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
         """Orbits, components, and what was compared."""
-        return result_json(
-            self.model.case, self.field, self.engine_version or None, self.seconds
-        ) | {
+        components = None
+        if self.components is not None:
+            components = [_component_json(component) for component in self.components]
+        engine = self.engine_version or None
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
             "dimension": self.dimension,
             "variety_dimension": self.variety_dimension,
             "method": self.method,
             "orbits": [status.to_json() for status in self.orbits],
             "zero_tangent_dimension": self.zero_tangent_dimension,
-            "components": (
-                None if self.components is None else [_component_json(c) for c in self.components]
-            ),
+            "components": components,
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
             "proved": [_component_json(c) for c in self.proved],
@@ -164,25 +185,21 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     """The tangent dimension at zero, and whether zero is singular, in words."""
     if tangent is None or dimension is None:
         return None
-    return (
-        f"{'singular' if tangent > dimension else 'smooth'}, with a tangent space of dimension"
-        f" {tangent}"
-    )
-
-
-SHORT = 60
-"""Characters of equations that are shown in a table."""
+    # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
+    kind = SINGULAR[tangent > dimension]
+    return f"{kind}, with a tangent space of dimension {tangent}"
 
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
-    dimension = locus.dimension
-    shown = "empty: the closure is smooth" if dimension == -1 else f"dimension {dimension}"
+    facts: list[tuple[str, object]] = []
+    if locus.dimension == -1:
+        facts.append(("singular locus", "empty: the closure is smooth"))
+    elif locus.dimension is not None:
+        facts.append(("singular locus", f"dimension {locus.dimension}"))
+    if locus.variety_dimension is not None:
+        facts.append(("closure", f"dimension {locus.variety_dimension}"))
     return [
-        ("singular locus", None if dimension is None else shown),
-        (
-            "closure",
-            None if locus.variety_dimension is None else f"dimension {locus.variety_dimension}",
-        ),
+        *facts,
         ("zero", zero_text(locus.zero_tangent_dimension, locus.variety_dimension)),
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         *(("remark", remark) for remark in locus.remarks),
@@ -192,23 +209,20 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
 
 
 def _component_json(component: Component) -> dict[str, Any]:
-    orbit, ideal = component.orbit, component.ideal
+    generators = None
+    if component.ideal is not None:
+        generators = [polynomial_text(generator) for generator in component.ideal.generators]
     return {
         "description": component.description,
-        "orbit": None if orbit is None else orbit.to_json(),
+        "orbit": None if component.orbit is None else component.orbit.to_json(),
         "dimension": component.dimension,
         "degree": component.degree,
-        "generators": (
-            None
-            if ideal is None
-            else [polynomial_text(generator) for generator in ideal.generators]
-        ),
+        "generators": generators,
     }
 
 
 def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
-    singular = {True: "singular", False: "smooth", None: "undecided"}[status.singular]
-    return (*status.orbit.cells, status.dimension, status.tangent.cell, singular)
+    return (*status.orbit.cells, status.dimension, status.tangent.cell, SINGULAR[status.singular])
 
 
 def _component_row(component: Component) -> tuple[object, ...]:
@@ -218,46 +232,27 @@ def _component_row(component: Component) -> tuple[object, ...]:
         equations = f"V({', '.join(map(polynomial_text, ideal.generators[:SHOWN]))})"
         if len(ideal.generators) > SHOWN or len(equations) > SHORT + len("V()"):
             equations = degree_summary(ideal.generator_degrees)
-    return (
-        component.description,
-        component.dimension,
-        "–" if component.degree is None else component.degree,
-        equations,
-    )
+    degree = value_text(component.degree)
+    return component.description, component.dimension, degree, equations
 
 
 def _formulas(locus: SingularLocus) -> list[str]:
     """The components and their dimensions."""
     if locus.components is None:
         return []
-    parts = [
-        _component_latex(component, number) for number, component in enumerate(locus.components, 1)
-    ]
+    parts = []
+    for number, component in enumerate(locus.components, 1):
+        parts.append(_component_latex(component, f"C_{{{number}}}"))
     return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(parts) or r"\varnothing")]
 
 
-def _component_latex(component: Component, number: int) -> str:
-    closure = r"\{0\}" if component.description in (ZERO, ORIGIN) else rf"C_{{{number}}}"
+def _component_latex(component: Component, name: str) -> str:
     if component.orbit is not None:
-        closure = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
+        name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
+    elif component.description in (ZERO, ORIGIN):
+        name = r"\{0\}"
     degree = "" if component.degree is None else rf",\ \deg {component.degree}"
-    return rf"{closure}\;(\dim {component.dimension}{degree})"
-
-
-Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
-
-FEW_COORDINATES = 12
-"""``auto`` computes the ideal too, as a second opinion, when there are at most this many
-coordinates;
-"""
-MOST_ELIMINATED = 20
-"""``orbits`` computes the ideal when there are at most this many independent coordinates, which
-takes seconds,
-"""
-FEW_MINORS = 500
-"""and ``auto`` decomposes the singular locus, as a third opinion, when the criterion takes at most
-this many minors.
-"""
+    return rf"{name}\;(\dim {component.dimension}{degree})"
 
 
 @computation
@@ -335,8 +330,7 @@ def projective_singular_locus(
     coordinates: str | None = None,
     **options: Unpack[RunOptions],
 ) -> IdealSingularLocus[Ideal]:
-    """Compute the singular locus of the projective variety over which the Zariski closure is the
-    cone.
+    """Compute the singular locus of the projective variety whose cone the Zariski closure is.
 
     Raises
     ------
@@ -351,22 +345,21 @@ def projective_singular_locus(
     ideal = variety.whole_ideal()
     # The ideal of a cone is homogeneous, over an infinite field; over GF(p) this is asked of the
     # ideal too.
-    mixed = next(
-        (generator for generator in ideal.generators if not is_homogeneous(generator)), None
-    )
-    if mixed is not None:
-        raise errors.MethodUnavailableError(
-            f"the closure of the {model.title} is not a cone, so that no projective variety belongs"
-            f" to it: {polynomial_text(mixed):.60} is not homogeneous; leave --projective out"
-        )
+    for generator in ideal.generators:
+        if not is_homogeneous(generator):
+            shown = f"{polynomial_text(generator):.60}"
+            raise errors.MethodUnavailableError(
+                f"the closure of the {model.title} is not a cone, so that no projective variety"
+                f" belongs to it: {shown} is not homogeneous; leave --projective out"
+            )
     return ideal.projective().singular_locus(title=model.title)
 
 
 def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, ...]:
-    """The methods to try, in order; the Jacobian criterion at orbits costs nothing once the ideal
-    is known.
+    """The methods to try, in order.
 
-    At orbits there are bounds without the ideal, where the ideal may take long.
+    The Jacobian criterion at orbits costs nothing once the ideal is known; where that may take
+    long, there are bounds at orbits without it.
 
     Raises
     ------
@@ -380,15 +373,18 @@ def _plan(method: Method, model: Model, field: CoefficientField) -> tuple[str, .
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
     orbit_methods = model.orbit_methods()
-    large = orbit_methods is not None and field == QQ and model.coordinate_count > FEW_COORDINATES
+    if orbit_methods is None:
+        return ("jacobian",)
+    large = field == QQ and model.coordinate_count > FEW_COORDINATES
     if method == "fibres" or (method == "auto" and large and not no_fibres):
         return ("fibres",)
-    orbits = () if orbit_methods is None else ("bounds", "orbits") if large else ("orbits",)
+    orbits = ("bounds", "orbits") if large else ("orbits",)
     if method == "orbits" or (method == "auto" and large):
-        many = orbit_methods is not None and orbit_methods.independent_count > MOST_ELIMINATED
+        many = orbit_methods.independent_count > MOST_ELIMINATED
         return ("bounds",) if large and many else orbits
-    fibres = () if no_fibres or method == "jacobian" else ("fibres",)
-    return (*fibres, *orbits, "jacobian")
+    if no_fibres or method == "jacobian":
+        return (*orbits, "jacobian")
+    return ("fibres", *orbits, "jacobian")
 
 
 def _from_ideal(
@@ -396,32 +392,38 @@ def _from_ideal(
 ) -> list[LocusFindings]:
     """The findings of the methods that need the ideal of the closure."""
     methods = " and ".join(name for name in plan if name in ("orbits", "jacobian"))
-    dimension, findings, orbit_methods = None, [], model.orbit_methods()
+    orbit_methods = model.orbit_methods()
+    findings: list[LocusFindings] = []
+    dimension = None
     try:
         variety = closure(model, field=field, strategy="elimination")
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
-            instead = (
-                "" if "fibres" in plan or model.no_fibres(field) else "; --method fibres needs none"
-            )
-            reason = f"{variety.unfinished} (while computing the ideal of the closure{instead})"
-            return [LocusFindings(methods, dimension, (), None, reason)]
+            place = "while computing the ideal of the closure"
+            if "fibres" not in plan and not model.no_fibres(field):
+                place += "; --method fibres needs none"
+            reason = f"{variety.unfinished} ({place})"
+            return [_not_finished(methods, dimension, reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        width, size = len(ideal.ring.variables), len(ideal.ring.variables) - dimension
-        # those that the criterion takes
-        minors = comb(len(ideal.generators), size) * comb(width, size)
+        width = len(ideal.ring.variables)
+        codimension = width - dimension
+        # The criterion is about the minors of this size of the Jacobian matrix.
+        minors = comb(len(ideal.generators), codimension) * comb(width, codimension)
         too_expensive = second_opinion and findings and minors > FEW_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        findings.append(LocusFindings(methods, dimension, (), None, str(limit)))
+        findings.append(_not_finished(methods, dimension, str(limit)))
     return findings
 
 
+def _not_finished(methods: str, dimension: int | None, limit: str) -> LocusFindings:
+    return LocusFindings(methods, dimension, (), None, unfinished=limit)
+
+
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Findings by the Jacobian criterion, with selected minors of the Jacobian matrix, or all if
-    they are few.
+    """Findings by the Jacobian criterion, with selected minors, or all if they are few.
 
     Hypothesis: I is prime, so the variety is equidimensional and reduced. It is so where I is the
     kernel of a ring map to a domain; where relations of the source leave that open, Macaulay2
@@ -442,58 +444,60 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible"
             " varieties: take the components of the source one by one"
         )
-    values = {"title": model.title, "most_minors": most_minors("auto")} | macaulay2.ring_values(
-        ideal
-    )
-    answer, late = answer_until_limit(render("jacobian_criterion", values=values))
+    answer, late = answer_until_limit(_criterion(model, macaulay2.ring_values(ideal)))
     if late:
         primes, rest = proved_until(answer)
-        proved = _components(model, primes)
-        return LocusFindings(
-            "jacobian", dimension, (), None, late, proved=proved, rest_dimension=rest
-        )
+        findings = _not_finished("jacobian", dimension, late)
+        return replace(findings, proved=_components(model, primes), rest_dimension=rest)
     found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
     return LocusFindings("jacobian", dimension, (), found)
 
 
 def _components(model: Model, primes: Iterable[Measured]) -> tuple[Component, ...]:
-    components = [
-        _component(model, Ideal.of(prime), dimension, degree) for prime, dimension, degree in primes
-    ]
-    return tuple(
-        sorted(components, key=lambda component: (-component.dimension, component.description))
-    )
+    """The components with these ideals, the largest first."""
+    components = []
+    for prime, dimension, degree in primes:
+        components.append(_component(model, Ideal.of(prime), dimension, degree))
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return tuple(components)
 
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
     """Return the complete Macaulay2 program, elimination included."""
-    values = elimination_values(linear_reduction(model, field).reduced, field=field) | {
-        "title": model.title,
-        "most_minors": most_minors("auto"),
-    }
+    independent = linear_reduction(model, field).reduced
+    return _criterion(model, elimination_values(independent, field=field))
+
+
+def _criterion(model: Model, ideal: Mapping[str, object]) -> Script:
+    """The program for the ideal with these values of its template, given or to be eliminated."""
+    values = {**ideal, "title": model.title, "most_minors": most_minors("auto")}
     return render("jacobian_criterion", values=values)
 
 
 def _component(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
-    """The variety of a prime ideal over a perfect field; if it is finite, its degree is its number
-    of points.
-    """
+    """The variety of a prime ideal over a perfect field."""
     orbit_methods = model.orbit_methods()
-    if dimension == 0 and all(len(g) == 1 for g in prime.generators):
-        return Component(ORIGIN if orbit_methods is None else ZERO, None, 0, degree, prime)
-    if orbit_methods is None:
-        points = "a point" if degree == 1 else f"{degree} points, conjugate over {prime.ring.field}"
-        description = (
-            points if dimension == 0 else f"irreducible component of dimension {dimension}"
-        )
-        return Component(description, None, dimension, degree, prime)
-    orbit = orbit_methods.identify(prime, dimension)
-    if orbit is None:
-        raise errors.ContradictionError(
-            f"a minimal prime of dimension {dimension} and degree {degree} of the singular locus is"
-            " not an orbit closure, although the singular locus is invariant under the group"
-        )
-    return Component(f"closure of the orbit {orbit}", orbit, dimension, degree, prime)
+    orbit = None
+    if dimension == 0 and all(len(generator) == 1 for generator in prime.generators):
+        description = ORIGIN if orbit_methods is None else ZERO
+    elif orbit_methods is not None:
+        orbit = orbit_methods.identify(prime, dimension)
+        if orbit is None:
+            raise errors.ContradictionError(
+                f"a minimal prime of dimension {dimension} and degree {degree} of the singular"
+                " locus is not an orbit closure, although the singular locus is invariant under the"
+                " group"
+            )
+        description = f"closure of the orbit {orbit}"
+    elif dimension:
+        description = f"irreducible component of dimension {dimension}"
+    elif degree == 1:
+        description = "a point"
+    else:  # over a perfect field the degree of a finite variety is its number of points
+        description = f"{degree} points, conjugate over {prime.ring.field}"
+    return Component(
+        description=description, orbit=orbit, dimension=dimension, degree=degree, ideal=prime
+    )
 
 
 def _result(
@@ -510,45 +514,57 @@ def _result(
     """
     for first, second in combinations(findings, 2):
         compare(first, second)
-    finished = [f for f in findings if f.components is not None]
-    limits = [f"{f.method}: {f.unfinished}" for f in findings if f.unfinished]
-    excused = second_opinion and bool(finished)
-    remarks = [f"{' and '.join(f.method for f in finished)} agree"] if len(finished) > 1 else []
-    components = finished[-1].components if finished else None
-    partial = next(
-        (f for f in findings if components is None and f.rest_dimension is not None), None
-    )
+    finished = [one for one in findings if one.components is not None]
+    methods = " and ".join(one.method for one in finished or findings)
+    remarks = [f"{methods} agree"] if len(finished) > 1 else []
+    limits = [f"{one.method}: {one.unfinished}" for one in findings if one.unfinished]
+    if finished and second_opinion:
+        remarks += limits
+        limits = []
+    dimension = None
+    for one in finished or findings:
+        if one.dimension is not None:
+            dimension = one.dimension
     ideals = ideals or model.orbit_methods() is None
-    if components is not None:
-        components = tuple(
-            _with_ideal(c, model, field) if ideals else replace(c, ideal=None) for c in components
-        )
+    components: tuple[Component, ...] | None = None
+    proved: tuple[Component, ...] = ()
+    rest_dimension = None
+    if finished:
+        components = finished[-1].components or ()
+        if ideals:
+            components = tuple(_with_ideal(component, model, field) for component in components)
+        else:
+            components = tuple(replace(component, ideal=None) for component in components)
+    else:  # what the Jacobian criterion, which comes last, proved before a limit
+        for one in findings:
+            proved, rest_dimension = one.proved, one.rest_dimension
+    uses_engine = ideals or any(one.uses_engine for one in findings)
     return SingularLocus(
-        model,
-        field,
-        " and ".join(f.method for f in finished or findings),
-        next(
-            (f.dimension for f in reversed(finished or findings) if f.dimension is not None), None
-        ),
-        known_orbits(finished or findings),
-        components,
-        tuple(remarks + (limits if excused else [])),
-        current().version if ideals or any(f.uses_engine for f in findings) else "",
-        clock().seconds,
-        "" if excused else "; ".join(limits),
-        () if partial is None else partial.proved,
-        None if partial is None else partial.rest_dimension,
+        model=model,
+        field=field,
+        method=methods,
+        variety_dimension=dimension,
+        orbits=known_orbits(finished or findings),
+        components=components,
+        remarks=tuple(remarks),
+        engine_version=current().version if uses_engine else "",
+        seconds=clock().seconds,
+        unfinished="; ".join(limits),
+        proved=proved,
+        rest_dimension=rest_dimension,
     )
 
 
 def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
-    """The status of each orbit by the last method that decided it; methods may have looked at some
-    orbits only.
+    """The status of each orbit by the last method that decided it.
+
+    Methods may have looked at some orbits only.
     """
     statuses: dict[Any, OrbitStatus] = {}
-    for status in chain.from_iterable(f.statuses for f in findings):
-        if status.singular is not None or status.orbit not in statuses:
-            statuses[status.orbit] = status
+    for one in findings:
+        for status in one.statuses:
+            if status.singular is not None or status.orbit not in statuses:
+                statuses[status.orbit] = status
     return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 

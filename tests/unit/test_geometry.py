@@ -483,16 +483,16 @@ def test_undecided_orbits_are_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.components is None
     assert found.unfinished.startswith("undecided: the orbit (2, 1, 0)")
     locus = SingularLocus(
-        as_model(model),
-        QQ,
-        found.method,
-        found.dimension,
-        found.statuses,
-        None,
-        (),
-        "",
-        0.1,
-        found.unfinished,
+        model=as_model(model),
+        field=QQ,
+        method=found.method,
+        variety_dimension=found.dimension,
+        orbits=found.statuses,
+        components=None,
+        remarks=(),
+        engine_version="",
+        seconds=0.1,
+        unfinished=found.unfinished,
     )
     assert "undecided" in locus.to_text()
     assert "13 to 36" in locus.to_text()
