@@ -3,7 +3,7 @@
 The generators of low degree are found by linear algebra, in ``implicitization/``. That they are all
 is proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
 prime of the equations; or by the height, where the closure is a hypersurface. The proofs are in
-docs, each in short at its function.
+docs/computing-closures.md and docs/representations.md, each in short at its function.
 """
 
 from __future__ import annotations
