@@ -14,7 +14,8 @@ from sympy.utilities.iterables import partitions
 
 from m2bridge.algebra.determinantal import determinantal_degree
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import checker, sizes
+from m2bridge.families.attention.all_sizes import sizes
+from m2bridge.families.attention.all_sizes.checker import statements
 from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
 from m2bridge.families.attention.all_sizes.family import is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
@@ -431,7 +432,7 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     assert outside.sizes.is_equal(sizes.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()
-    assert checker.seen()["special_fibre_points"].about.is_equal(facts().special)
+    assert statements.seen()["special_fibre_points"].about.is_equal(facts().special)
     stated = {
         point(case, Orbit(1, 1, 0))
         for case in SMALL

@@ -23,10 +23,6 @@ from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import (
-    checker as checked_facts,
-    checker as fibres,
-    checker as ideals,
-    checker as statements,
     facts,
     fibre_theorem,
     predictions,
@@ -34,6 +30,7 @@ from m2bridge.families.attention.all_sizes import (
     sizes as patterns,
     sizes as wording,
 )
+from m2bridge.families.attention.all_sizes.checker import fibres, statements
 from m2bridge.families.attention.all_sizes.family import (
     EVERY_SIZE,
     AllSizes,
@@ -279,7 +276,7 @@ def test_a_wrong_fact_is_not_accepted(recorded: Engine, monkeypatch: pytest.Monk
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """What the checker remembers is forgotten before and after."""
-    caches = (statements.content, fibres.fibres, checked_facts.seen, ideals.ideal)
+    caches = (statements.content, fibres.fibres, statements.seen, fibres.ideal)
     for cache in caches:
         cache.cache_clear()
     yield
@@ -298,9 +295,9 @@ def test_the_checker_knows_entries_and_dense_orbits_by_other_rules() -> None:
             matrices = dict(zip("AV", representative(orbit), strict=True))
             for (name, i, j), where in rules.items():
                 assert ((d, dp, a, *orbit) in where) == bool(matrices[name].get((i, j)))
-    assert checked_facts.generic().is_equal(sizes.orbits(facts.GENERIC))
+    assert statements.dense_orbits().is_equal(sizes.orbits(facts.GENERIC))
     assert fibres.orbits().is_equal(sizes.orbits())
-    assert ideals.evidence() == ideals_json(basis())
+    assert fibres.evidence() == ideals_json(basis())
 
 
 WRONG_ENTRIES = {
@@ -334,7 +331,7 @@ def test_a_wrong_entry_of_the_checker_is_noticed(
     ids=str,
 )
 def test_every_base_case_of_the_checker_is_needed(
-    condition: str, base: ideals.Base, monkeypatch: pytest.MonkeyPatch, forgotten: None
+    condition: str, base: fibres.BaseCase, monkeypatch: pytest.MonkeyPatch, forgotten: None
 ) -> None:
     """Without one some places are not covered, or the place with z² = z is not found."""
     bases = fibres.STRATA[condition]
@@ -347,7 +344,7 @@ def test_every_base_case_of_the_checker_is_needed(
         verify(sample("3.4"))
 
 
-@pytest.mark.parametrize("kind", [ideals.POINT, ideals.SQUARES, ideals.TWO_POINTS])
+@pytest.mark.parametrize("kind", [fibres.POINT, fibres.SQUARES, fibres.TWO_POINTS])
 def test_a_wrong_kind_of_ideal_is_noticed(
     kind: str, monkeypatch: pytest.MonkeyPatch, forgotten: None
 ) -> None:
@@ -371,11 +368,13 @@ def test_a_stratum_that_is_left_out_is_noticed(
 
 
 WRONG_STATED = {
-    ("3.2", "otherwise"): (0, "fibre_itself", "1 = 1", "1 = 1"),
-    ("3.4", "i"): (2, "closed", "1 = 1", ""),
-    ("3.4", "iii"): (2, "singular", "r = 1 and s = 1 and m = 0", "1 = 1"),
-    ("A.2", "birational"): (0, "birational", "1 = 1", ""),
-    ("degree", ""): (0, "degree", "1 = 1", ""),
+    ("3.2", "otherwise"): statements.Stated("fibre_itself", about="1 = 1"),
+    ("3.4", "i"): statements.Stated("closed", hypotheses=2),
+    ("3.4", "iii"): statements.Stated(
+        "singular", "r = 1 and s = 1 and m = 0", about="1 = 1", hypotheses=2
+    ),
+    ("A.2", "birational"): statements.Stated("birational"),
+    ("degree", ""): statements.Stated("degree"),
 }
 
 

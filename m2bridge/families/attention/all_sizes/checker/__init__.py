@@ -1,0 +1,13 @@
+"""The checker of certificates for all sizes.
+
+It trusts isl (Presburger arithmetic) besides what :mod:`m2bridge.checker` trusts, and shares no
+more with the program that makes certificates.
+"""
+
+from m2bridge.checker import FamilyChecker, only_case
+from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS
+from m2bridge.families.attention.checker.representations import closures
+
+CHECKER = FamilyChecker(
+    "attention-all-sizes", only_case("attention-all-sizes"), {**QUESTIONS, "closures": closures}
+)

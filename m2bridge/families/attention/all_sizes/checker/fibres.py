@@ -1,0 +1,355 @@
+"""The fibres over all orbits of all sizes, from a few base cases; sets of sizes and of orbits.
+
+Rests on: the equations of a fibre in some places depend on the entries there only; so the fibre
+over an orbit (r, s, m) is one reduced point, two, or one of length d, for all sizes at once.
+Proved in: docs/all-sizes.md (lemma-fibre-equations; theorem-fibres, "by machine", and Patterns).
+Computed here: the fibre ideals of 13 base cases (FLINT); that the places where entries look like a
+base case are enough of all places of all orbits (isl).
+On trust: these two, the first on Gröbner bases over QQ, the second on Presburger arithmetic.
+
+There is no list of selections, as the program that makes certificates has one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, pairwise, permutations
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.checker.algebra import groebner_basis, ring
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.checker import case as cases
+
+Json = dict[str, Any]
+
+# Fibre ideals of base cases, by FLINT.
+
+BaseCase = tuple[cases.Orbit, int]  # an orbit (r, s, m), and d; there a = r and d' = s
+# polynomials as terms, exponents and coefficient, in decreasing order
+Basis = list[list[list[Any]]]
+
+_SIZES = {
+    (1, 1, 0): (2, 3, 4),
+    (1, 1, 1): (2, 3),
+    (1, 2, 0): (3, 4),
+    (1, 2, 1): (2, 3),
+    (2, 1, 0): (3, 4),
+    (2, 1, 1): (2, 3),
+}
+BASE_CASES: list[BaseCase] = [(orbit, d) for orbit, sizes in _SIZES.items() for d in sizes]
+
+# What the ideal of a base case is, in z_2, …, z_d, the first row of V' after its 1.
+POINT = "z = V_1"
+TWO_POINTS = "z_2² − z_2 and the other unknowns"
+SQUARES = "all monomials of degree 2"
+
+
+def label(base: BaseCase) -> str:
+    """The name, such as ``(1, 1, 0) at d = 3``."""
+    orbit, d = base
+    return f"{orbit} at d = {d}"
+
+
+def evidence() -> list[Json]:
+    """The ideals of all base cases, as certificates have them."""
+    found = []
+    for orbit, d in BASE_CASES:
+        r, s, m = orbit
+        found.append({"r": r, "s": s, "m": m, "d": d, "groebner_basis": ideal((orbit, d))})
+    return found
+
+
+@cache
+def ideal(base: BaseCase) -> Basis:
+    """The ideal of the fibre over the representative: (A', V') with A'_11 = V'_11 = 1 and its
+    function.
+
+    With the unknowns z = V'_1 all other weights follow; what is left to say is that each coordinate
+    is that of the representative. The rank of A' need not be limited: where a column of A or a row
+    of V is zero, so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations).
+    """
+    orbit, d = base
+    r, s, _ = orbit
+    context = ring(d - 1)
+    given = cases.function(cases.representative(orbit))
+    size = cases.Case(d=d, d_out=s, a=r, t=2)
+    moved = cases.weights_with_first_row(given, (1, *context.gens()), size)
+    found = cases.function(moved)
+    equations = [found.get(index, 0) - given.get(index, 0) for index in found.keys() | given.keys()]
+    return _reduced_basis(equations, context)
+
+
+def is_ideal(base: BaseCase, kind: str) -> bool:
+    """Whether the ideal of a base case is the one of this kind: reduced Gröbner bases are
+    unique."""
+    orbit, d = base
+    context = ring(d - 1)
+    z = context.gens()
+    if kind == POINT:
+        _, V = cases.representative(orbit)
+        generators = [z[q - 1] - V.get((0, q), 0) for q in range(1, d)]
+    elif kind == TWO_POINTS:
+        generators = [z[0] ** 2 - z[0], *z[1:]]
+    else:
+        generators = [x * y for x in z for y in z]
+    return ideal(base) == _reduced_basis(generators, context)
+
+
+def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
+    """The reduced Gröbner basis, with coprime integers as coefficients, the leading ones
+    positive."""
+    one = context.constant(1)
+    basis = groebner_basis([one * f for f in polynomials], context).autoreduction(groebner=True)
+    found = []
+    for f in basis:
+        terms = [(list(map(int, exponents)), int(c)) for exponents, c in f.terms()]
+        _, leading_coefficient = terms[0]
+        if leading_coefficient < 0:
+            terms = [(exponents, -c) for exponents, c in terms]
+        found.append([[exponents, str(c)] for exponents, c in terms])
+    return sorted(found, key=_order_of_leading_term, reverse=True)
+
+
+def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
+    """The place of a polynomial by its leading term, graded reverse lexicographic."""
+    exponents, _ = terms[0]
+    return sum(exponents), [-e for e in reversed(exponents)]
+
+
+# Sets of sizes (d, d', a) and of orbits (d, d', a, r, s, m), as isl has them.
+
+SIZE = "d, dp, a"
+ORBIT = "d, dp, a, r, s, m"
+SIZE_LENGTH = 3
+ORBIT_LENGTH = 6
+IS_SIZE = "1 <= d and 1 <= dp and 1 <= a"
+# docs/mathematics.md#proposition-orbits
+IS_ORBIT = (
+    f"{IS_SIZE} and 1 <= r <= a and r <= d and 1 <= s <= dp and s <= d and 0 <= m <= r and m <= s"
+    " <= d + m - r"
+)
+EVERY = "1 = 1"
+SQUARE = "r = 1 and s = 1 and m = 1"
+
+
+def sizes(condition: str = EVERY) -> isl.Set:
+    """The sizes with a property."""
+    return isl.Set(f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}")
+
+
+def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
+    """The orbits of all sizes, perhaps with further numbers, with a property."""
+    return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
+
+
+def without(found: isl.Set, first: int, count: int) -> isl.Set:
+    """The projection that forgets so many numbers from the first one on."""
+    return found.project_out(isl.dim_type.set, first, count)
+
+
+def some(orbit_set: isl.Set) -> isl.Set:
+    """The sizes with an orbit in the set."""
+    return without(orbit_set, SIZE_LENGTH, ORBIT_LENGTH - SIZE_LENGTH)
+
+
+def over(size_set: isl.Set) -> isl.Set:
+    """All orbits of these sizes."""
+    more = ORBIT_LENGTH - SIZE_LENGTH
+    return size_set.insert_dims(isl.dim_type.set, SIZE_LENGTH, more).intersect(EVERY_ORBIT)
+
+
+ALL = sizes()
+NONE = sizes("1 = 0")
+EVERY_ORBIT = orbits()
+
+
+# The fibres over all orbits.
+
+# Kinds of orbits, and the base cases that say what their fibres are, by the kinds of their ideals.
+STRATA: dict[str, dict[BaseCase, str]] = {
+    "r >= 2": {((2, 1, 1), 2): POINT, ((2, 1, 1), 3): POINT, ((2, 1, 0), 3): POINT},
+    "r = 1 and s >= 2": {((1, 2, 1), 2): POINT, ((1, 2, 1), 3): POINT, ((1, 2, 0), 3): POINT},
+    SQUARE: {((1, 1, 1), 2): SQUARES, ((1, 1, 1), 3): SQUARES},
+    "r = 1 and s = 1 and m = 0": {
+        ((1, 1, 0), 2): TWO_POINTS,
+        ((1, 1, 0), 3): TWO_POINTS,
+        ((1, 1, 1), 2): SQUARES,
+        ((1, 1, 1), 3): SQUARES,
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fibres:
+    """What the fibres over all orbits are.
+
+    Parameters
+    ----------
+    evidence : list of dict
+        What a certificate says of each kind of orbits.
+    one, two, many : isl.Set
+        The orbits whose fibre is one reduced point; two; one that is not reduced, of length d.
+    """
+
+    evidence: list[Json]
+    one: isl.Set
+    two: isl.Set
+    many: isl.Set
+
+
+@cache
+def fibres() -> Fibres:
+    """The fibres over all orbits: ContradictionError if something is not as theorem-fibres says."""
+    evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
+    several_columns, several_rows, alike, different = map(orbits, STRATA)
+    # all monomials of degree two in no unknown are one reduced point
+    one = several_columns.union(several_rows).union(alike.intersect(orbits("d = 1")))
+    many = alike.intersect(orbits("d >= 2"))
+    kinds = (one, different, many)
+    are_disjoint = all(x.intersect(y).is_empty() for x, y in combinations(kinds, 2))
+    if not are_disjoint or not one.union(different).union(many).is_equal(orbits()):
+        raise ContradictionError(
+            "the cases of the theorem about fibres are not all orbits, each once"
+        )
+    return Fibres(evidence=evidence, one=one, two=different, many=many)
+
+
+def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
+    """The fibre over orbits of one kind, as a certificate has it, from its base cases.
+
+    Points: if each unknown belongs to a base case with one point, the fibre is the representative,
+    reduced. Else r = s = 1: each equation has two unknowns at most, so the fibre ideal is the sum
+    of the ideals of base cases at all places and pairs of places. With squares alone it is all
+    monomials of degree two, of length d. With a place where z² = z, each other place makes a pair
+    with it in which the other unknown is zero; what the other pairs say follows, and there are two
+    points.
+    """
+    for base, kind in bases.items():
+        if not is_ideal(base, kind):
+            raise ContradictionError(
+                f"the ideal of {label(base)} is not what the theorem about fibres needs"
+            )
+    found = {base: _places(condition, base) for base in bases}
+    every = [places for some_places in found.values() for places in some_places]
+    at_one_place = orbits(f"{condition} and 0 < x < d", ", x")
+    at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
+    length, points = "1", 1
+    if set(bases.values()) == {POINT}:
+        determined: list[isl.Set] = []
+        for places in every:
+            indices = range(_place_count(places))
+            determined.extend(_one_place(places, index) for index in indices)
+        _check_covered(at_one_place, determined)
+    else:
+        _check_covered(at_one_place, [places for places in every if _place_count(places) == 1])
+        _check_covered(at_two_places, [places for places in every if _place_count(places) == 2])
+        length, points = "d", 1
+    if TWO_POINTS in bases.values():
+        with_a_place = [without(places, ORBIT_LENGTH, 1) for places in found[(1, 1, 0), 2]]
+        _check_covered(orbits(condition), with_a_place)
+        _check_exchange()
+        length, points = "2", 2
+    return {
+        "orbits": condition,
+        "length": length,
+        "points": points,
+        "patterns": len(every),
+        "ideals": [label(base) for base in sorted(found) if found[base]],
+    }
+
+
+def _places(condition: str, base: BaseCase) -> list[isl.Set]:
+    """Where the entries look like those of a base case: orbits of a kind, with places 0 < x_1 < … <
+    d.
+
+    Places are rows of A and columns of V. The equation of the coordinate c_{k,i,p,q} depends only
+    on entries at the places 1, p, q, in the columns 1, i of A and the rows 1, k of V. So where the
+    entries at some places, in the first r columns and the first s rows, are those of the base case
+    up to the order of the places, its equations are among those of the fibre: the fibre ideal
+    contains its ideal (docs/all-sizes.md#theorem-fibres, by machine). There is a set for each order
+    that makes a difference.
+    """
+    (r, s, m), d = base
+    A, V = cases.representative((r, s, m))
+    places = [f"x{j}" for j in range(1, d)]
+    bounds = ["0", *places, "d"]
+    increasing = " and ".join(f"{before} < {after}" for before, after in pairwise(bounds))
+    conditions = set()
+    for order in permutations(range(1, d)):
+        entries = []
+        for place, in_base in zip(("0", *places), (0, *order), strict=True):
+            for i in range(r):
+                value = A.get((in_base, i), 0)
+                entries.append(_has_entry("A", place, str(i), value))
+            for k in range(s):
+                value = V.get((k, in_base), 0)
+                entries.append(_has_entry("V", str(k), place, value))
+        conditions.add(" and ".join(entries))
+    more = "".join(f", {place}" for place in places)
+    found = []
+    for entries_alike in sorted(conditions):
+        alike = orbits(
+            f"{condition} and {r} <= r and {s} <= s and {increasing} and {entries_alike}", more
+        )
+        if not alike.is_empty():
+            found.append(alike)
+    return found
+
+
+def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
+    """The condition for an entry of the representative of (r, s, m) to be this one, 0 or 1."""
+    is_one = entry(matrix, row, column)
+    if value:
+        return is_one
+    return f"not {is_one}"
+
+
+def entry(matrix: str, row: str, column: str) -> str:
+    """The condition for an entry of the representative of (r, s, m) to be 1; indices begin with 0.
+
+    A = diag(1 … 1, 0 … 0); row k of V is e_k for k < m, then e_{r + k − m}; for m = 0 the first row
+    has e_0 besides.
+    """
+    if matrix == "A":
+        return f"({row} = {column} and {row} < r)"
+    in_common = f"{row} < m and {column} = {row}"
+    further = f"m <= {row} and {row} < s and {column} = r + {row} - m"
+    added = f"m = 0 and {row} = 0 and {column} = 0"
+    return f"(({in_common}) or ({further}) or ({added}))"
+
+
+def _place_count(places: isl.Set) -> int:
+    """The number of places besides the first."""
+    return int(places.n_dim()) - ORBIT_LENGTH
+
+
+def _one_place(places: isl.Set, index: int) -> isl.Set:
+    """The orbits together with one of the places."""
+    first_after = ORBIT_LENGTH + index + 1
+    up_to_it = without(places, first_after, places.n_dim() - first_after)
+    return without(up_to_it, ORBIT_LENGTH, index)
+
+
+def _check_covered(every: isl.Set, parts: Iterable[isl.Set]) -> None:
+    """ContradictionError if the parts together are not all."""
+    missing = every
+    for part in parts:
+        missing = missing.subtract(part)
+    if not missing.is_empty():
+        raise ContradictionError(f"no base case is there for {missing}")
+
+
+def _check_exchange() -> None:
+    """Check that the two points are the representative and the one with k and v exchanged.
+
+    That is (A, V) = (k qᵀ, h vᵀ) with q = h = e_1, and (v qᵀ, h kᵀ), as Theorem 3.2 says. At d = 2
+    all places are there that make a difference: the others have z = 0 at both points.
+    """
+    A, V = cases.representative((1, 1, 0))
+    v_for_k = {(p, 0): x for (_, p), x in V.items()}
+    k_for_v = {(0, p): x for (p, _), x in A.items()}
+    length, points = cases.fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
+    if length != 2 or (A, V) not in points or (v_for_k, k_for_v) not in points:
+        raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")

@@ -1,0 +1,411 @@
+"""Verdicts on the statements for all sizes: what is stated, against what follows from the fibres.
+
+Rests on: fibres and ranks decide where the map is birational, which points are critical, singular
+or on the boundary, and the degree.
+Proved in: docs/all-sizes.md (proposition-consequences), docs/mathematics.md (theorem-smooth,
+lemma-singular-source, proposition-boundary, theorem-degree), docs/polar-degrees.md (theorem-polar).
+Computed here: the sets of orbits and sizes where something is true, the symmetric difference with
+what is stated, and its projection to the sizes (isl); identities of polynomials (FLINT).
+On trust: the lemmas that words.toml lists for each observable; isl.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import islpy as isl
+
+from m2bridge.certificates.schema import Certificate, Content
+from m2bridge.certificates.wording import Words, wording
+from m2bridge.checker.algebra import ring
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.all_sizes.checker.fibres import (
+    ALL,
+    EVERY,
+    EVERY_ORBIT,
+    IS_ORBIT,
+    IS_SIZE,
+    NONE,
+    ORBIT_LENGTH,
+    SIZE,
+    SQUARE,
+    Json,
+    evidence,
+    fibres,
+    orbits,
+    over,
+    sizes,
+    some,
+    without,
+)
+from m2bridge.families.attention.checker import case as cases
+from m2bridge.families.attention.checker.integrals import stated_polar_degrees
+from m2bridge.families.attention.checker.slices import DEGREES, counted
+
+FOLDER = Path(__file__).parents[1]
+SAID = wording(FOLDER.parent / "words.toml")
+WORDS = wording(FOLDER / "words.toml")
+
+# What follows from the fibres: docs/all-sizes.md#proposition-consequences.
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Where something is true.
+
+    Parameters
+    ----------
+    true : isl.Set
+        The orbits, or the sizes, for which it is.
+    known : isl.Set
+        The sizes where that is known.
+    about : isl.Set
+        The orbits where it can be.
+    """
+
+    true: isl.Set
+    known: isl.Set = ALL
+    about: isl.Set = EVERY_ORBIT
+
+
+def observed(observable: str) -> Seen:
+    """Where an observable is true. Points in slices are counted only where they are asked for."""
+    if observable == "polar_degrees":
+        return polar_degrees()
+    return seen()[observable]
+
+
+@cache
+def seen() -> Mapping[str, Seen]:
+    """Each observable; for ``degree``, where it is that of the source, and else half of it.
+
+    The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
+    critical, and then on the boundary, where its fibre is not reduced. Where the map is birational
+    it is singular if the fibre is not one reduced point or rk A < α < d. Special fibres have more
+    points than the generic one: two where that has one; where that has two no fibre has more.
+    """
+    _check_identities()
+    found = fibres()
+    birational = some(dense_orbits().intersect(found.one))
+    two_to_one = some(dense_orbits().intersect(found.two))
+    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    return {
+        # at (1, 1, 1) both weights of Theorem 3.2 are the same
+        "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
+        "fibre_itself": Seen(found.one.union(found.many)),
+        "special_fibre_points": Seen(found.two, about=found.two.intersect(over(birational))),
+        "critical": Seen(found.many),
+        "boundary": Seen(found.many),
+        "boundary_critical": Seen(EVERY_ORBIT),
+        "singular": Seen(singular, known=birational),
+        "birational": Seen(birational),
+        "degree": Seen(birational, known=birational.union(two_to_one)),
+        "smooth_manifold": Seen(sizes("d = 1")),
+        "zero_fibre": Seen(ALL),
+        "closed": Seen(ALL),
+        "products": Seen(ALL),
+        "dimension": Seen(ALL),
+    }
+
+
+@cache
+def polar_degrees() -> Seen:
+    """The sizes for which the polar degrees that are counted are the stated ones.
+
+    They are counted for d = 2 and small d' and α, and that is all that is known. A general slice
+    has no points but those that are counted where the map is birational and the kernel of the
+    differential is small (docs/polar-degrees.md#proposition-slices).
+    """
+    found = fibres()
+    birational = some(dense_orbits().intersect(found.one))
+    large_kernels = some(found.many.subtract(orbits(_where_kernels_are_small())))
+    equal = known = NONE
+    for (d_out, alpha), multidegree in DEGREES.items():
+        values_of_a = "a >= 2"
+        if alpha == 1:
+            values_of_a = "a = 1"
+        alike = sizes(f"d = 2 and dp = {d_out} and {values_of_a}")
+        alike = alike.intersect(birational).subtract(large_kernels)
+        known = known.union(alike)
+        case = cases.Case(d=2, d_out=d_out, a=alpha, t=2)
+        if list(counted(d_out, alpha, multidegree)) == stated_polar_degrees(case):
+            equal = equal.union(alike)
+    return Seen(equal, known=known)
+
+
+def dense_orbits() -> isl.Set:
+    """The dense orbits: no orbit of the same size has a larger r, s or r + s − m.
+
+    Closures of orbits are told by these ranks, and the closure of one orbit is everything
+    (docs/mathematics.md#proposition-orbits).
+    """
+    other = IS_ORBIT.translate(str.maketrans("rsm", "RSM"))
+    is_larger = "(R > r or S > s or R + S - M > r + s - m)"
+    with_larger = orbits(f"{other} and {is_larger}", ", R, S, M")
+    return EVERY_ORBIT.subtract(without(with_larger, ORBIT_LENGTH, 3))
+
+
+def _check_identities() -> None:
+    """Check the identities behind the consequences, of functions and of numbers.
+
+    D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1, which is
+    stated in another form. Where rk A < α < d the tangents span (d − α)² dimensions more. There are
+    more coordinates than the dimension for d ≥ 2, and as many for d = 1: with d = 2 + u and
+    d' = 1 + w the difference has no negative coefficient and a positive constant one.
+    """
+    d, dp, alpha = ring(3).gens()
+    dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
+    is_as_stated = dimension == alpha * (2 * d - alpha) + d * dp - 1
+    more_tangents = d**2 + d * dp - 1 - dimension
+    more_coordinates = _more_coordinates(d + 2, dp + 1)
+    holds = (
+        cases.base_locus_is_empty()
+        and cases.real_family_has_no_real_weights()
+        and cases.products_determine_functions()
+        and is_as_stated
+        and more_tangents == (d - alpha) ** 2
+        and min(more_coordinates.coeffs()) > 0
+        and more_coordinates(0, 0, 0) > 0
+        and _more_coordinates(0 * d + 1, dp) == 0
+    )
+    if not holds:
+        raise ContradictionError("an identity behind the theorems for all sizes does not hold")
+
+
+def _more_coordinates(d: Any, dp: Any) -> Any:
+    """Twice the codimension for α = d, where the closure is largest."""
+    return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
+
+
+def _where_kernels_are_small() -> str:
+    """The orbits with a fibre that is not reduced, where the kernel is below the codimension.
+
+    A of rank r lies in subspaces W of dimension α; so over an orbit the desingularization has
+    (α − r)(d − α) dimensions more, which are in the kernel. The codimension over the orbit (r, s,
+    m) less these is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative term: elsewhere
+    the kernel has no more, and is zero for r = α. At (1, 1, 1) the fibre adds d − 1 to the kernel,
+    and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
+    (docs/all-sizes.md#proposition-consequences, 10).
+    """
+    d, dp, alpha, r, s, m = ring(6).gens()
+    # of weights: the dimensions of functions are one less each
+    orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
+    closure = d**2 - (d - alpha) ** 2 + d * dp
+    left = closure - orbit - 2 * (alpha - r) * (d - alpha)
+    outside_the_span = m + d - r - s
+    is_as_stated = left == (alpha - r) ** 2 + (d - s) * (dp - s) + m * outside_the_span
+    can_be_negative = orbits("s > dp or s > d or r + s > d + m")
+    if not is_as_stated or not can_be_negative.is_empty():
+        raise ContradictionError("the codimensions of orbits are other ones")
+    return f"{SQUARE} and not (a = 1 and dp = 1)"
+
+
+# What is stated, and verdicts.
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a statement says for all sizes.
+
+    Parameters
+    ----------
+    observable : str
+        What it is about.
+    true : str
+        The orbits, or the sizes, for which it says that this is true.
+    about : str
+        The orbits about which it says something; empty if it is about sizes.
+    hypotheses : int
+        How many of the hypotheses it has.
+    """
+
+    observable: str
+    true: str = EVERY
+    about: str = ""
+    hypotheses: int = 0
+
+
+HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
+RANK_ONE = "r = 1 and s = 1"
+LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
+
+STATED: dict[tuple[str, str], Stated] = {
+    ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
+    ("3.2", "zero"): Stated("zero_fibre"),
+    ("3.2", "otherwise"): Stated("fibre_itself", about="r + s >= 3"),
+    ("3.3", ""): Stated("dimension", hypotheses=1),
+    ("3.4", "i"): Stated("closed", hypotheses=1),
+    ("3.4", "ii"): Stated("boundary", SQUARE, about=EVERY, hypotheses=2),
+    ("3.4", "iii"): Stated("singular", RANK_ONE, about=EVERY, hypotheses=2),
+    ("A.2", "birational"): Stated("birational", hypotheses=1),
+    ("A.2", "special fibres"): Stated("special_fibre_points", about=EVERY, hypotheses=1),
+    ("A.3", ""): Stated("critical", SQUARE, about=EVERY, hypotheses=2),
+    ("A.4", ""): Stated("singular", RANK_ONE, about=EVERY, hypotheses=2),
+    ("A.5", ""): Stated("products"),
+    ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=2),
+    ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=2),
+    ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
+    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=2),
+    ("polar", ""): Stated("polar_degrees", hypotheses=2),
+}
+
+
+@cache
+def content(key: str) -> Content:
+    """The content of a certificate on the statements with this key."""
+    said = {
+        "fibres": fibres().evidence,
+        "ideals": evidence(),
+        "base_locus_empty": True,
+        "boundary_family": True,
+    }
+    verdicts = []
+    lemmas: list[str] = []
+    for words in SAID.about(key):
+        stated = STATED.get((words.key, words.part))
+        if stated is None:
+            continue
+        found = _verdict(words, stated)
+        verdicts.append(found)
+        if found["verdict"] != "UNDECIDED":
+            lemmas += WORDS.trusted[stated.observable]
+    return Content({"verdicts": verdicts}, said, tuple(dict.fromkeys(lemmas)))
+
+
+def statement(certificate: Certificate) -> Content:
+    """The content of a certificate on its question, the key of some statements."""
+    return content(certificate.question)
+
+
+QUESTIONS = {key: statement for key, _ in STATED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What is stated, compared with what is seen, whatever the hypotheses.
+
+    Parameters
+    ----------
+    false, unknown, vacuous : isl.Set
+        The sizes for which it is false; not known to be true or false; about nothing at all.
+    wrong : isl.Set or None
+        The orbits where it is false, if it is about orbits.
+    """
+
+    false: isl.Set
+    unknown: isl.Set
+    vacuous: isl.Set
+    wrong: isl.Set | None
+
+    def parts(self, where: isl.Set) -> Json:
+        """Of some sizes those where it is true, false, and not known, in words."""
+        fails = where.intersect(self.false)
+        undecided = where.intersect(self.unknown)
+        holds = where.subtract(fails).subtract(undecided)
+        return {
+            "holds_for": text(holds),
+            "fails_for": text(fails),
+            "undecided_for": text(undecided),
+        }
+
+
+def _compared(stated: Stated) -> Compared:
+    """Compare what is stated with what is seen.
+
+    It is wrong exactly where one of the sets has an orbit, or a size, that the other has not; and
+    false for the sizes over which there is such an orbit.
+    """
+    found = observed(stated.observable)
+    unknown = ALL.subtract(found.known)
+    if not stated.about:
+        wrong_sizes = _symmetric_difference(found.true, sizes(stated.true))
+        false = wrong_sizes.intersect(found.known)
+        return Compared(false=false, unknown=unknown, vacuous=NONE, wrong=None)
+    concerned = orbits(stated.about).intersect(found.about)
+    different = _symmetric_difference(found.true, orbits(stated.true))
+    wrong = different.intersect(concerned).intersect(over(found.known))
+    vacuous = ALL.subtract(some(concerned))
+    return Compared(
+        false=some(wrong), unknown=unknown.subtract(vacuous), vacuous=vacuous, wrong=wrong
+    )
+
+
+def _symmetric_difference(one: isl.Set, other: isl.Set) -> isl.Set:
+    return one.subtract(other).union(other.subtract(one))
+
+
+def _verdict(words: Words, stated: Stated) -> Json:
+    """The verdict on a statement: refuted if it is false for a size with all the hypotheses."""
+    compared = _compared(stated)
+    left = ALL
+    not_applicable = []
+    for name in list(HYPOTHESES)[: stated.hypotheses]:
+        condition = sizes(HYPOTHESES[name])
+        fails = left.subtract(condition)
+        left = left.intersect(condition)
+        reason = {"sizes": text(fails), "hypothesis": WORDS.hypotheses[name]}
+        not_applicable.append(reason | compared.parts(fails))
+    refuted = left.intersect(compared.false)
+    undecided = left.intersect(compared.unknown)
+    outcome = "CONFIRMED"
+    counterexample = None
+    if not refuted.is_empty():
+        outcome = "REFUTED"
+        counterexample = _counterexample(refuted, compared.wrong, stated.observable)
+    elif not undecided.is_empty():
+        outcome = "UNDECIDED"
+    vacuous = left.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
+    return {
+        "part": words.part,
+        "text": words.text,
+        "source": words.source,
+        "verdict": outcome,
+        "vacuous_for": text(vacuous),
+        "counterexample": counterexample,
+        "not_applicable": not_applicable,
+    } | compared.parts(left)
+
+
+# The conditions that have a phrase, with their sets. One of no phrase, "", is every size.
+PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
+
+
+def text(found: isl.Set) -> str:
+    """The canonical text: that of the phrase for this set; isl itself writes a set in many ways."""
+    for known, condition in PHRASES:
+        if found.is_equal(known):
+            if condition:
+                return f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}"
+            return f"{{ [{SIZE}] : {IS_SIZE} }}"
+    return str(found)
+
+
+def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
+    """The first size, and of its orbits one of the largest dimension, with numbers of this case
+    alone.
+
+    The numbers are those of the checker of single cases, computed for this case.
+    """
+    point = false.lexmin().sample_point()
+    d, dp, a = (point.get_coordinate_val(isl.dim_type.set, i).to_python() for i in range(3))
+    found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
+    if wrong is None:
+        return found
+    of_case, _ = cases.observe(d, dp, min(a, d))
+    failing = []
+    for facts in of_case["orbits"]:
+        numbers = ", ".join(map(str, (d, dp, a, *facts["orbit"])))
+        if isl.Set(f"{{ [{numbers}] }}").is_subset(wrong):
+            failing.append((facts["dimension"], facts["orbit"], facts["tangent_lower_bound"]))
+    _, orbit, tangent_bound = max(failing)
+    r, s, m = orbit
+    found["orbit"] = {"r": r, "s": s, "m": m}
+    found |= cases.matrices(cases.representative((r, s, m)), cases.Case(d, dp, a, 2))
+    if observable == "singular":
+        found["numbers"] = {
+            "dimension": of_case["dimension"],
+            "tangent_dimension_at_least": tangent_bound,
+        }
+    return found
