@@ -7,23 +7,17 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree, dim S_n of a space of this dimension; at least one
-    variable.
-    """
+    """The number of monomials of a degree in at least one variable, dim S_degree of a space."""
     return comb(variables + degree - 1, degree)
 
 
 def matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the square matrices of rank at most r: r(2n − r) for r ≤ n, codimension (n −
-    r)².
-    """
+    """The dimension of the square matrices of rank at most r: codimension (n − r)² for r ≤ n."""
     return determinantal_dimension(size, size, rank)
 
 
 def symmetric_matrices_of_rank(size: int, rank: int) -> int:
-    """The dimension of the symmetric matrices of rank at most r: codimension (n − r)(n − r
-    + 1)/2.
-    """
+    """The dimension of the symmetric matrices of rank ≤ r: codimension (n − r)(n − r + 1)/2."""
     return comb(size + 1, 2) - comb(max(0, size - rank) + 1, 2)
 
 
@@ -33,15 +27,16 @@ def determinantal_dimension(rows: int, columns: int, rank: int) -> int:
 
 
 def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
-    """The same for a rank that is at most ``rows`` and ``columns``; for integers, or for
-    polynomials.
+    """The same for a rank that is at most both sizes; for integers, or for polynomials.
+
+    Such a matrix is a product of a rows × r and an r × columns matrix, up to the r² dimensions of
+    GL_r.
     """
     return rank * (rows + columns - rank)
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """The degree of the variety of rows × columns matrices of rank at most ``rank`` in projective
-    space.
+    """The degree of the variety of matrices of rank at most ``rank`` in projective space.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the
     smaller size).
@@ -49,12 +44,13 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
     small, large = sorted((rows, columns))
     if rank >= small:
         return 1
-    steps = range(small - rank)
-    return prod(comb(large + i, rank) for i in steps) // prod(comb(rank + i, rank) for i in steps)
+    numerator = prod(comb(large + i, rank) for i in range(small - rank))
+    denominator = prod(comb(rank + i, rank) for i in range(small - rank))
+    return numerator // denominator
 
 
-def determinantal_hilbert_function(columns: int, rows: int, rank: int, n: int) -> int:
-    """Polynomials of degree n on the matrices of rank at most ``rank``.
+def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
+    """The dimension of the space of functions of degree n on the matrices of rank at most ``rank``.
 
     The sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank``
     parts.

@@ -1,9 +1,12 @@
-"""Exact linear algebra over ZZ, QQ and GF(p), by FLINT: ranks, echelon forms, quotients by sparse
-vectors.
+"""Exact linear algebra over ZZ, QQ and GF(p), by FLINT: ranks, echelon forms, quotients.
 
-Matrices are sequences of rows of Python integers or fractions. Nothing here is approximate. FLINT
-cannot look at the clock: what it is given is priced before, and what takes long over QQ is done
-modulo one prime after the other.
+Matrices are sequences of rows of Python integers, or rows given by their nonzero entries; nothing
+here is approximate. Two facts carry most of it. A rank modulo a prime is at most the rank over QQ,
+and equal to it unless the prime divides all minors of that size. The pivots of an echelon form are
+the columns that do not depend on columns further left.
+
+FLINT cannot look at the clock: what it is given is priced before, and what takes long over QQ is
+done modulo one prime after the other.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from math import gcd
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import flint
@@ -21,39 +25,48 @@ import flint
 from m2bridge.algebra.numbers import primes_from
 from m2bridge.limits import check, watched
 
-Row = Sequence[int]
+IntegerMatrix = Sequence[Sequence[int]]
+Vector = tuple[int, ...]
 Column = TypeVar("Column", bound=Hashable)
+"""What a sparse row calls its columns: numbers, monomials, names."""
+SparseVector = dict[Any, int]
+"""The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
 
-_PRIME_BITS = 61
+PRIME_BITS = 61
 LONG_PRIME = 2**62 - 57
-"""Ranks over QQ are found modulo primes from this one down to 2^61, which take hardly longer than
-smaller ones.
+"""Ranks over QQ are found modulo primes from this one down to 2^61; they take hardly longer
+than shorter ones, and fewer are needed.
 """
 
-_PRIMES_OF_AN_ECHELON = 4
+PRIMES_OF_AN_ECHELON = 4
 """An echelon form over QQ costs FLINT as much as this many modulo primes, where the entries are
 small.
 """
 
+DENSE = 4
+"""A matrix goes to FLINT when at least one in this many entries is nonzero; sparser rows
+are dictionaries.
+"""
+
 
 def elimination_price(rows: int, columns: int) -> float:
-    """Seconds, more or less, that FLINT takes to eliminate in a matrix modulo a prime, and Python
-    to fill it.
-    """
+    """Seconds, more or less, in which Python fills a matrix and FLINT eliminates modulo a prime."""
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
-def _price_of(rows: Sequence[Row]) -> float:
-    return elimination_price(len(rows), len(rows[0])) if rows else 0.0
+def _price_of(rows: IntegerMatrix) -> float:
+    if not rows:
+        return 0.0
+    return elimination_price(len(rows), len(rows[0]))
 
 
-def rank_mod(rows: Sequence[Row], prime: int) -> int:
+def rank_mod(rows: IntegerMatrix, prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
     check(_price_of(rows))
     return int(flint.nmod_mat(rows, prime).rank())
 
 
-def rank(rows: Sequence[Row]) -> int:
+def rank(rows: IntegerMatrix) -> int:
     """The rank over QQ of an integer matrix."""
     return rank_of(flint.fmpz_mat(rows))
 
@@ -66,80 +79,93 @@ def rank_of(matrix: Any) -> int:
     product of the primes exceeds Hadamard's bound for them.
     """
     rows, columns = matrix.nrows(), matrix.ncols()
+    primes = primes_from(LONG_PRIME)
     largest = -1
-    for tried, prime in enumerate(primes_from(LONG_PRIME), 1):
+    product_bits = 0
+    while True:
         check(elimination_price(rows, columns))
-        modulo = int(flint.nmod_mat(matrix, prime).rank())
+        modulo = int(flint.nmod_mat(matrix, next(primes)).rank())
+        product_bits += PRIME_BITS
+        if modulo == min(rows, columns):
+            return modulo
         if modulo > largest:
             largest = modulo
-            minor_bits = 0 if largest == min(rows, columns) else _minor_bits(matrix, largest + 1)
-        if minor_bits < tried * _PRIME_BITS:
+            minor_bits = _minor_bits(matrix, largest + 1)
+        if minor_bits < product_bits:
             return largest
-    raise AssertionError("unreachable")
 
 
 def _minor_bits(matrix: Any, size: int) -> int:
-    """An upper bound for the bits of all minors of this size, each at most the product of the norms
-    of its rows.
+    """An upper bound for the bits of all minors of this size.
+
+    By Hadamard a minor is at most the product of the norms of its rows, and of its columns.
     """
-    listed = matrix.tolist()
-    return min(_norm_bits(listed, size), _norm_bits(zip(*listed, strict=True), size)) // 2 + 1
+    rows = matrix.tolist()
+    columns = zip(*rows, strict=True)
+    return min(_norm_bits(rows, size), _norm_bits(columns, size)) // 2 + 1
 
 
 def _norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of the product of the squared norms of this many of the
-    vectors.
-    """
-    bits = [
-        int(sum([entry * entry for entry in vector])).bit_length() for vector in watched(vectors)
-    ]
-    return sum(sorted(bits, reverse=True)[:number])
+    """An upper bound for the bits of the product of the squared norms of so many of the vectors."""
+    bits = []
+    for vector in watched(vectors):
+        squared_norm = sum([entry * entry for entry in vector])
+        bits.append(int(squared_norm).bit_length())
+    bits.sort(reverse=True)
+    return sum(bits[:number])
 
 
 def sparse_rank(rows: Iterable[Mapping[Column, int]]) -> int:
-    """The rank over QQ of an integer matrix whose rows are given by their nonzero entries.
+    """The rank over QQ of an integer matrix whose rows are given by their entries.
 
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
     columns, before FLINT sees it.
     """
-    kept = {
-        frozenset(row.items())
-        for row in ({c: v for c, v in row.items() if v} for row in watched(rows))
-        if row
-    }
-    listed = list(kept)
-    blocks = connected([[column for column, _ in row] for row in listed])
-    return sum(_block_rank([listed[i] for i in block]) for block in watched(blocks))
+    distinct: set[frozenset[tuple[Column, int]]] = set()
+    for row in watched(rows):
+        distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
+    distinct.discard(frozenset())
+    listed = list(distinct)
+    total = 0
+    for block in watched(connected([map(itemgetter(0), row) for row in listed])):
+        total += _block_rank([listed[i] for i in block])
+    return total
 
 
 def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
-    """The positions of some sets in groups; sets of different groups have no element in common."""
+    """The positions of some sets in groups; sets of different groups have no element in common.
+
+    Each group is a tree whose root is its first position (union by the smaller root).
+    """
     leader = list(range(len(supports)))
 
-    def find(position: int) -> int:
+    def root(position: int) -> int:
         while leader[position] != position:
-            leader[position] = position = leader[leader[position]]
+            leader[position] = leader[leader[position]]  # halves the way for the next one
+            position = leader[position]
         return position
 
     first: dict[Column, int] = {}
     for position, support in enumerate(watched(supports)):
         for column in support:
-            other, own = find(first.setdefault(column, position)), find(position)
+            other = root(first.setdefault(column, position))
+            own = root(position)
             leader[max(own, other)] = min(own, other)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        groups.setdefault(find(position), []).append(position)
+        groups.setdefault(root(position), []).append(position)
     return list(groups.values())
 
 
 def _block_rank(rows: Sequence[frozenset[tuple[Column, int]]]) -> int:
+    """The rank of nonzero rows; equal columns are taken once, which leaves it the same."""
     if len(rows) == 1:
         return 1
     columns: dict[Column, list[tuple[int, int]]] = {}
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
-    distinct = {tuple(entries) for entries in columns.values()}
+    distinct = set(map(tuple, columns.values()))
     return rank_of(filled(flint.fmpz_mat(len(distinct), len(rows)), distinct))
 
 
@@ -152,13 +178,16 @@ def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
 
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
-    """The pivot columns of a FLINT matrix in row echelon form, from left to right; it has
-    ``height`` nonzero rows.
-    """
-    columns = iter(range(echelon.ncols()))  # each row goes on where the one above has its pivot
-    return tuple(
-        next(column for column in columns if echelon[row, column]) for row in range(height)
-    )
+    """The pivot columns of a FLINT matrix in row echelon form with ``height`` nonzero rows."""
+    pivots = []
+    column = 0
+    for row in range(height):
+        # No row leads further left than the one above, so the search goes on where that one ended.
+        while not echelon[row, column]:
+            column += 1
+        pivots.append(column)
+        column += 1
+    return tuple(pivots)
 
 
 def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
@@ -168,7 +197,7 @@ def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
     return echelon, leading_columns(echelon, height)
 
 
-def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
+def pivot_columns(rows: IntegerMatrix, prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
     """Reduced row echelon form of an integer matrix over QQ, or over GF(prime).
 
     Returns
@@ -181,42 +210,39 @@ def pivot_columns(rows: Sequence[Row], prime: int = 0) -> tuple[list[int], list[
     """
     if prime:
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
-        scale = 1
+        denominator = 1
     else:
-        check(_PRIMES_OF_AN_ECHELON * _price_of(rows))
+        check(PRIMES_OF_AN_ECHELON * _price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
-        pivots, scale = leading_columns(matrix, height), int(denominator)
-    nonzero = matrix.tolist()[: len(pivots)]
-    return list(pivots), [
-        [Fraction(int(entry), scale) for entry in row] for row in watched(nonzero)
-    ]
-
-
-Vector = tuple[int, ...]
+        pivots = leading_columns(matrix, height)
+    scale = int(denominator)
+    nonzero = watched(matrix.tolist()[: len(pivots)])
+    echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero]
+    return list(pivots), echelon
 
 
 def integer_kernel(rows: Sequence[Vector], width: int) -> list[Vector]:
     """Integer vectors that form a QQ-basis of the common kernel of the rows."""
-    check(_PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
-    matrix, nullity = flint.fmpz_mat(len(rows), width, list(chain.from_iterable(rows))).nullspace()
-    return [tuple(int(matrix[i, j]) for i in range(width)) for j in range(nullity)]
+    check(PRIMES_OF_AN_ECHELON * elimination_price(len(rows), width))
+    entries = list(chain.from_iterable(rows))
+    matrix, nullity = flint.fmpz_mat(len(rows), width, entries).nullspace()
+    columns = matrix.transpose().tolist()
+    return [tuple(map(int, column)) for column in columns[:nullity]]
 
 
 def short_basis(rows: Sequence[Vector]) -> list[Vector]:
     """Short independent integer vectors with the same QQ-span."""
-    check(_PRIMES_OF_AN_ECHELON * _price_of(rows))
+    check(PRIMES_OF_AN_ECHELON * _price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
-    independent = [list(map(int, row)) for row in echelon.tolist()[:height]]
-    short = flint.fmpz_mat([[entry // gcd(*row) for entry in row] for row in independent]).lll()
-    return [tuple(map(int, row)) for row in short.tolist()]
+    primitive = []
+    for entries in echelon.tolist()[:height]:
+        row = list(map(int, entries))
+        content = gcd(*row)
+        primitive.append([entry // content for entry in row])
+    return [tuple(map(int, row)) for row in flint.fmpz_mat(primitive).lll().tolist()]
 
 
-Index = tuple[int, int]
-SparseVector = dict[Any, int]
-"""The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
-Rows = Sequence[tuple[SparseVector, Index]]
-DENSE = 4
-"""A matrix goes to FLINT when at least one in this many entries is nonzero."""
+NumberedRow = tuple[int, SparseVector]
 
 
 @dataclass(slots=True)
@@ -230,76 +256,95 @@ class Quotient:
 
     Parameters
     ----------
-    chosen : list of indices of rows
+    prime : int
+    chosen : list of numbers of rows
         Linearly independent, as many as there are.
     forms : dict
         For each place that is dependent modulo the rows its expression in independent places.
     """
 
     prime: int
-    chosen: list[Index] = field(default_factory=list)
+    chosen: list[int] = field(default_factory=list)
     forms: dict[Any, SparseVector] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, rows: Rows, prime: int) -> Quotient:
+    def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
         """Eliminate."""
         result = cls(prime)
         rounds = []
-        while rows := [item for item in rows if item[0]]:
-            if _is_dense(rows):
-                rounds.append(result._dense_round(rows))
-                break
-            forms, rows = result._sparse_round(rows)
+        remaining = [numbered for numbered in enumerate(rows) if numbered[1]]
+        while remaining and not _is_dense(remaining):
+            forms, remaining = result._sparse_round(remaining)
             rounds.append(forms)
+        if remaining:
+            rounds.append(result._dense_round(remaining))
+        # A round speaks of places that are eliminated in later ones; the last speaks of independent
+        # places only.
         for forms in reversed(rounds):
-            result.forms |= {
-                place: combination(form, result.forms, prime) for place, form in forms.items()
-            }
+            for place, form in forms.items():
+                result.forms[place] = combination(form, result.forms, prime)
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
         """The classes of all basis vectors, in terms of those of the independent ones."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
-    def _sparse_round(self, rows: Rows) -> tuple[dict[Any, SparseVector], Rows]:
+    def _sparse_round(
+        self, rows: list[NumberedRow]
+    ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
+        """What the first row with each leading place says of it, and what the others become."""
+        counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
-        counts = Counter(place for row, _ in rows for place in row)
-        rank = {
-            place: i
-            for i, (place, _) in enumerate(
-                sorted(counts.items(), key=lambda item: (item[1], item[0]))
-            )
-        }
+        order = sorted(counts, key=lambda place: (counts[place], place))
+        rank = {place: i for i, place in enumerate(order)}
         leaders: dict[Any, SparseVector] = {}
-        rest = []
-        for row, index in watched(sorted(rows, key=lambda item: len(item[0]))):
+        others = []
+        for number, row in watched(sorted(rows, key=_length)):
             place = min(row, key=rank.__getitem__)
             if place in leaders:
-                rest.append((row, index))
+                others.append((number, row))
             else:
                 leaders[place] = row
-                self.chosen.append(index)
-        forms: dict[Any, SparseVector] = {}
-        for place in watched(sorted(leaders, key=rank.__getitem__, reverse=True)):
-            others = dict(leaders[place])
-            factor = -pow(others.pop(place), -1, self.prime)
-            forms[place] = combination(
-                {k: c * factor for k, c in others.items()}, forms, self.prime
-            )
-        return forms, [(combination(row, forms, self.prime), index) for row, index in watched(rest)]
+                self.chosen.append(number)
+        forms = self._solved(leaders, order)
+        rest = []
+        for number, row in watched(others):
+            reduced = combination(row, forms, self.prime)
+            if reduced:
+                rest.append((number, reduced))
+        return forms, rest
 
-    def _dense_round(self, rows: Rows) -> dict[Any, SparseVector]:
-        places = sorted({place for row, _ in rows for place in row})
-        number = {place: i for i, place in enumerate(places)}
-        numbered = (((number[place], c) for place, c in row.items()) for row, _ in rows)
-        matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), numbered)
-        self.chosen += [rows[i][1] for i in reduced_echelon(matrix.transpose())[1]]
+    def _solved(
+        self, leaders: dict[Any, SparseVector], order: list[Any]
+    ) -> dict[Any, SparseVector]:
+        """Each leading place by places that lead no row, from the last place to the first."""
+        forms: dict[Any, SparseVector] = {}
+        for place in watched(reversed(order)):
+            if place in leaders:
+                form = dict(leaders[place])
+                factor = -pow(form.pop(place), -1, self.prime)
+                scaled = {other: c * factor for other, c in form.items()}
+                forms[place] = combination(scaled, forms, self.prime)
+        return forms
+
+    def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
+        """What FLINT's reduced echelon form says of its pivots; it ends the elimination."""
+        places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
+        position = {place: j for j, place in enumerate(places)}
+        entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
+        matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), entries)
+        independent = reduced_echelon(matrix.transpose())[1]
+        self.chosen += [rows[i][0] for i in independent]
         echelon, pivots = reduced_echelon(matrix)
-        free = sorted(set(range(len(places))) - set(pivots))
-        return {
-            places[pivot]: {places[j]: self.prime - c for j in free if (c := int(echelon[i, j]))}
-            for i, pivot in enumerate(watched(pivots))
-        }
+        free = sorted(set(range(len(places))).difference(pivots))
+        forms: dict[Any, SparseVector] = {}
+        for i, pivot in enumerate(watched(pivots)):
+            form = forms[places[pivot]] = {}
+            for j in free:
+                value = int(echelon[i, j])
+                if value:
+                    form[places[j]] = self.prime - value
+        return forms
 
 
 def combination(
@@ -312,11 +357,24 @@ def combination(
         if form is None:
             total[place] = total.get(place, 0) + coefficient
         else:
-            for k, c in form.items():
-                total[k] = total.get(k, 0) + coefficient * c
-    return {k: r for k, c in total.items() if (r := c % prime)}
+            for other, c in form.items():
+                total[other] = total.get(other, 0) + coefficient * c
+    result = {}
+    for place, c in total.items():
+        residue = c % prime
+        if residue:
+            result[place] = residue
+    return result
 
 
-def _is_dense(rows: Rows) -> bool:
-    places = {place for row, _ in watched(rows) for place in row}
-    return DENSE * sum(len(row) for row, _ in rows) > len(rows) * len(places)
+def _length(numbered: NumberedRow) -> int:
+    return len(numbered[1])
+
+
+def _is_dense(rows: list[NumberedRow]) -> bool:
+    places: set[Any] = set()
+    entries = 0
+    for _, row in watched(rows):
+        places.update(row)
+        entries += len(row)
+    return DENSE * entries > len(rows) * len(places)

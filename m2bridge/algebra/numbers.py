@@ -1,10 +1,9 @@
-"""Numbers: primes, fractions that are known modulo a number, and rationals between Python, SymPy
-and FLINT.
-"""
+"""Numbers: primes, fractions from their residues, rationals between Python, SymPy and FLINT."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt, lcm, prod
+from operator import mul
 from typing import Any, TypeVar
 
 import flint
@@ -23,44 +22,57 @@ def is_prime(n: int) -> bool:
 
 
 def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """The primes from this one downwards that divide none of some numbers; where one is unlucky,
-    the next is tried.
+    """The primes from this one downwards that divide none of some numbers.
+
+    Where one is unlucky, the next is tried.
     """
-    return (p for p in range(largest, 1, -1) if is_prime(p) and all(n % p for n in numbers))
+    for candidate in range(largest, 1, -1):
+        if is_prime(candidate) and all(n % candidate for n in numbers):
+            yield candidate
 
 
 def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
-    """The product of different primes and, for each, a number that is 1 modulo this one and 0
-    modulo the others.
+    """The product of different primes, and for each a number that is 1 modulo it and 0 modulo the
+    others.
     """
     modulus = prod(primes)
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
+def combined(vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int) -> list[int]:
+    """Residues modulo a product of primes from those modulo each, by :func:`chinese_remainder`."""
+    return [sum(map(mul, weights, entry)) % modulus for entry in zip(*vectors, strict=True)]
+
+
 def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
-    """A common denominator, and the integers closest to zero that are congruent to it times each
-    residue.
-    """
+    """A common denominator, and its products with the residues as integers closest to zero."""
     denominator = 1
     for residue in residues:
         if residue > 1:
             denominator *= rational_denominator(residue * denominator % modulus, modulus)
     half = modulus // 2
-    return denominator, [(r * denominator + half) % modulus - half if r else 0 for r in residues]
+    return denominator, [(r * denominator + half) % modulus - half for r in residues]
 
 
 def rational_denominator(residue: int, modulus: int) -> int:
-    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue; 1 if
-    none is.
+    """The denominator b ≤ √(p/2) of the fraction a/b, |a| ≤ √(p/2), congruent to the residue.
+
+    1 if none is. There is at most one: for two of them, ab′ − a′b is divisible by the odd modulus
+    and smaller.
     """
     bound = isqrt(modulus // 2)
     if residue <= bound or modulus - residue <= bound:
         return 1
-    (r, s), (next_r, next_s) = (modulus, 0), (residue, 1)
-    while next_r > bound:
-        quotient = r // next_r
-        (r, s), (next_r, next_s) = (next_r, next_s), (r - quotient * next_r, s - quotient * next_s)
-    return abs(next_s) if abs(next_s) <= bound else 1
+    # Euclid's algorithm: each remainder is congruent to its coefficient times the residue.
+    before, remainder = modulus, residue
+    coefficient_before, coefficient = 0, 1
+    while remainder > bound:
+        quotient = before // remainder
+        before, remainder = remainder, before - quotient * remainder
+        coefficient_before, coefficient = coefficient, coefficient_before - quotient * coefficient
+    if abs(coefficient) > bound:
+        return 1
+    return abs(coefficient)
 
 
 def fraction(number: Any) -> Fraction:
@@ -74,16 +86,20 @@ def flint_rational(number: Any) -> flint.fmpq:
 
 
 def without_denominators(numbers: Iterable[Any]) -> list[int]:
-    """Multiply rational numbers by the least common multiple of their denominators; residues are
-    integers.
+    """Multiply rational numbers by the least common multiple of their denominators.
+
+    Residues, which have no denominators, become integers.
     """
-    listed = [number if hasattr(number, "denominator") else int(number) for number in numbers]
-    scale = lcm(*(int(number.denominator) for number in listed))
-    return [int(number.numerator) * (scale // int(number.denominator)) for number in listed]
+    rationals = list(numbers)
+    if not all(hasattr(number, "denominator") for number in rationals):
+        return list(map(int, rationals))
+    scale = lcm(*[int(number.denominator) for number in rationals])
+    return [int(number.numerator) * (scale // int(number.denominator)) for number in rationals]
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple of a polynomial over QQ with integer coefficients; over GF(p)
-    with residues.
+    """The least positive multiple of a polynomial over QQ with integer coefficients.
+
+    Over GF(p) the coefficients are residues.
     """
     return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

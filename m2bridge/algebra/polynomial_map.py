@@ -19,14 +19,7 @@ from sympy import Expr, Symbol
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import (
-    Row,
-    connected,
-    pivot_columns,
-    rank,
-    rank_mod,
-    sparse_rank,
-)
+from m2bridge.algebra.linear_algebra import connected, pivot_columns, rank, rank_mod, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
 from m2bridge.algebra.ring import (
     GeneratingSet,
@@ -404,7 +397,9 @@ def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
     ]
 
 
-def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) -> list[list[int]]:
+def jacobian_at(
+    polynomials: Sequence[PolyElement], point: Sequence[int], prime: int = 0
+) -> list[list[int]]:
     """Jacobian matrix at an integer point, each row multiplied by the denominators of its
     polynomial's coefficients.
 
@@ -433,7 +428,7 @@ def jacobian_at(polynomials: Sequence[PolyElement], point: Row, prime: int = 0) 
 
 
 def tangent_dimension(
-    generators: Sequence[PolyElement], point: Row, *, field: CoefficientField = QQ
+    generators: Sequence[PolyElement], point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
     """The dimension of the tangent space at a point of the variety that these polynomials define.
 
@@ -443,7 +438,9 @@ def tangent_dimension(
     return len(point) - _jacobian_rank(generators, point, field)
 
 
-def _jacobian_rank(polynomials: Sequence[PolyElement], point: Row, field: CoefficientField) -> int:
+def _jacobian_rank(
+    polynomials: Sequence[PolyElement], point: Sequence[int], field: CoefficientField
+) -> int:
     rows = jacobian_at(polynomials, point, field.characteristic)
     return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
 
@@ -457,7 +454,7 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 
 
 def differential_rank(
-    parametrization: PolynomialMap, point: Row, *, field: CoefficientField = QQ
+    parametrization: PolynomialMap, point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
     """The rank of the differential of the parametrization at a point: a lower bound for the
     dimension of the image.

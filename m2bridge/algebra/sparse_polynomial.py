@@ -1,13 +1,12 @@
-"""Polynomials with integer coefficients as plain Python values: two encodings, and what is computed
-from them.
+"""Polynomials with integer coefficients as plain Python values: derivatives, and finite algebras.
 
 ``IntegerPolynomial`` maps the exponents of each monomial to its coefficient, as SymPy and FLINT do.
 ``Terms`` lists monomials by their variables, which is short where there are many variables and low
-degrees.
+degrees. An algebra GF(p)[x]/(relations) of finite dimension is built up weight by weight.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import prod
 from typing import Any
@@ -20,7 +19,6 @@ from m2bridge.limits import watched
 Exponents = tuple[int, ...]
 """The exponent of each variable."""
 
-Polynomial = Mapping[Exponents, int]
 IntegerPolynomial = dict[Exponents, int]
 
 Monomial = tuple[int, ...]
@@ -40,11 +38,22 @@ def exponents_of(monomial: Monomial, variables: int) -> Exponents:
 
 def monomial_of(exponents: Exponents) -> Monomial:
     """The variables of a monomial that is given by its exponents."""
-    return tuple(j for j, exponent in enumerate(exponents) for _ in range(exponent))
+    variables: list[int] = []
+    for j, exponent in enumerate(exponents):
+        variables += [j] * exponent
+    return tuple(variables)
+
+
+def packed(exponents: Exponents, width: int) -> int:
+    """A monomial as the number with its exponents as digits of so many bits.
+
+    Numbers of monomials add where monomials are multiplied.
+    """
+    return sum(exponent << i * width for i, exponent in enumerate(exponents))
 
 
 def gradients(
-    polynomials: Iterable[Polynomial], point: Sequence[Any], prime: int = 0
+    polynomials: Iterable[IntegerPolynomial], point: Sequence[Any], prime: int = 0
 ) -> Iterator[dict[int, Any]]:
     """The partial derivatives of polynomials at a point, by variable; missing ones are zero.
 
@@ -65,12 +74,16 @@ def gradients(
         for exponents, c in watched(polynomial.items()):
             factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
             zeros = [i for i, _ in factors if not point[i]]
-            for i, exponent in factors if len(zeros) < 2 else ():
-                if not zeros or i == zeros[0]:
-                    others = [power(j, e) for j, e in factors if j != i]
-                    gradient[i] = gradient.get(i, 0) + prod(
-                        others, start=c * exponent * power(i, exponent - 1)
-                    )
+            # A derivative keeps all other factors: two that are zero leave nothing, and one leaves
+            # the derivative by its own variable only.
+            if len(zeros) > 1:
+                continue
+            for i, exponent in factors:
+                if zeros and i != zeros[0]:
+                    continue
+                others = [power(j, e) for j, e in factors if j != i]
+                own = c * exponent * power(i, exponent - 1)
+                gradient[i] = gradient.get(i, 0) + prod(others, start=own)
         yield gradient
 
 
@@ -79,19 +92,27 @@ def gradient_of_terms(polynomial: Terms, point: Sequence[int]) -> dict[int, int]
     gradient: dict[int, int] = {}
     for monomial, coefficient in polynomial:
         zeros = [place for place, j in enumerate(monomial) if not point[j]]
-        for place in (zeros or range(len(monomial))) if len(zeros) < 2 else ():
-            j, factors = monomial[place], monomial[:place] + monomial[place + 1 :]
-            gradient[j] = gradient.get(j, 0) + coefficient * prod([point[i] for i in factors])
+        if len(zeros) > 1:  # as in ``gradients``
+            continue
+        for place in zeros or range(len(monomial)):
+            j = monomial[place]
+            others = monomial[:place] + monomial[place + 1 :]
+            value = coefficient * prod([point[i] for i in others])
+            gradient[j] = gradient.get(j, 0) + value
     return gradient
 
 
-def restricted(polynomial: Polynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
+def restricted(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1."""
     result: IntegerPolynomial = {}
     for exponents, c in polynomial.items():
-        if all(fixed[i] or not exponents[i] for i in fixed):
-            rest = tuple(0 if i in fixed else exponent for i, exponent in enumerate(exponents))
-            result[rest] = result.get(rest, 0) + c
+        rest = list(exponents)
+        for i, value in fixed.items():
+            if rest[i] and not value:
+                break
+            rest[i] = 0
+        else:
+            result[tuple(rest)] = result.get(tuple(rest), 0) + c
     return {exponents: c for exponents, c in result.items() if c}
 
 
@@ -108,7 +129,7 @@ class WeightedAlgebra:
     """
 
     weights: tuple[int, ...]
-    relations: tuple[tuple[int, Polynomial], ...]
+    relations: tuple[tuple[int, IntegerPolynomial], ...]
 
     def length(self) -> int:
         """The dimension over GF(p), added up weight by weight.
@@ -122,7 +143,7 @@ class WeightedAlgebra:
             these are zero.
         """
         last = sum(weight for weight, _ in self.relations) - sum(self.weights)
-        parts = _Parts(self, [[0]], [[0]], {0: {0: 1}})
+        parts = _Parts(self)
         dimensions = [parts.next() for _ in range(last + max(self.weights, default=0))]
         if any(dimensions[last:]):
             raise ContradictionError(
@@ -137,70 +158,70 @@ _DIGIT = 32
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of an algebra up to some weight: their standard monomials, and normal forms of
-    monomials.
+    """The parts of an algebra up to some weight: standard monomials, and normal forms of monomials.
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
     weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard
     monomials b only the products x_i b are unknown; those are standard that are independent modulo
     the relations. Whatever products lead to one monomial are compared with the first that does,
-    which is the same. A monomial is the number with its exponents as digits.
+    which is the same.
+
+    Parameters
+    ----------
+    algebra : WeightedAlgebra
+    standard, products : list of lists of packed monomials
+        For each weight; there are the constants to begin with.
+    normal : mapping from packed monomials to combinations of standard ones
     """
 
     algebra: WeightedAlgebra
-    standard: list[list[int]]
-    products: list[list[int]]
-    normal: dict[int, SparseVector]
+    standard: list[list[int]] = field(default_factory=lambda: [[0]])
+    products: list[list[int]] = field(default_factory=lambda: [[0]])
+    normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
     def next(self) -> int:
         """The dimension of the next part."""
         weight = len(self.standard)
-        products = list(
-            dict.fromkeys(b + (1 << i * _DIGIT) for b, i in self._below(self.standard, weight))
-        )
-        forms = Quotient.of(
-            [(row, (weight, i)) for i, row in enumerate(self._rows(weight))], LARGE_PRIME
-        ).forms
+        steps = self._steps(self.standard, weight)
+        products = list(dict.fromkeys(monomial + unit for monomial, unit in steps))
+        forms = Quotient.of(self._relations(weight), LARGE_PRIME).forms
         self.products.append(products)
         self.standard.append([monomial for monomial in products if monomial not in forms])
-        self.normal |= {monomial: forms.get(monomial, {monomial: 1}) for monomial in products}
+        for monomial in products:
+            self.normal[monomial] = forms.get(monomial, {monomial: 1})
         return len(self.standard[-1])
 
-    def _below(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
-        """The monomials that a variable carries to this weight, with the number of the variable."""
-        return (
-            (b, i)
-            for i, w in enumerate(self.algebra.weights)
-            if w <= weight
-            for b in parts[weight - w]
-        )
+    def _steps(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
+        """The monomials that a variable carries to this weight, and the variable."""
+        for i, own_weight in enumerate(self.algebra.weights):
+            if own_weight <= weight:
+                for monomial in parts[weight - own_weight]:
+                    yield monomial, 1 << i * _DIGIT
 
-    def _rows(self, weight: int) -> Iterator[SparseVector]:
+    def _relations(self, weight: int) -> Iterator[SparseVector]:
+        """The relations among the products of this weight."""
         known: dict[int, SparseVector] = {}
-        for b, i in self._below(self.products, weight):
-            form = self._shifted(b, i)
-            first = known.setdefault(b + (1 << i * _DIGIT), form)
+        for monomial, unit in self._steps(self.products, weight):
+            form = self._shifted(monomial, unit)
+            first = known.setdefault(monomial + unit, form)
             if first != form:
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
-        for w, relation in self.algebra.relations:
-            if w == weight:
-                terms = {
-                    sum(e << i * _DIGIT for i, e in enumerate(exps)): c
-                    for exps, c in relation.items()
-                }
-                yield combination(
-                    terms, {monomial: self._products(monomial) for monomial in terms}, LARGE_PRIME
-                )
+        for own_weight, relation in self.algebra.relations:
+            if own_weight == weight:
+                terms = {packed(exponents, _DIGIT): c for exponents, c in relation.items()}
+                forms = {monomial: self._in_products(monomial) for monomial in terms}
+                yield combination(terms, forms, LARGE_PRIME)
 
-    def _shifted(self, monomial: int, i: int) -> SparseVector:
-        """x_i times the normal form of a monomial."""
-        unit = 1 << i * _DIGIT
-        return {m + unit: c for m, c in self.normal[monomial].items()}
+    def _shifted(self, monomial: int, unit: int) -> SparseVector:
+        """A variable times the normal form of a monomial."""
+        return {standard + unit: c for standard, c in self.normal[monomial].items()}
 
-    def _products(self, monomial: int) -> SparseVector:
+    def _in_products(self, monomial: int) -> SparseVector:
         """Any monomial of the next weight in the products x_i b."""
+        # The variable of the lowest digit that is not zero.
         first = (monomial & -monomial).bit_length() // _DIGIT
-        rest = monomial - (1 << first * _DIGIT)
+        unit = 1 << first * _DIGIT
+        rest = monomial - unit
         if rest not in self.normal:
-            self.normal[rest] = combination(self._products(rest), self.normal, LARGE_PRIME)
-        return self._shifted(rest, first)
+            self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)
+        return self._shifted(rest, unit)

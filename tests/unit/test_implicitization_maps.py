@@ -1,6 +1,5 @@
 """Implicitization: maps, elimination, and lifting."""
 
-from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, islice
 from math import comb, prod
 from random import Random
@@ -325,14 +324,12 @@ def _scaled_conic(first, second):
     st.lists(st.lists(st.sampled_from([0, 0, 0, 0, 1, -1, 2]), min_size=8, max_size=8), max_size=12)
 )
 def test_sparse_elimination_finds_the_rank_and_the_quotient(matrix):
-    rows = [
-        ({j: c % PRIME for j, c in enumerate(row) if c}, (0, i)) for i, row in enumerate(matrix)
-    ]
+    rows = [{j: c % PRIME for j, c in enumerate(row) if c} for row in matrix]
     quotient = Quotient.of(rows, PRIME)
-    chosen = [matrix[i] for _, i in quotient.chosen]
+    chosen = [matrix[i] for i in quotient.chosen]
     assert len(chosen) == len(quotient.forms) == rank_mod(matrix, PRIME) == rank_mod(chosen, PRIME)
     classes = dict(enumerate(quotient.classes(8)))
-    assert all(not combination(row, classes, PRIME) for row, _ in rows)
+    assert all(not combination(row, classes, PRIME) for row in rows)
     assert all(not set(form) & set(quotient.forms) for form in quotient.forms.values())
 
 
@@ -464,18 +461,10 @@ WIDTH = 6
 CASE = (2, 2, 2)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Products given as a matrix."""
-
-    matrix: list[list[int]]
-    size: int = WIDTH
-
-    def distinct(self):
-        return [
-            (tuple((j, c) for j, c in enumerate(row) if c), (0, i))
-            for i, row in enumerate(self.matrix)
-        ]
+def generated_by(matrix, prime, size=WIDTH):
+    """The span of the rows of a matrix."""
+    products = [tuple((j, c) for j, c in enumerate(row) if c) for row in matrix]
+    return GeneratedPart.of(products, size, prime)
 
 
 @settings(max_examples=300)
@@ -487,26 +476,26 @@ class Rows:
     st.sampled_from(PRIMES),
 )
 def test_the_rank_over_the_rationals_is_that_modulo_the_prime_iff_found_so(matrix, prime):
-    generated = GeneratedPart.of(Rows(matrix), prime)
+    generated = generated_by(matrix, prime)
     basis = [place for place, form in enumerate(generated.functionals) if form == {place: 1}]
     same = rank(matrix) == len(generated.chosen)
-    assert lifting.has_no_larger_rank(generated, Rows(matrix), basis, PRIMES) == same
+    assert lifting.has_no_larger_rank(generated, basis, PRIMES) == same
 
 
 def test_functionals_with_large_values_are_lifted_by_several_primes_without_a_rank(monkeypatch):
     monkeypatch.setattr(GeneratedPart, "rational_rank", lambda _: pytest.fail("a rank over QQ"))
     matrix = [[1, -6, 0], [0, 1, -5]]
-    generated = GeneratedPart.of(Rows(matrix, 3), 11)
-    assert lifting.has_no_larger_rank(generated, Rows(matrix, 3), [2], (11, 13, 17, 19))
+    generated = generated_by(matrix, 11, 3)
+    assert lifting.has_no_larger_rank(generated, [2], (11, 13, 17, 19))
 
 
 def test_functionals_that_are_zero_prove_nothing(monkeypatch):
     monkeypatch.setattr(
         lifting, "rational_reconstruction", lambda residues, _: (1, [0] * len(residues))
     )
-    generated = GeneratedPart.of(Rows([[1, 0], [0, 5]], 2), 5)
+    generated = generated_by([[1, 0], [0, 5]], 5, 2)
     assert len(generated.chosen) == 1
-    assert not lifting.has_no_larger_rank(generated, Rows([[1, 0], [0, 5]], 2), [1], (5,))
+    assert not lifting.has_no_larger_rank(generated, [1], (5,))
 
 
 @given(st.integers(-500, 500), st.integers(1, 500))
