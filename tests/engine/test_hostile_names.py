@@ -67,6 +67,7 @@ from m2bridge.maps.polar import conormal_script, slices_script
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
 from m2bridge.results.base import Result
+from m2bridge.results.known import Known
 from m2bridge.results.sheet import printable, quoted
 from m2bridge.system import folder
 
@@ -250,7 +251,15 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     cubic = hostile_map()
     model = MapModel(cubic, HOSTILE)
     equations = ideal([Symbol(name) for name in cubic.coordinates])
-    found = Closure(model, QQ, "elimination", equations, 0, 1, None, None, "", 0.0)
+    found = Closure(
+        model=model,
+        field=QQ,
+        strategy="elimination",
+        equations=equations,
+        known_dimension=Known.exactly(0),
+        degree=1,
+        seconds=0.0,
+    )
     yield partial(base_locus_script, cubic, field=QQ, title=HOSTILE)
     yield partial(closure_script, model, field=QQ)
     yield partial(completeness_script, model, field=CoefficientField(32003))
