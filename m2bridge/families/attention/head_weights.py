@@ -1,12 +1,13 @@
-"""The findings about trained weights: the orbit of the function of each head, what follows from it,
-and the network.
+"""Findings about trained weights: the orbit of the function of each head, and what follows from it.
+
+The statements about a head are those of docs/weights.md, with the ranks of ``exact_weights``; the
+symmetries of a layer and of a network are asked of the family of deep attention.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from math import prod
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
 
 _LARGE = 2000
-"""The rank of matrices that are decomposed by several threads."""
+"""Matrices of this rank are decomposed by several threads; for smaller ones these take longer than
+they save.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,20 +49,25 @@ class HeadWeights:
     @classmethod
     def of(cls, head: Head, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
-        shape, ranks = HeadShape.of(head.matrices, a, softmax), exact_ranks(head.matrices)
         from threadpoolctl import threadpool_limits  # slow to import
 
-        # For small matrices threads take longer than they save.
-        with threadpool_limits(1 if max(shape.alpha, shape.beta) < _LARGE else None):
+        shape = HeadShape.of(head.matrices, a, softmax)
+        ranks = exact_ranks(head.matrices)
+        threads = None
+        if max(shape.alpha, shape.beta) < _LARGE:
+            threads = 1
+        with threadpool_limits(threads):
             numerical = Numerical.of(head, shape, ranks, tolerance)
         return cls(head.layer, head.head, shape, ranks, numerical)
 
     @property
     def orbit(self) -> Orbit | None:
-        """``None`` for the zero function."""
+        """The orbit of the function; ``None`` for zero."""
         from m2bridge.families.attention.orbits import Orbit  # needs SymPy, which is slow to import
 
-        return None if self.is_zero else Orbit(*self.ranks.numbers)
+        if self.is_zero:
+            return None
+        return Orbit(*self.ranks.numbers)
 
     @property
     def is_zero(self) -> bool:
@@ -72,11 +80,10 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Something about a function in this orbit; ``None`` of softmax, of which nothing
-        is known.
-        """
-        decided = self.ranks.proved and not self.is_outside and not self.shape.softmax
-        return predicate(*self.ranks.numbers) if decided else None
+        """Something about a function in this orbit; ``None`` of softmax, where nothing is known."""
+        if not self.ranks.proved or self.is_outside or self.shape.softmax:
+            return None
+        return predicate(*self.ranks.numbers)
 
     @property
     def singular(self) -> bool | None:
@@ -90,83 +97,107 @@ class HeadWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the rank of the differential at these weights is the dimension; at 0 for d = 1
-        not decided.
+        """Whether the rank of the differential at these weights is the dimension.
+
+        At zero, for d = 1, it is not decided.
         """
         if not self.ranks.proved or self.is_outside:
             return None
-        if self.is_zero:
-            return None if self.shape.d == 1 and not self.shape.softmax else False
-        critical = not self.shape.softmax and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
-        return False if critical else _onto(self.shape, self.ranks)
+        lightning = not self.shape.softmax
+        if self.is_zero and self.shape.d == 1 and lightning:
+            return None
+        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V).
+        critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
+        if self.is_zero or critical:
+            return False
+        return _onto(self.shape, self.ranks)
 
     @property
     def point(self) -> str:
         """What kind of point the function is, in words."""
+        if self.is_outside:
+            return "outside"
+        if self.shape.softmax:
+            return "softmax"
         if self.singular is None:
-            return (
-                "outside" if self.is_outside else "softmax" if self.shape.softmax else "undecided"
-            )
-        named = ("zero", self.is_zero), ("singular", self.singular), ("smooth", not self.singular)
-        return ", ".join(name for name, holds in (*named, ("boundary", self.boundary)) if holds)
+            return "undecided"
+        kinds = {
+            "zero": self.is_zero,
+            "singular": self.singular,
+            "smooth": not self.singular,
+            "boundary": self.boundary,
+        }
+        return ", ".join(kind for kind, holds in kinds.items() if holds)
 
     def words(self) -> str:
-        """The words on what the function says about the weights."""
+        """Return what the function of the head says about its weights."""
         if self.is_outside:
             most, tolerance = self.shape.alpha, self.numerical.tolerance
             distance = self.numerical.distances_to_lower_rank_A[most]
             return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
         if self.is_zero:
-            return (
-                f"the zero function: all weights with {'' if self.shape.softmax else 'A = 0 or '}V"
-                " = 0 have it"
-            )
+            either = "" if self.shape.softmax else "A = 0 or "
+            return f"the zero function: all weights with {either}V = 0 have it"
         if not self.ranks.proved:
             return (
                 "not decided: exact ranks take too long here, and a generic function of these ranks"
                 " is not assumed"
             )
-        shape = self.shape
-        pair = f"A and {'V' if shape.v is None else 'OV'} are determined by the function"
-        factors = [("K and Q", "A", shape.a, self.ranks.r)] if shape.factored else []
-        factors += [("O and V", "OV", shape.v, self.ranks.s)] if shape.v is not None else []
-        up_to = [
-            (
-                f"{names} by {product} up to GL({size})"
-                if rank == size
-                else f"{names} up to more than GL({size})"
-            )
-            for names, product, size, rank in factors
-        ]
-        others = "; " + ", ".join(up_to) if up_to else ""
-        if shape.softmax:
-            return f"{pair} (t ≥ 2){others}"
+        pairs, factors = self._pairs(), ", ".join(self._factors())
+        return f"{pairs}; {factors}" if factors else pairs
+
+    def _pairs(self) -> str:
+        """What is known of A and V by the function (Theorem 3.2; Theorem S for softmax)."""
+        pair = f"A and {'V' if self.shape.v is None else 'OV'} are determined by the function"
+        if self.shape.softmax:
+            return f"{pair} (t ≥ 2)"
         scaling = "(A, V) → (λA, V/λ)"
         if self.ranks.numbers == (1, 1, 0):
-            return (
-                f"two classes of weights up to {scaling}: A = kqᵀ, V = hvᵀ, and A = vqᵀ, V ="
-                f" hkᵀ{others}"
-            )
-        double = ", as a double point" if self.ranks.numbers == (1, 1, 1) and shape.d > 1 else ""
-        return f"{pair} up to the scaling {scaling}{double}{others}"
+            classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
+            return f"two classes of weights up to {scaling}: {classes}"
+        # The fibre of A = v qᵀ, V = h vᵀ is one point that counts twice.
+        double = self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
+        return f"{pair} up to the scaling {scaling}{', as a double point' if double else ''}"
+
+    def _factors(self) -> Iterator[str]:
+        """What is known of K and Q by A, and of O and V by OV."""
+        shape = self.shape
+        factors = []
+        if shape.factored:
+            factors.append(("K and Q", "A", shape.a, self.ranks.r))
+        if shape.v is not None:
+            factors.append(("O and V", "OV", shape.v, self.ranks.s))
+        for names, product, size, rank in factors:
+            if rank == size:
+                yield f"{names} by {product} up to GL({size})"
+            else:
+                yield f"{names} up to more than GL({size})"
 
     def to_json(self) -> dict[str, Any]:
-        """For ``json.dumps``."""
-        shape, numbers, method = self.shape, self.ranks.numbers, self.ranks.method
-        ranks = dict(zip(("rank_A", "rank_V", "dim_intersection"), numbers, strict=True))
-        known = dict.fromkeys(ranks, "proved" if method else "lower bound")
+        """Return the findings for ``json.dumps``."""
+        shape, (r, s, m) = self.shape, self.ranks.numbers
+        known = {
+            "rank_A": "lower bound",
+            "rank_V": "lower bound",
+            "dim_intersection": "not decided",
+        }
+        if self.ranks.proved:
+            known = dict.fromkeys(known, "proved")
         return {
             "layer": self.layer,
             "head": self.head,
-            **{name: getattr(shape, name) for name in ("d", "d_out", "a", "v")},
-            **ranks,
-            "ranks": (
-                known
-                | ({} if method else {"dim_intersection": "not decided"})
-                | {"method": method or None}
-            ),
-            "orbit": None if self.is_zero else dict(zip("rsm", numbers, strict=True)),
-            **{name: getattr(self, name) for name in ("singular", "boundary", "regular")},
+            "d": shape.d,
+            "d_out": shape.d_out,
+            "a": shape.a,
+            "v": shape.v,
+            "rank_A": r,
+            "rank_V": s,
+            "dim_intersection": m,
+            "ranks": {**known, "method": self.ranks.method or None},
+            "orbit": None if self.is_zero else {"r": r, "s": s, "m": m},
+            "singular": self.singular,
+            "boundary": self.boundary,
+            "regular": self.regular,
             "fibre": self.words(),
             "parameters": shape.parameters,
             "dimension": shape.dimension,
@@ -180,9 +211,7 @@ class HeadWeights:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The symmetries of a layer without output matrix: its outputs are those of its heads, which
-    are all known.
-    """
+    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     shapes: tuple[HeadShape, ...]
 
@@ -206,26 +235,33 @@ class SideBySide:
 
 
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Whether factors near these have all products near A, of rank ≤ α, and near OV
-    (docs/weights.md).
+    """Whether factors near these have all products near A, of rank ≤ α, and near OV.
 
-    Then the weights are a regular point unless their function is critical.
+    Then the weights are a regular point unless their function is critical (docs/weights.md).
     """
     if not ranks.proved:
         return None
-    decided: list[bool | None] = []
-    for letters, rows, most, rank in (
-        ("KQ", shape.d, shape.alpha, ranks.r),
-        ("OV", shape.d_out, shape.beta, ranks.s),
-    ):
-        missing = [
-            n - k
-            for x, n in zip(letters, (rows, shape.d), strict=True)
-            if (k := ranks.each.get(x, n)) is not None
-        ]
-        onto = prod(missing) == (rows - most) * (shape.d - most) if len(missing) == 2 else None
-        decided.append(rank == most or onto)
-    return False if False in decided else None if None in decided else True
+    decided = [
+        ranks.r == shape.alpha or _loses_nothing(ranks, "KQ", shape.d, shape.d, shape.alpha),
+        ranks.s == shape.beta or _loses_nothing(ranks, "OV", shape.d_out, shape.d, shape.beta),
+    ]
+    if False in decided:
+        return False
+    return None if None in decided else True
+
+
+def _loses_nothing(ranks: Ranks, letters: str, rows: int, columns: int, most: int) -> bool | None:
+    """Whether the differential of the product of two factors is onto the matrices of rank ≤ most.
+
+    Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor)
+    dimensions; a factor that was not given, as A is no product, has full rank.
+    """
+    left, right = (
+        ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)
+    )
+    if left is None or right is None:
+        return None
+    return (rows - left) * (columns - right) == (rows - most) * (columns - most)
 
 
 def find_heads(
@@ -235,31 +271,30 @@ def find_heads(
     softmax: bool,
     tolerance: float | None,
 ) -> tuple[list[HeadWeights], str]:
-    """All heads, or those that the time suffices for."""
+    """Return all heads, or those that the time suffices for, and why others are missing."""
     if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
         raise InvalidCaseError(
             "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
         )
     found: list[HeadWeights] = []
     try:
-        every = (
-            head for number, layer in enumerate(layers, 1) for head in layer.heads(number, count)
-        )
-        found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in watched(every))
+        for number, layer in enumerate(layers, 1):
+            heads = watched(layer.heads(number, count))
+            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in heads)
     except TimeLimitError as limit:
         if not found:
             raise
         return found, str(limit)
-    undecided = sum(not head.ranks.proved for head in found)
-    return found, f"the ranks of {plural(undecided, 'head')} are not proved" if undecided else ""
+    undecided = [head for head in found if not head.ranks.proved]
+    if undecided:
+        return found, f"the ranks of {plural(len(undecided), 'head')} are not proved"
+    return found, ""
 
 
 def find_symmetries(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], skip: bool, normalization: str
 ) -> dict[int, Any]:
-    """The symmetries of each layer with several heads; none of a layer whose weights are outside of
-    the model.
-    """
+    """Return the symmetries of each layer with several heads, whose weights are in the model."""
     symmetries: dict[int, Any] = {}
     for number, layer in enumerate(layers, 1):
         heads = [head for head in found if head.layer == number]
@@ -291,27 +326,29 @@ def find_network(
     skip: bool,
     normalization: str,
 ) -> Any:
-    """The network of these layers at their weights; ``None`` if they do not follow one another."""
-    shapes = [[head.shape for head in found if head.layer == k + 1] for k in range(len(layers))]
+    """Return the network at these weights; ``None`` if layers do not follow one another."""
+    shapes: list[list[HeadShape]] = [[] for _ in layers]
+    for head in found:
+        shapes[head.layer - 1].append(head.shape)
     widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
-    follow = all(head.d == d for layer, d in zip(shapes, widths, strict=False) for head in layer)
-    summed = _are_added(layers[0], shapes[0])
-    equal = len({len(layer) for layer in shapes}) == 1
-    if not (alike(layers) and follow and equal and summed) or any(
-        head.is_outside for head in found
-    ):
+    if any(head.is_outside or head.shape.d != widths[head.layer - 1] for head in found):
         return None
-    deep, a = family("deep-attention"), [layer[0].a for layer in shapes]
+    equal = len({len(layer) for layer in shapes}) == 1
+    if not (equal and alike(layers) and _are_added(layers[0], shapes[0])):
+        return None
+    deep = family("deep-attention")
+    a = [layer[0].a for layer in shapes]
     sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
     model = deep.build(**sizes, skip=skip, normalization=normalization)
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
+        """Return these matrices of each head of each layer, modulo the prime."""
         for number, layer in enumerate(layers, 1):
-            every = layer.heads(number, count)
-            yield [
-                {x: residues(array) for x, array in head.matrices.items() if x in letters}
-                for head in every
-            ]
+            reduced = []
+            for head in layer.heads(number, count):
+                given = head.matrices
+                reduced.append({x: residues(given[x]) for x in given if x in letters})
+            yield reduced
 
     return deep.at_weights(model, shapes, all(head.regular for head in found), matrices)
 
@@ -319,8 +356,9 @@ def find_network(
 def find_remarks(
     layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
 ) -> tuple[str, ...]:
-    """The remarks on the reading of these layers; ``separate`` if they are no network."""
-    remarks, first = [], layers[0].parts
+    """Return remarks on the reading of these layers; ``separate`` if they are no network."""
+    remarks = []
+    first = layers[0].parts
     one = heads is None and all(len(part.shape) == 2 for part in first.values())
     if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
         remarks.append(
