@@ -13,18 +13,14 @@ AUTHORS = "The m2bridge authors"
 TITLE = "Macaulay2 from Python for the algebraic geometry of neural networks"
 YEAR = 2026
 ADDRESS = ""
-"""Where the program is published, empty before; a test asks metadata and ``CITATION.cff`` for the
-same.
-"""
+"""Where the program is published, empty before."""
 PROGRAM = f"m2bridge {__version__}: {TITLE}"
 HINT = "'m2bridge cite --format bibtex' for BibTeX"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A paper, with its number at arXiv and the version that was read; or a program, as its authors
-    want it cited.
-    """
+    """A paper, if it has a number at arXiv, with the version that was read; else a program."""
 
     authors: tuple[str, ...]
     title: str
@@ -37,25 +33,24 @@ class Work:
 
     def __str__(self) -> str:
         published = " ".join(filter(None, (self.venue, str(self.year or ""))))
-        place = f"arXiv:{self.arxiv}" if self.arxiv else self.url
+        place = self.url
+        if self.arxiv:
+            place = f"arXiv:{self.arxiv}"
         return ", ".join(filter(None, (*self.authors, self.title, published, place)))
 
     @property
     def _names(self) -> list[tuple[str, str]]:
         """The given and the family name of each author."""
-        return [
-            (given, family) for given, _, family in (name.rpartition(" ") for name in self.authors)
-        ]
+        names = []
+        for name in self.authors:
+            given, _, family = name.rpartition(" ")
+            names.append((given, family))
+        return names
 
     def to_bibtex(self) -> str:
         """An entry for BibTeX and biber."""
-        authors = [f"{{{name}}}" if self.year else name for name in self.authors]
         fields = {
-            "author": (
-                " and ".join(f"{family}, {given}" for given, family in self._names)
-                if self.arxiv
-                else " and ".join(authors)
-            ),
+            "author": " and ".join(self.authors),
             "title": f"{{{self.title}}}",
             "booktitle": self.venue,
             "version": self.version,
@@ -64,49 +59,60 @@ class Work:
             "archivePrefix": self.arxiv and "arXiv",
             "url": self.url,
         }
+        kind = "misc"
+        if self.arxiv:
+            kind = "inproceedings"
+            fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
+        elif self.year:
+            # A group is no person with a family name: braces keep BibTeX from parting it.
+            fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
-        return f"@{'inproceedings' if self.arxiv else 'misc'}{{{self.key},\n{lines}}}\n"
+        return f"@{kind}{{{self.key},\n{lines}}}\n"
 
     def to_csl(self) -> dict[str, Any]:
         """An item of the Citation Style Language, as Zotero and pandoc read it."""
-        people = [{"given": given, "family": family} for given, family in self._names]
         item: dict[str, Any] = {
             "id": self.key,
-            "type": "paper-conference" if self.arxiv else "software",
+            "type": "software",
             "title": self.title,
-            "author": people if self.arxiv else [{"literal": name} for name in self.authors],
+            "author": [{"literal": name} for name in self.authors],
             "container-title": self.venue,
             "version": self.version,
-            "issued": {"date-parts": [[self.year]]} if self.year else None,
+            "issued": self.year and {"date-parts": [[self.year]]},
             "number": self.arxiv and f"arXiv:{self.arxiv}",
             "URL": self.url,
         }
+        if self.arxiv:
+            item["type"] = "paper-conference"
+            item["author"] = [{"given": given, "family": family} for given, family in self._names]
         return {name: value for name, value in item.items() if value}
 
 
-M2BRIDGE = Work((AUTHORS,), PROGRAM, "m2bridge", YEAR, version=__version__, url=ADDRESS)
+M2BRIDGE = Work(
+    authors=(AUTHORS,), title=PROGRAM, key="m2bridge", year=YEAR, version=__version__, url=ADDRESS
+)
 MACAULAY2 = Work(
-    ("Daniel R. Grayson", "Michael E. Stillman"),
-    "Macaulay2, a software system for research in algebraic geometry",
-    "M2",
+    authors=("Daniel R. Grayson", "Michael E. Stillman"),
+    title="Macaulay2, a software system for research in algebraic geometry",
+    key="M2",
     url="https://macaulay2.com",
 )
 LIGHTNING = Work(
-    ("Nathan W. Henry", "Giovanni Luca Marchetti", "Kathlén Kohn"),
-    "Geometry of Lightning Self-Attention: Identifiability and Dimension",
-    "henry2025geometry",
-    2025,
-    "ICLR",
-    "2408.17221v2",
+    authors=("Nathan W. Henry", "Giovanni Luca Marchetti", "Kathlén Kohn"),
+    title="Geometry of Lightning Self-Attention: Identifiability and Dimension",
+    key="henry2025geometry",
+    year=2025,
+    venue="ICLR",
+    arxiv="2408.17221v2",
     url="https://arxiv.org/abs/2408.17221v2",
 )
 POLYNOMIAL_NETWORKS = Work(
-    ("Joe Kileel", "Matthew Trager", "Joan Bruna"),
-    "On the Expressive Power of Deep Polynomial Neural Networks",
-    "kileel2019expressive",
-    2019,
-    "NeurIPS",
-    "1905.12207",
+    authors=("Joe Kileel", "Matthew Trager", "Joan Bruna"),
+    title="On the Expressive Power of Deep Polynomial Neural Networks",
+    key="kileel2019expressive",
+    year=2019,
+    venue="NeurIPS",
+    arxiv="1905.12207",
     url="https://arxiv.org/abs/1905.12207",
 )
 WORKS: tuple[tuple[str, Work], ...] = (

@@ -1,6 +1,4 @@
-"""The computer and its Python: cores, supported systems, imports, folders of the installation, long
-integers.
-"""
+"""The computer and its Python: systems, signals, imports, folders of the installation, integers."""
 
 import gc
 import os
@@ -23,9 +21,7 @@ POSIX = ("fcntl", "resource", "termios")
 
 
 def cores() -> int:
-    """Count the cores that this process may use; those of the computer where the system does not
-    say (macOS).
-    """
+    """Count the cores that this process may use; all where the system does not say (macOS)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -48,21 +44,17 @@ def check_system() -> None:
 
 
 def exit_text(status: int) -> str:
-    """Say how a process ended, by its exit status, which is negative for a signal; to follow its
-    name.
-    """
-    return (
-        f"was killed by {signal.Signals(-status).name}"
-        if status < 0
-        else f"ended with exit status {status}"
-    )
+    """Say how a process ended, by its exit status, negative for a signal; to follow its name."""
+    if status < 0:
+        return f"was killed by {signal.Signals(-status).name}"
+    return f"ended with exit status {status}"
 
 
 def signal_of(status: int | None) -> signal.Signals | None:
-    """The signal that ended a program, or a program that a shell script called: the script's status
-    is 128 + n.
-    """
-    number = 0 if status is None else -status if status < 0 else status - 128
+    """The signal that ended a program, or one that a shell script called last."""
+    if status is None:
+        return None
+    number = -status if status < 0 else status - 128  # the status of such a script is 128 + n
     return signal.Signals(number) if number in set(signal.Signals) else None
 
 
@@ -132,8 +124,9 @@ def library(name: str, need: str) -> ModuleType:
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Hold the collector off while a block makes many objects that stay: it would look at them
-    again and again.
+    """Hold the collector off while a block makes many objects that stay.
+
+    It would look at them again and again.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -148,8 +141,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def folder(name: str) -> Path:
-    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts`` of this
-    installation.
+    """The folder ``templates`` (Jinja, one for each computation) or ``m2scripts``.
 
     Raises
     ------

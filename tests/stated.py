@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import predictions as one_layer
 from m2bridge.families.attention.all_sizes.sizes import WORDS as ONE_LAYER
-from m2bridge.families.attention.statements import WORDS as SINGLE
 from m2bridge.families.deep_attention.all_sizes import layers as deep
 from m2bridge.families.deep_attention.all_sizes.family import NORMAL_FORM
 from m2bridge.families.deep_attention.all_sizes.layers import WORDS
@@ -36,10 +35,6 @@ def by_case(name: str) -> Iterator[Row]:
             statement.text,
             _listed(statement.computed),
         )
-    if name == "attention":
-        yield from (
-            (key, words.text, words.observable) for key, words in SINGLE.comparisons.items()
-        )
 
 
 def for_all_sizes(name: str) -> Iterator[Row]:
@@ -49,6 +44,7 @@ def for_all_sizes(name: str) -> Iterator[Row]:
             name_with_part(*key): prediction.observable
             for key, prediction in one_layer.PREDICTIONS.items()
         }
+        about |= {words.key: words.observable for words in ONE_LAYER.statements}
         computed = ONE_LAYER.computed
     else:
         about = {key: prediction.counts for key, prediction in deep.PREDICTIONS.items()} | {

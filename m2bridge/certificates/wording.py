@@ -53,8 +53,6 @@ class Wording:
         Sets of cases in words, and the conditions that they are short for.
     remarks : dict of str to str
         By name: what independent methods agree on, how a formula is called, and the like.
-    comparisons : dict of str to Words
-        By key the statements that are compared in a way of their own.
     """
 
     statements: tuple[Words, ...]
@@ -65,7 +63,6 @@ class Wording:
     closure: dict[str, Any]
     phrases: dict[str, str]
     remarks: dict[str, str]
-    comparisons: dict[str, Words]
 
     def about(self, key: str) -> tuple[Words, ...]:
         """The statements with this key, in their order."""
@@ -99,7 +96,6 @@ def wording(path: Path) -> Wording:
         parts = entry.get("computed", ())
         computed[observable] = tuple(computations.get(part, part) for part in parts)
         trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
-    comparisons = {words["key"]: Words(**words) for words in data.get("comparisons", ())}
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         computed=computed,
@@ -109,5 +105,4 @@ def wording(path: Path) -> Wording:
         closure=data.get("closure", {}),
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
-        comparisons=comparisons,
     )

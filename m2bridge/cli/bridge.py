@@ -239,8 +239,7 @@ PACKAGES = (
 
 
 def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError | None]:
-    """A sheet of the programs and packages that are found, and the error if there is no Macaulay2
-    to work with.
+    """A sheet of the programs and packages that are found, and why there is no Macaulay2, if so.
 
     Each program has so many seconds to say its version.
     """
@@ -254,20 +253,18 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
         choice = first_usable(found)
     except EngineError as error:
         failure = error
-    rows = [
-        (one.candidate.origin, _version(one), "taken" if one.candidate == choice else "")
-        for one in found
-    ]
-    programs = [
-        (one.candidate.origin, line(str(one.candidate.program)))
-        for one in found
-        if one.candidate.program
-    ]
-    # The refusal that is the failure is said after the sheet, with what to do.
-    others = [one for one in found if one.refusal is not None and one.refusal is not failure]
-    refused = [
-        (one.candidate.origin, _reason(one.refusal)) for one in others if one.refusal is not None
-    ]
+    rows, programs, refused = [], [], []
+    for one in found:
+        origin, program = one.candidate.origin, one.candidate.program
+        taken = ""
+        if one.candidate == choice:
+            taken = "taken"
+        rows.append((origin, _version(one), taken))
+        if program:
+            programs.append((origin, line(str(program))))
+        # The refusal that is the failure is said after the sheet, with what to do.
+        if one.refusal is not None and one.refusal is not failure:
+            refused.append((origin, _reason(one.refusal)))
     title = (
         f"m2bridge {__version__}, Python {platform.python_version()},"
         f" {platform.platform(terse=True)}"
@@ -275,8 +272,8 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
     blocks: list[Block] = [
         Facts([(name, folder(name)) for name in ("templates", "m2scripts")]),
         Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
-        Facts(programs),
-        Facts([(origin, reason) for origin, reason in refused if reason]),
+        Facts(programs, "Where they are"),
+        Facts(refused, "Why others are not taken"),
         Table(("package", "version"), [(name, _installed(name)) for name in PACKAGES]),
     ]
     return Sheet(title, blocks), failure
@@ -285,15 +282,17 @@ def diagnosis(explicit: str | None, timeout: float) -> tuple[Sheet, EngineError 
 def _version(one: Probed) -> str:
     if one.candidate.program is None:
         return "not found"
-    return "cannot be used" if one.refusal else one.candidate.version
+    if one.refusal:
+        return "cannot be used"
+    return one.candidate.version
 
 
-def _reason(refusal: EngineError) -> str:
-    """Why a program is not taken, without the advice that is there once; empty where there
-    is none.
-    """
+def _reason(refusal: EngineError) -> str | None:
+    """Why a program is not taken, without the advice that is there once; ``None`` if none is."""
     message = str(refusal).partition(". Get Macaulay2")[0]
-    return "" if message == "nothing there" else shortened(line(message))
+    if message == "nothing there":
+        return None
+    return shortened(line(message))
 
 
 def _installed(name: str) -> str:

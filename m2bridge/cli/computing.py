@@ -34,6 +34,7 @@ from m2bridge.convert import LONGEST_NUMBER
 from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
+from m2bridge.maps.statement import observed_together
 from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
 
@@ -342,10 +343,6 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     --exit-zero), 3 when something is undecided.
     """
     name = options.get("family") or DEFAULT
-    if all_sizes and statement == "hilbert" and name == DEFAULT:
-        raise InvalidCaseError(
-            "all_sizes", "the Hilbert function is compared case by case: give --d and --d-out"
-        )
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
     if not family(name).options:  # one case only, all sizes of another family
@@ -359,21 +356,16 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
             "field", "statements are about characteristic 0: cross-checks are over QQ"
         )
     what, model = f"cross-check of the {request.model.title}", request.model
-    if statement in family(name).comparisons:
-        result, _ = request.compute(what, lambda: family(name).compare, model, statement)
-    else:
-        early = model.needs_engine(model.observables(chosen))
-        result, _ = request.compute(
-            what, "m2bridge.maps.cross_check:cross_check", model, statements=chosen, early=early
-        )
+    early = model.needs_engine(model.observables(chosen))
+    result, _ = request.compute(
+        what, "m2bridge.maps.cross_check:cross_check", model, statements=chosen, early=early
+    )
     return exit_code(result, exit_zero)
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
     """The statements about a family with this key, or the name that results and reports have for
-    one of its parts.
-
-    There are none for the Hilbert function and the generators, which are compared in their own way.
+    one of its parts; with those that follow from them.
 
     Raises
     ------
@@ -385,16 +377,19 @@ def _chosen(statement: str, name: str) -> list[Statement]:
     statements = family(name).statements()
     if not statements:
         raise InvalidCaseError("family", f"there are no statements about {family(name).title}")
-    chosen = [
-        one for one in statements if statement in (ALL, one.key, name_with_part(one.key, one.part))
-    ]
-    own = family(name).comparisons
-    if not chosen and statement not in own:
-        keys = ", ".join((*dict.fromkeys(one.key for one in statements), *own, ALL))
+    if statement == ALL:
+        return list(observed_together(statements))
+    chosen = [one for one in statements if statement in (*_names(one), *one.follows_from)]
+    if not chosen:
+        keys = ", ".join((*dict.fromkeys(one.key for one in statements), ALL))
         raise click.BadParameter(
             f"'{statement:.60}' is not one of {keys}.", param_hint="'STATEMENT'"
         )
     return chosen
+
+
+def _names(statement: Statement) -> tuple[str, str]:
+    return statement.key, name_with_part(statement.key, statement.part)
 
 
 def _cross_check_all_sizes(
@@ -402,12 +397,6 @@ def _cross_check_all_sizes(
 ) -> int:
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
-    if not statements:
-        compare, what = family(name).compare_for_all_sizes, "generators for all sizes"
-        result, unfinished = shared.Run.of(options).compute(
-            what, lambda: compare, statement, early=False
-        )
-        return exit_code(result, exit_zero) or unfinished
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
     check, what = family(name).cross_check_all_sizes, "cross-check for all sizes"
     result, unfinished = shared.Run.of(options).compute(

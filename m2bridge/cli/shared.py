@@ -28,8 +28,9 @@ from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime
+from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, VerdictsResult
-from m2bridge.results.sheet import SHOWN, Sheet, visible
+from m2bridge.results.sheet import Sheet, visible
 from m2bridge.system import importing
 
 if TYPE_CHECKING:

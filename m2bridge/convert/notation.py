@@ -14,8 +14,9 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert import macaulay2
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.limits import watched
+from m2bridge.results import SHOWN, WIDTH
 from m2bridge.results.markup import polynomial_latex
-from m2bridge.results.sheet import SHOWN, WIDTH, Polynomials, first_terms, plural, printable
+from m2bridge.results.sheet import Polynomials, first_terms, plural, printable
 from m2bridge.system import any_length, decimal
 
 _DEGREE_NAMES = {

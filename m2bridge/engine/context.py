@@ -89,9 +89,10 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         with limited(timeout), using(engine):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
-    keywords = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in RunOptions.__annotations__.items()
-    ]
-    run.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+    keyword = functools.partial(
+        inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None
+    )
+    for name, annotation in RunOptions.__annotations__.items():
+        own.append(keyword(name, annotation=annotation))
+    run.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
     return run

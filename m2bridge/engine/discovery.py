@@ -1,4 +1,8 @@
-"""Finds Macaulay2."""
+"""Where Macaulay2 may be, and which of these programs is used.
+
+A program counts as Macaulay2 by what it answers to ``--version``; it is asked once. One that the
+user names is taken or refused; of the others the first that can be used is taken.
+"""
 
 import os
 import re
@@ -16,6 +20,8 @@ from m2bridge.results.sheet import printable, visible
 from m2bridge.system import signal_of
 
 OLDEST = (1, 21)
+"""The version of Debian 12, with which everything is tested, as with the newest."""
+
 VARIABLE = "M2BRIDGE_M2"
 WHEEL = "passagemath-macaulay2"
 TESTED_WHEEL = f"{WHEEL}==10.8.11"
@@ -31,11 +37,10 @@ OTHER_PROCESSOR = (
 )
 """What to say of a program whose instructions this processor does not have; to follow its name."""
 _PROBE_LIMIT = 30.0
+"""Seconds for the answer to ``--version``, on a machine however busy."""
 
 CALM = {"OPENBLAS_NUM_THREADS": "1"}
-"""OpenBLAS takes 32 MiB of address space for each core, and tries for ever where a limit
-denies it.
-"""
+"""OpenBLAS takes 32 MiB of address space a core, and tries for ever where a limit denies it."""
 
 ADVICE = (
     f"Get Macaulay2 in one of two ways: {INSTALL_WHEEL} (no root needed), or your system's package"
@@ -75,15 +80,15 @@ class Candidate:
 
 def candidates(explicit: str | os.PathLike[str] | None = None) -> tuple[Candidate, ...]:
     """All places, in the order in which they are tried; the named ones only when they are named."""
-    named = {"--m2": explicit, VARIABLE: os.environ.get(VARIABLE) or None}
-    places = [
-        Candidate(origin, _absolute(os.fspath(path)))
-        for origin, path in named.items()
-        if path is not None
-    ]
+    places = []
+    if explicit is not None:
+        places.append(Candidate("--m2", _absolute(os.fspath(explicit))))
+    if named := os.environ.get(VARIABLE):
+        places.append(Candidate(VARIABLE, _absolute(named)))
+    places.append(Candidate(f"wheel {WHEEL}", _in_wheel()))
     on_path = shutil.which("M2")
-    found = Candidate("PATH", Path(on_path).absolute() if on_path else None)
-    return (*places, Candidate(f"wheel {WHEEL}", _in_wheel()), found)
+    places.append(Candidate("PATH", Path(on_path).absolute() if on_path else None))
+    return tuple(places)
 
 
 def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
@@ -149,11 +154,10 @@ def _in_wheel() -> Path | None:
     from importlib import metadata  # slow to import
 
     try:
-        program = Path(
-            str(metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2"))
-        ).absolute()
+        file = metadata.distribution(WHEEL).locate_file("sage_wheels/bin/M2")
     except metadata.PackageNotFoundError:
         return None
+    program = Path(str(file)).absolute()
     return program if program.exists() else None
 
 
@@ -164,19 +168,21 @@ def _version(program: Path) -> str:
     answer = _probe(program)
     if answer.returncode < 0:  # killed from outside, which says nothing about the program
         answer = _probe(program)
-    if (killed := signal_of(answer.returncode)) is not None:
-        if killed == signal.SIGILL:
-            raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
+    killed = signal_of(answer.returncode)
+    if killed == signal.SIGILL:
+        raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
+    if killed is not None:
         raise EngineVersionError(f"{program} was stopped by {killed.name} at '--version'. {ADVICE}")
-    if missing := _MISSING.search(answer.stderr.decode(errors="replace")):
+    missing = _MISSING.search(answer.stderr.decode(errors="replace"))
+    if missing is not None:
         needs = f"needs the program {missing[1]}, which is not on PATH"
         raise EngineVersionError(f"{program} {needs}: add its folder, usually /usr/bin, to PATH")
-    text = (answer.stdout.decode(errors="replace").strip().splitlines() or [""])[0]
+    lines = answer.stdout.decode(errors="replace").strip().splitlines()
+    text = lines[0] if lines else ""
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
     if match is None:
-        raise EngineVersionError(
-            _refusal(program, f"printed '{visible(text[:60])}'{_complaint(answer)}")
-        )
+        said = f"printed '{visible(text[:60])}'{_complaint(answer)}"
+        raise EngineVersionError(_refusal(program, said))
     if (int(match[1]), int(match[2])) < OLDEST:
         raise EngineVersionError(
             f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}"
@@ -203,17 +209,19 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             check=False,
             env={**CALM, **os.environ},
         )
-    except (OSError, subprocess.TimeoutExpired) as reason:
-        if seconds < _PROBE_LIMIT and isinstance(reason, subprocess.TimeoutExpired):
+    except subprocess.TimeoutExpired as reason:
+        if seconds < _PROBE_LIMIT:  # that of the computation came first
             raise running.late(f"'{program} --version'") from None
-        why = f" ({reason.strerror})" if isinstance(reason, OSError) and reason.strerror else ""
+        raise EngineVersionError(_refusal(program, "gave no answer")) from reason
+    except OSError as reason:
+        why = f" ({reason.strerror})" if reason.strerror else ""
         raise EngineVersionError(_refusal(program, f"gave no answer{why}")) from reason
 
 
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
     """The last line of what a program printed to standard error."""
-    lines = printable(answer.stderr.decode(errors="replace").strip().rpartition("\n")[2])
-    return f" and complained '{lines[-160:]}'" if lines else ""
+    last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    return f" and complained '{printable(last)[-160:]}'" if last else ""
 
 
 def _refusal(program: Path, answer: str) -> str:

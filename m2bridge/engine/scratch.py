@@ -24,20 +24,22 @@ PREFIX = "m2bridge-run-"
 _SYSTEM = ("/tmp", "/var/tmp")
 
 _SHORT = 60
-"""Bytes; the name of a socket that multiprocessing makes in a :class:`Scratch` has 40 more, and
-systems take 103.
-"""
-
+"""Bytes of a name: the socket that multiprocessing makes in it has 40 more, systems take 103."""
 
 left_to_the_parent: weakref.WeakSet[Any] = weakref.WeakSet()
 """What a child made by ``fork`` leaves to its parent, by a method ``disown``."""
 
-os.register_at_fork(after_in_child=lambda: [thing.disown() for thing in list(left_to_the_parent)])
+
+def _disown_all() -> None:
+    for thing in list(left_to_the_parent):
+        thing.disown()
+
+
+os.register_at_fork(after_in_child=_disown_all)
 
 
 class Scratch:
-    """A new temporary folder; removed by :meth:`remove`, when it is dropped, and at the end of
-    Python.
+    """A new temporary folder, removed by :meth:`remove`, when it is dropped, and at Python's end.
 
     A child made by ``fork`` leaves it to the parent.
 
@@ -73,11 +75,9 @@ class Scratch:
 
 
 def short_folders() -> tuple[str, ...]:
-    """The folders in which temporary folders with sockets may be made: the names of sockets cannot
-    be long.
-    """
+    """The folders in which temporary folders with sockets may be made, whose names are short."""
     usual = tempfile.gettempdir()
-    return _SYSTEM if len(os.fsencode(usual)) > _SHORT else (usual,)
+    return (usual,) if len(os.fsencode(usual)) <= _SHORT else _SYSTEM
 
 
 def sweep() -> None:
@@ -99,9 +99,8 @@ def _sweep(path: Path) -> None:
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """A new folder and its lock; once more if another process took it for one that was left, before
-    it was locked.
-    """
+    """A new folder and its lock."""
+    # Once more, where another process took it for one that was left, before it was locked.
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
@@ -112,8 +111,9 @@ def _make(where: str | None) -> tuple[Path, int]:
 
 
 def locked(descriptor: int) -> bool:
-    """Lock an open file or folder for this process; whether it was free, as all are on a file
-    system without locks.
+    """Lock an open file or folder for this process; whether it was free.
+
+    On a file system without locks all are.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,8 @@
-"""Templates and cases to Macaulay2 scripts: the only door to Jinja."""
+"""Macaulay2 scripts, what runs them, and how they are rendered: the only door to Jinja.
+
+Pages and documents are rendered here, too. Every value of a script is Macaulay2 code already, by
+:mod:`m2bridge.convert.macaulay2`; words of people enter as ``title`` only.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +157,8 @@ def render(
     variables = dict(values or {})
     if "title" in variables:
         variables["title"] = printable(str(variables["title"]))
-    return Script(name, _filled(_script_environment(), f"{name}.m2.j2", variables), libraries)
+    body = _filled(_script_environment(), f"{name}.m2.j2", variables)
+    return Script(name, body, libraries)
 
 
 def _filled(environment: Environment, template: str, values: Mapping[str, object]) -> str:
@@ -168,9 +173,12 @@ def _filled(environment: Environment, template: str, values: Mapping[str, object
 def _environment(**options: Any) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    loader = FileSystemLoader(folder("templates"))
     return Environment(
-        loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **options
+        loader=FileSystemLoader(folder("templates")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        **options,
     )
 
 
@@ -180,8 +188,9 @@ def _script_environment() -> Environment:
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Fill in ``templates/<name>.html.j2``; ``version`` is known to it. Control characters become
-    their numbers.
+    """Fill in ``templates/<name>.html.j2``, which knows ``version``.
+
+    Control characters become their numbers.
 
     Raises
     ------
@@ -204,8 +213,7 @@ def document(name: str, values: Mapping[str, object]) -> str:
 
 
 def cited(text: str, documentation: str = "") -> Markup:
-    """Text in which arXiv numbers are links, and pages of the documentation, if it is said where
-    that is.
+    """Text in which arXiv numbers are links, and pages of the documentation where it is known.
 
     Parameters
     ----------
@@ -217,18 +225,20 @@ def cited(text: str, documentation: str = "") -> Markup:
 
     from m2bridge.results.markup import references
 
-    return Markup("").join(
-        Markup('<a href="{}">{}</a>').format(address, part) if address else escape(part)
-        for part, address in references(visible(text), documentation)
-    )
+    parts = []
+    for part, address in references(visible(text), documentation):
+        link = Markup('<a href="{}">{}</a>')
+        parts.append(link.format(address, part) if address else escape(part))
+    return Markup("").join(parts)
 
 
 @cache
 def _page_environment() -> Environment:
-    # The texts that macros write are of another type, and stay as they are.
-    environment = _environment(
-        autoescape=True, finalize=lambda value: visible(value) if type(value) is str else value
-    )
+    def finalize(value: Any) -> Any:
+        # The texts that macros write are of another type, and stay as they are.
+        return visible(value) if type(value) is str else value
+
+    environment = _environment(autoescape=True, finalize=finalize)
     environment.filters["cited"] = cited
     return environment
 

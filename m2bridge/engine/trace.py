@@ -1,5 +1,7 @@
-"""Errors of code that Macaulay2 ran, with their places in it, and errors of a process that
-ended.
+"""Errors of code that Macaulay2 ran, with their places in it, and of a process that ended.
+
+Words of Macaulay2 are read here, and only to say what happened: that it happened is known from the
+records. Where they are not understood, the error has what was printed and no place.
 """
 
 import re
@@ -19,13 +21,18 @@ from m2bridge.errors import (
 from m2bridge.limits import Limits, address_space
 from m2bridge.system import exit_text, signal_of
 
-# file:line:column:(load depth):[depth]: error: …, and lines of the same form for the calls that led
-# there.
+# file:line:column:(load depth):[depth]: error: …, and such lines for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
 _HEAD = re.compile(rf"^{_PLACE}error: ", re.MULTILINE)
 _BARE_HEAD = re.compile(r"^error: ", re.MULTILINE)
 _FRAME = re.compile(rf"^{_PLACE}(?:error: |--back ?trace)", re.MULTILINE)
 _OPENING = " ... to match this"
+"""The message at the bracket that a bracket of the message before does not close."""
+
+_AROUND = 2
+"""Lines that are shown before and after the place of an error."""
+_WIDTH = 200
+"""Characters that are shown of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +63,14 @@ class Place:
         lines = self.source.lines
         if self.line is None or self.column is None:
             return ""
-        around = range(max(1, self.line - 2), min(len(lines), self.line + 2) + 1)
-        shown = [f"{'>' if n == self.line else ' '} {n:4} | {lines[n - 1][:200]}" for n in around]
-        if self.column <= 200:
-            shown.insert(
-                list(around).index(self.line) + 1, " " * 7 + "| " + " " * (self.column - 1) + "^"
-            )
+        first = max(1, self.line - _AROUND)
+        last = min(len(lines), self.line + _AROUND)
+        shown = []
+        for number in range(first, last + 1):
+            mark = ">" if number == self.line else " "
+            shown.append(f"{mark} {number:4} | {lines[number - 1][:_WIDTH]}")
+            if number == self.line and self.column <= _WIDTH:
+                shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
         return "\n".join(shown)
 
     def __str__(self) -> str:
@@ -70,6 +79,7 @@ class Place:
 
 
 def script_error(
+    *,
     nonce: str,
     records: tuple[str, ...],
     output: str,
@@ -95,14 +105,18 @@ def script_error(
     places = list(_places(text, sources, first_column))
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not take what is given: {message}")
-    place, last = (places[0], places[-1]) if places else (Place(sources[nonce]),) * 2
-    called = "" if place.source is last.source else f", called from {last}"
+    if not places:
+        places = [Place(sources[nonce])]
+    place = places[0]
+    outermost = places[-1]
+    where = str(place)
+    if place.source is not outermost.source:
+        where += f", called from {outermost}"
+    said = f"Macaulay2 reported an error: {message} ({where})"
+    if place.excerpt:
+        said += "\n" + place.excerpt
     return ScriptError(
-        "\n".join(
-            filter(
-                None, (f"Macaulay2 reported an error: {message} ({place}{called})", place.excerpt)
-            )
-        ),
+        said,
         error=message,
         file=place.source.name,
         line=place.line,
@@ -114,19 +128,16 @@ def script_error(
 
 
 def _parts(output: str) -> tuple[str, str, str]:
-    """Split output into what was printed before the error, its message, and the text with the
-    places, which is last.
-    """
+    """What was printed before the error, its message, and the text with the places."""
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
         if bare is None:
             return output, "the code ended before its last line", ""
         return output[: bare.start()], _message(output, bare.end()), ""
-    head, place = heads[-1], heads[-1]
-    # the place is that of the bracket left open
+    head = place = heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
-        place = heads[-2]
+        place = heads[-2]  # that of the bracket left open
     begin = place.start("file") + _path(place["file"])
     return output[:begin], _message(output, place.end()), output[head.start() :]
 
@@ -141,9 +152,8 @@ def _path(text: str) -> int:
 def _message(output: str, begin: int) -> str:
     """The message that begins there, up to the calls that led to it."""
     end = _FRAME.search(output, begin)
-    return re.sub(
-        r"^-- ?", "", output[begin : end.start() if end else None].strip(), flags=re.MULTILINE
-    )
+    message = output[begin : end.start()] if end else output[begin:]
+    return re.sub(r"^-- ?", "", message.strip(), flags=re.MULTILINE)
 
 
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
@@ -162,18 +172,16 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """The character before which a line has this width; Macaulay2 counts bytes, and tabs to
-    multiples of 8.
-    """
+    """The character before which a line has this width in Macaulay2's count."""
     reached = 0
     for number, character in enumerate(line, 1):
         if reached >= width:
             return number
-        reached += (
-            8 - reached % 8
-            if character == "\t"
-            else len(character.encode("utf-8", "surrogateescape"))
-        )
+        # It counts bytes, and a tab up to the next multiple of 8.
+        if character == "\t":
+            reached += 8 - reached % 8
+        else:
+            reached += len(character.encode("utf-8", "surrogateescape"))
     return len(line) + 1
 
 
@@ -182,39 +190,42 @@ _OUT_OF_MEMORY = re.compile(
 )
 
 
+_NO_LIMIT = 97
+"""The exit status of the shell that starts Macaulay2, where it cannot limit memory."""
+
+
 def size(memory: int) -> str:
     """A number of bytes as a person writes it."""
     return f"{memory / 2**30:.3g} GiB" if memory >= 2**30 else f"{memory / 2**20:.3g} MiB"
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
-    """The error for a process that ended by itself, with its exit status (negative: a signal;
-    ``None``: not known).
+    """The error for a process that ended by itself.
+
+    Its exit status is negative for a signal, and ``None`` where it is not known.
     """
     tail = output[-2000:]
-    if status == 97 and not output:
+    if status == _NO_LIMIT and not output:
         return EngineDiedError("this system refuses a limit on memory; run without --memory")
     inherited = address_space()
-    crashed = status in (-signal.SIGABRT, -signal.SIGSEGV) and (
-        limits.memory is not None or inherited is not None
-    )
-    if _OUT_OF_MEMORY.search(tail) or crashed:
-        if limits.memory is not None:
-            reached, advice = (
-                f"the memory limit of {size(limits.memory)}",
-                "give it more with --memory",
-            )
-        elif inherited is not None:
-            reached, advice = (
-                f"the limit of {size(inherited)} on address space here",
-                "raise it (ulimit -v)",
-            )
-        else:
-            reached, advice = "the memory of this machine", "take a larger one"
-        message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
-        return MemoryLimitError(message, records=records, output=output)
-    last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
-    return EngineDiedError(f"Macaulay2 {ending(status)}{last}", records=records, output=output)
+    is_limited = limits.memory is not None or inherited is not None
+    # Where memory is limited, the collector of garbage ends in these ways without a word.
+    crashed = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
+    if not crashed and not _OUT_OF_MEMORY.search(tail):
+        last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
+        message = f"Macaulay2 {ending(status)}{last}"
+        return EngineDiedError(message, records=records, output=output)
+    if limits.memory is not None:
+        reached = f"the memory limit of {size(limits.memory)}"
+        advice = "give it more with --memory"
+    elif inherited is not None:
+        reached = f"the limit of {size(inherited)} on address space here"
+        advice = "raise it (ulimit -v)"
+    else:
+        reached = "the memory of this machine"
+        advice = "take a larger one"
+    message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
+    return MemoryLimitError(message, records=records, output=output)
 
 
 def ending(status: int | None) -> str:
@@ -225,6 +236,6 @@ def ending(status: int | None) -> str:
         )
     if signal_of(status) == signal.SIGILL:
         return OTHER_PROCESSOR
-    return exit_text(status) + (
-        " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
-    )
+    # This is how Linux frees memory.
+    hint = " (the system may have run out of memory)" if status == -signal.SIGKILL else ""
+    return exit_text(status) + hint

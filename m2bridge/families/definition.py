@@ -341,18 +341,9 @@ class Figure:
 
 
 class Commands(ABC, Generic[M]):
-    """What commands ask of some families only; each refuses, unless the family overrides it.
-
-    Attributes
-    ----------
-    comparisons : tuple of str
-        Predictions with a computation of their own, :meth:`compare`: no theorems, and not part of
-        ``all``.
-    """
+    """What commands ask of some families only; each refuses, unless the family overrides it."""
 
     __slots__ = ()
-
-    comparisons: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
@@ -377,14 +368,6 @@ class Commands(ABC, Generic[M]):
             If there is no way to do that.
         """
         raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
-
-    def compare(self, model: M, statement: str) -> Result:
-        """Compare a prediction, one of :attr:`comparisons`, with what is computed of a model."""
-        raise MethodUnavailableError(f"'{statement}' is not predicted for {self.title}")
-
-    def compare_for_all_sizes(self, statement: str) -> Result:
-        """Compare a prediction with every small case."""
-        raise MethodUnavailableError(f"'{statement}' is not predicted for {self.title}")
 
     def membership(self, model: M, function: Mapping[str, Any] | None, **weights: Any) -> Result:
         """Decide where a function lies, which its coordinates or its weights name."""

@@ -125,12 +125,11 @@ def cross_check(
         raise InvalidCaseError(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
-    stated = model.statements()
-    chosen = observed_together(stated) if statements is None else tuple(statements)
+    chosen = observed_together(model.statements()) if statements is None else tuple(statements)
+    # what is observed apart is dear: nothing is computed of it where the statement does not apply
     applying = [one for one in chosen if not (one.apart and one.hypotheses(model))]
     observables = model.observables(applying)
-    version = current().version if applying and model.needs_engine(observables) else ""
-    observed, unfinished = None, ""
+    observed, unfinished, version = None, "", ""
     try:
         observed = model.observe(observables | {one.observable for one in chosen if one.apart})
     except (TimeLimitError, MemoryLimitError) as limit:
@@ -138,7 +137,9 @@ def cross_check(
     verdicts = verdicts_on(chosen, model, observed, unfinished)
     if observed is not None:
         observed = observed.beside({v.statement.observable: v.predicted for v in verdicts})
-        unfinished = observed.unfinished
+        unfinished, version = observed.unfinished, observed.engine_version
+    elif applying and model.needs_engine(observables):
+        version = current().version
     return CrossCheck(
         model=model,
         verdicts=verdicts,

@@ -39,17 +39,9 @@ from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.map_model import Case, as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.statement import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
+from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import (
-    SHOWN,
-    Block,
-    Facts,
-    Sheet,
-    Table,
-    computed_by,
-    printable,
-    value_text,
-)
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, printable, value_text
 
 Method = Literal["auto", "fibres", "orbits", "jacobian", "all"]
 

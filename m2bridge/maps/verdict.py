@@ -183,12 +183,18 @@ class Verdict:
         return self.extent.witness
 
     def to_finding(self) -> Finding:
-        """Return the verdict for people."""
+        """Return the verdict for people.
+
+        Where it is not decided, what was computed for many cases says what is known all the same.
+        """
+        grounds = list(self.extent.reasons())
+        if self.decision is Decision.UNDECIDED:
+            grounds += self.computed
         return Finding(
             verdict=str(self.decision),
             name=self.name,
             sentence=self.text,
-            grounds=self.extent.reasons(),
+            grounds=grounds,
             remarks=self.extent.remarks(),
         )
 

@@ -1,57 +1,50 @@
-"""The base classes of results: their forms, and verdicts."""
+"""The base classes of results: the forms that each has, and those that hold verdicts.
+
+A result says itself what it shows (``to_sheet``), and what machines read of it (``to_json``,
+``to_macaulay2``); the other forms are written from its sheet, here for all of them.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from m2bridge.results.sheet import SHOWN, Sheet, quoted, shortened
-from m2bridge.results.writers import MOST_BYTES, html, paper
-
-MOST_TEXT = 30_000
-"""Characters that a notebook shows of a text."""
+from m2bridge.results import LARGEST_PAGE, MOST_TEXT, SHOWN
+from m2bridge.results.sheet import Sheet, quoted, shortened
+from m2bridge.results.writers import html, paper
 
 
 class Result(ABC):
-    """A result with a text, HTML, LaTeX, JSON and Macaulay2 form; ``print(result)`` shows
-    the text.
-    """
+    """A result with its forms: text, which ``print`` shows, HTML, LaTeX, JSON and Macaulay2."""
 
     __slots__ = ()
 
     @property
     def unfinished(self) -> str:
-        """The limit that was reached before all was computed, or empty; a field in its place has a
-        default.
+        """The limit that was reached before all was computed; empty if none was.
+
+        A result that may be unfinished has a field in its place, with a default.
         """
         return ""
 
     @abstractmethod
     def to_sheet(self) -> Sheet:
-        """Return title, facts, tables and polynomials, which text, HTML and LaTeX are
-        written from.
-        """
+        """Return what is shown: text, HTML and LaTeX are written from it."""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``; polynomials are exact strings in the coordinates'
-        names.
-        """
+        """Return a dictionary for ``json.dumps``, in which polynomials are exact strings."""
 
     @abstractmethod
     def to_macaulay2(self) -> str:
         """Return the result as Macaulay2 reads it."""
 
     def to_text(self, most: int | None = SHOWN) -> str:
-        """Return text for a terminal, with at most so many generators of each ideal, all of them
-        when ``None``.
-        """
+        """Return text with at most so many generators of each ideal, all of them when ``None``."""
         return self.to_sheet().text(most)
 
     def to_latex(self, most: int | None = SHOWN) -> str:
-        r"""Return text for a paper, for ``\\input``, whose lines fit; what the preamble needs is
-        said at the top.
-        """
+        r"""Return text for ``\\input`` in a paper; its first line says what the preamble needs."""
         return paper(self.to_sheet(), most)
 
     def __str__(self) -> str:
@@ -63,7 +56,9 @@ class Result(ABC):
     def _repr_latex_(self) -> str | None:
         """Return what a notebook as PDF holds, if it is short; else that holds the text."""
         text = self.to_latex()
-        return text if len(text.encode()) <= MOST_BYTES else None
+        if len(text.encode()) > LARGEST_PAGE:
+            return None
+        return text
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print text in IPython, in place of ``repr``, which holds all polynomials."""
@@ -106,11 +101,11 @@ class VerdictsResult(Result):
 
     def to_macaulay2(self) -> str:
         """Return the verdicts as a Macaulay2 hash table."""
-        entries = ", ".join(
-            f"{quoted(verdict.name, readable=True)} => {quoted(verdict.decision)}"
-            for verdict in self.verdicts
-        )
-        return f"verdicts = hashTable {{{entries}}}"
+        entries = []
+        for verdict in self.verdicts:
+            name = quoted(verdict.name, readable=True)
+            entries.append(f"{name} => {quoted(verdict.decision)}")
+        return f"verdicts = hashTable {{{', '.join(entries)}}}"
 
     @property
     def refuted(self) -> bool:

@@ -1,4 +1,9 @@
-"""Text that stays text on one line, in LaTeX and in Markdown."""
+"""Text that stays text: on one line, in tables for spreadsheets, in LaTeX and in Markdown.
+
+Names and words come from files of others, so nothing in them may be a command, a link or a formula.
+Polynomials come written out, and become formulas of LaTeX; citations (of arXiv, of pages of the
+documentation) become links.
+"""
 
 import csv
 import re
@@ -81,11 +86,14 @@ def latex(text: str) -> str:
 
 def latex_links(text: str, documentation: str = "") -> str:
     r"""The same, with what it cites (:func:`references`) in ``\\href``."""
-    parts = references(" ".join(text.split()), documentation)
-    return "".join(
-        rf"\href{{{_in_href(address)}}}{{{_latex(part)}}}" if address else _latex(part)
-        for part, address in parts
-    )
+    written = []
+    for part, address in references(" ".join(text.split()), documentation):
+        shown = _latex(part)
+        if address:
+            escaped = re.sub("[%#]", r"\\\g<0>", address)
+            shown = rf"\href{{{escaped}}}{{{shown}}}"
+        written.append(shown)
+    return "".join(written)
 
 
 @cache
@@ -95,26 +103,26 @@ def _signs() -> dict[int, str]:
 
 
 def _latex(text: str) -> str:
-    return _UNKNOWN.sub(lambda sign: rf"\texttt{{U+{ord(sign[0]):04X}}}", text.translate(_signs()))
+    def number(sign: re.Match[str]) -> str:
+        return rf"\texttt{{U+{ord(sign[0]):04X}}}"
 
-
-def _in_href(address: str) -> str:
-    return re.sub("[%#]", r"\\\g<0>", address)
+    return _UNKNOWN.sub(number, text.translate(_signs()))
 
 
 def markdown(text: str) -> str:
-    """Text for a cell of a Markdown table, or an item of a list: neither marks nor entities nor
-    mathematics.
-    """
+    """Text for a cell of a table or an item of a list: no marks, no entities, no mathematics."""
     return _markdown(line(text))
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
     """The same, with what it cites (:func:`references`) as links."""
-    parts = references(line(text), documentation)
-    return "".join(
-        f"[{_markdown(part)}]({address})" if address else _markdown(part) for part, address in parts
-    )
+    written = []
+    for part, address in references(line(text), documentation):
+        shown = _markdown(part)
+        if address:
+            shown = f"[{shown}]({address})"
+        written.append(shown)
+    return "".join(written)
 
 
 def _markdown(text: str) -> str:
@@ -186,35 +194,40 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def polynomial_latex(text: str) -> str:
-    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``; ends of lines may be at signs and
-    in long terms.
+    r"""A polynomial in LaTeX, with indices as in ``c_{1,1,1,2}``.
+
+    Lines may end at signs, and in long terms.
 
     Examples
     --------
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    return "".join(f"{sign}{_term(factors)}" for sign, factors in terms(text))
+    written = []
+    for sign, factors in terms(text):
+        between = " "
+        if sum(map(len, factors)) > LONG:
+            between = BREAK
+        written.append(sign + between.join(factors))
+    return "".join(written)
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """The terms: how the sign is written in LaTeX (empty before the first one that is positive),
-    and the factors.
-    """
-    sign, factors = "", list[str]()
+    """The terms: the sign in LaTeX, empty before a first one that is positive, and the factors."""
+    sign = ""
+    factors: list[str] = []
     for part in parts(text):
-        if part.kind != "sign":
-            factors.append(_number(part) if part.kind == "number" else variable_latex(part))
+        if part.kind == "number":
+            factors.append(_number(part))
+        elif part.kind == "variable":
+            factors.append(variable_latex(part))
         elif factors:
             yield sign, factors
-            sign, factors = f" {part.text} ", []
+            sign = f" {part.text} "
+            factors = []
         else:
             sign = part.text
     yield sign, factors
-
-
-def _term(factors: list[str]) -> str:
-    return (BREAK if sum(map(len, factors)) > LONG else " ").join(factors)
 
 
 def _number(part: Part) -> str:
@@ -232,42 +245,44 @@ def _digits(number: str) -> str:
 
 
 def variable_latex(part: Part) -> str:
-    """A power of a variable; Greek letters by their commands, other alphabets as words, in fonts of
-    the user.
-    """
-    indices = f"_{{{','.join(map(_letters, part.indices))}}}" if part.indices else ""
-    return _letters(part.text) + indices + (f"^{{{part.power}}}" if part.power else "")
+    """A power of a variable: Greek letters by their commands, other alphabets as words."""
+    written = _letters(part.text)
+    if part.indices:
+        written += f"_{{{','.join(map(_letters, part.indices))}}}"
+    if part.power:
+        written += f"^{{{part.power}}}"
+    return written
 
 
 def _letters(word: str) -> str:
-    return word if word.isascii() else GREEK_LATEX.get(word) or rf"\text{{{word}}}"
+    if word.isascii():
+        return word
+    return GREEK_LATEX.get(word) or rf"\text{{{word}}}"
 
 
 _CITED = re.compile(
-    r"arXiv["
-    r" :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?|(?P<address>https://[\w./-]*\w)",
+    r"arXiv[ :](?P<number>[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)"
+    r"|docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?"
+    r"|(?P<address>https://[\w./-]*\w)",
     re.ASCII,
 )
 _SAFE = "/:?&=@+,;!*'~#%$"  # what an address may have besides letters, digits and -._
-
 
 _SITE = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"(?!//|\\)[^:/]*(/.*)?")
 
 
 def check_documentation(documentation: str) -> None:
-    """Check where the documentation is said to be: others are no links, or such that a browser
-    runs.
+    """Check where the documentation is said to be: another text may be a link that a browser runs.
 
     Raises
     ------
     InvalidCaseError
         If it is neither an address with http or https nor a path from that of the page.
     """
-    if not (
-        _SITE.fullmatch(documentation)
-        or (_PATH.fullmatch(documentation) and documentation.isprintable())
-    ):
+    is_site = _SITE.fullmatch(documentation)
+    is_path = _PATH.fullmatch(documentation) and documentation.isprintable()
+    if not (is_site or is_path):
         raise InvalidCaseError(
             "docs", f"{documentation!r:.120} is neither an address (https://…) nor a relative path"
         )
@@ -297,13 +312,16 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     [('docs/trust.md', '../site/trust.html')]
     """
     check_documentation(documentation)
-    base, end = documentation.rstrip("/"), 0
+    base = documentation.rstrip("/")
+    end = 0
     for citation in _CITED.finditer(text):
-        if address := _address(citation, base):
-            if citation.start() > end:
-                yield text[end : citation.start()], ""
-            yield citation[0], address
-            end = citation.end()
+        address = _address(citation, base)
+        if not address:
+            continue
+        if citation.start() > end:
+            yield text[end : citation.start()], ""
+        yield citation[0], address
+        end = citation.end()
     if end < len(text):
         yield text[end:], ""
 
@@ -313,8 +331,6 @@ def _address(citation: re.Match[str], base: str) -> str:
         return f"https://arxiv.org/abs/{citation['number']}"
     if citation["address"]:
         return citation["address"]
-    return (
-        quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "")
-        if base
-        else ""
-    )
+    if not base:
+        return ""
+    return quote(f"{base}/{citation['page']}.html", safe=_SAFE) + (citation["place"] or "")

@@ -1,7 +1,6 @@
-"""The only door to matplotlib: figures in one style, colours that the colour-blind can tell apart,
-and files.
+"""The only door to matplotlib: figures in one style, their parts, and files of them.
 
-Colours are those of Okabe and Ito, *Color Universal Design* (2008).
+The colour-blind can tell the colours apart: Okabe and Ito, *Color Universal Design* (2008).
 """
 
 from abc import abstractmethod
@@ -61,9 +60,7 @@ def styled() -> Any:
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """An empty figure, in inches; it belongs to no window, so that drawing changes nothing
-    elsewhere.
-    """
+    """An empty figure, in inches, of no window: drawing it changes nothing elsewhere."""
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
     if title:
@@ -87,9 +84,7 @@ def patch(**style: Any) -> Any:
 
 
 def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: float = 9) -> None:
-    """A title over the figure, in letters small enough for its width; another one if they would be
-    too small.
-    """
+    """A title as wide as the figure at most; another one, if its letters would be too small."""
     title = figure.suptitle(text, y=0.965, fontsize=size)
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
@@ -100,15 +95,21 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
 
 def written(figure: Any, form: str) -> bytes:
     """The figure as a file, the same bytes each time."""
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[form]
-    titled = {"Title": figure.get_label()} if figure.get_label() else {}
+    metadata = dict(_UNDATED[form])
+    if figure.get_label():
+        metadata["Title"] = figure.get_label()
     page = BytesIO()
     with styled():
-        figure.savefig(page, format=form, dpi=200, metadata={**undated, **titled})
+        figure.savefig(page, format=form, dpi=200, metadata=metadata)
     return page.getvalue()
 
 
-FORMATS = ("svg", "pdf", "png")
+_UNDATED: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+"""The formats, and what leaves the date out of each."""
 
 
 class PictureResult(Result):
@@ -155,10 +156,8 @@ class PictureResult(Result):
 
 
 def picture_format(path: str | Path) -> str:
-    """``svg``, ``pdf`` or ``png``, by the ending of a file's name; raises InvalidCaseError for
-    others.
-    """
+    """``svg``, ``pdf`` or ``png``, by the ending of a name; InvalidCaseError for another one."""
     ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in FORMATS:
+    if ending not in _UNDATED:
         raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")
     return ending

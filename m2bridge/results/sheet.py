@@ -1,5 +1,7 @@
-"""The layout of results for people: tables, lists of facts, durations, lines of text. No
-mathematics.
+"""The layout of results for people: a sheet is a title and blocks, each of which has its text.
+
+Here stand words and lines too: durations, plurals, text that commands no terminal, strings of
+Macaulay2. There is no mathematics; polynomials come as texts.
 """
 
 import os
@@ -10,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-SHOWN = 12
-"""How many polynomials are written of each ideal, unless all are asked for."""
+from m2bridge.results import SHOWN, WIDTH
 
 
 def plural(count: int, noun: str) -> str:
@@ -20,26 +21,24 @@ def plural(count: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line that prints as it is: spaces for line breaks, control and formatting
-    characters.
-    """
+    """The text on one line, with spaces for line breaks, control and formatting characters."""
     return "".join(character if character.isprintable() else " " for character in text)
 
 
 def visible(text: str) -> str:
-    """The text with the numbers of characters that are not printed, and may command a terminal, in
-    their place.
-    """
-    if text.isprintable():
+    """The text with the numbers of characters that may command a terminal in their place."""
+    if text.isprintable():  # most are, and some have megabytes
         return text
-    return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
-    )
+    signs = []
+    for sign in text:
+        if not sign.isprintable():
+            sign = sign.encode("unicode_escape").decode()
+        signs.append(sign)
+    return "".join(signs)
 
 
 def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
-    """A string of Macaulay2: the one way in which text enters its programs, other than in a
-    comment.
+    """A string of Macaulay2, the one way in which text enters its programs besides comments.
 
     Parameters
     ----------
@@ -74,13 +73,13 @@ def line(text: str) -> str:
 
 def shortened(text: str, most: int = 600) -> str:
     """The text without its middle, if it is longer."""
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
+    if len(text) <= most:
+        return text
+    return f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
 def first_terms(text: str, width: int) -> str:
-    """The first terms of a polynomial that is written out, if it does not fit in ``width``
-    characters.
-    """
+    """The first terms of a polynomial, if the whole does not fit in ``width`` characters."""
     if len(text) <= width:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
@@ -90,31 +89,36 @@ def first_terms(text: str, width: int) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Aligned columns under a header; numbers to the right, words to the left."""
-    lines = [list(map(str, header)), *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
-    right = numeric(lines[1:]) or [False] * len(header)
-
-    def aligned(line: list[str]) -> str:
-        cells = (
-            c.rjust(w) if number else c.ljust(w)
-            for c, w, number in zip(line, widths, right, strict=True)
-        )
-        return "  " + "   ".join(cells).rstrip()
-
-    rule = "  " + "   ".join("─" * width for width in widths)
-    return "\n".join([aligned(lines[0]), rule, *map(aligned, lines[1:])])
+    names = list(map(str, header))
+    lines = [[str(cell) for cell in row] for row in rows]
+    right = numeric(lines, len(names))
+    columns = []
+    for column, is_numeric in zip(zip(names, *lines, strict=True), right, strict=True):
+        width = max(map(len, column))
+        align = str.rjust if is_numeric else str.ljust
+        columns.append([align(cell, width) for cell in column])
+    head, *body = ["  " + "   ".join(cells).rstrip() for cells in zip(*columns, strict=True)]
+    rule = "  " + "   ".join("─" * len(column[0]) for column in columns)
+    return "\n".join([head, rule, *body])
 
 
-def numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
-    """Whether each column has numbers only, or dashes for those that are not known."""
-    return [
-        all(re.fullmatch(r"-?\d+|–", cell) for cell in column)
-        for column in zip(*lines, strict=True)
-    ]
+def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
+    """Whether each of so many columns has numbers only, or dashes for those that are not known."""
+    if not lines:
+        return [False] * columns
+    return [all(map(_NUMBER.fullmatch, column)) for column in zip(*lines, strict=True)]
+
+
+_NUMBER = re.compile(r"-?\d+|–")
 
 
 def duration(seconds: float) -> str:
-    """``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``; rounded, and then divided."""
+    """``0.4 s``, ``59 s``, ``3 min 20 s``, ``2 h 5 min``; rounded, and then divided.
+
+    What takes less than a tenth of a second takes another time at each run, so that is all it says.
+    """
+    if seconds < 0.1:
+        return "less than 0.1 s"
     if seconds < 9.95:
         return f"{seconds:.2g} s"
     whole = round(seconds)
@@ -128,7 +132,9 @@ def duration(seconds: float) -> str:
 
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
     """The line that says who did the work, how, and how long it took."""
-    worker = f"Macaulay2 {engine}" if engine else "exact linear algebra (FLINT)"
+    worker = "exact linear algebra (FLINT)"
+    if engine:
+        worker = f"Macaulay2 {engine}"
     return ", ".join(filter(None, (worker, method, duration(seconds))))
 
 
@@ -138,13 +144,13 @@ def matrix_text(matrix: Sequence[Sequence[object]]) -> str:
 
 
 def value_text(value: object) -> str:
-    """``yes`` and ``no`` for truth values, ``(1, 2, 0)`` for lists, names of parts, a dash for
-    nothing.
-    """
+    """``yes``, ``no``, ``(1, 2, 0)`` for a list, ``a = 1, b = 2`` for parts, a dash for nothing."""
     if value is None:
         return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if value is True:
+        return "yes"
+    if value is False:
+        return "no"
     if isinstance(value, list):
         return f"({', '.join(map(value_text, value))})"
     if isinstance(value, Mapping):
@@ -154,11 +160,9 @@ def value_text(value: object) -> str:
 
 def name_with_part(name: str, part: str) -> str:
     """``3.4 (iii)``."""
-    return f"{name} ({part})" if part else name
-
-
-WIDTH = 240
-"""Characters of a polynomial that are written, unless all is asked for."""
+    if not part:
+        return name
+    return f"{name} ({part})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +181,7 @@ class Facts:
     """Names and values; what is ``None`` is left out."""
 
     rows: Sequence[tuple[str, object]]
+    caption: str = ""
 
     @property
     def pairs(self) -> list[tuple[str, object]]:
@@ -184,9 +189,19 @@ class Facts:
         return [(name, value) for name, value in self.rows if value is not None]
 
     def text(self, most: int | None) -> str:
-        """Aligned ``name   value`` lines."""
+        """Aligned ``name   value`` lines, under the caption if there is one."""
         width = max((len(name) for name, _ in self.pairs), default=0)
-        return "\n".join(f"  {name.ljust(width)}   {value}" for name, value in self.pairs)
+        lines = [f"  {name.ljust(width)}   {value}" for name, value in self.pairs]
+        if not lines:
+            return ""
+        return "\n".join([*_heading(self.caption), *lines])
+
+
+def _heading(caption: str) -> list[str]:
+    """An empty line and the caption, if there is one."""
+    if not caption:
+        return []
+    return ["", f"  {caption}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +214,8 @@ class Table:
 
     def text(self, most: int | None) -> str:
         """Aligned columns, after an empty line."""
-        caption = f"  {self.caption}\n" if self.caption else ""
-        return f"\n{caption}{table(self.header, self.rows)}"
+        heading = _heading(self.caption) or [""]
+        return "\n".join([*heading, table(self.header, self.rows)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +242,14 @@ class Polynomials:
     def text(self, most: int | None) -> str:
         """A line for each; long ones without their end, unless all are asked for."""
         written = self.first(most)
-        lines = [f"\n  {self.caption}"] if self.caption else []
-        lines += [f"    {text if most is None else first_terms(text, WIDTH)}" for text in written]
-        if self.number > len(written):
-            lines.append(
-                f"    … and {self.number - len(written)} more (--all or --json shows all of them)"
-            )
+        lines = _heading(self.caption)
+        for text in written:
+            if most is not None:
+                text = first_terms(text, WIDTH)
+            lines.append(f"    {text}")
+        left_out = self.number - len(written)
+        if left_out > 0:
+            lines.append(f"    … and {left_out} more (--all or --json shows all of them)")
         return "\n".join(lines)
 
 
@@ -257,9 +274,9 @@ class Finding:
 
     def text(self) -> str:
         """The verdict at the left, the rest indented."""
-        return "\n".join(
-            f"  {'' if i else self.verdict:14}  {line}" for i, line in enumerate(self.lines)
-        )
+        first, *rest = self.lines
+        indent = " " * 18
+        return "\n".join([f"  {self.verdict:14}  {first}", *(indent + line for line in rest)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +321,7 @@ class Sheet:
     formulas: Sequence[str] = ()
 
     def text(self, most: int | None = SHOWN) -> str:
-        """Return text for a terminal; at most so many polynomials of each ideal, all of them when
-        ``None``.
-        """
+        """Return text with at most so many polynomials of each ideal, all of them when ``None``."""
         written = [self.title, *(block.text(most) for block in self.blocks)]
         # What comes from files, such as names, commands no terminal.
         return visible_lines("\n".join(part for part in written if part))

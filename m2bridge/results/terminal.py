@@ -1,6 +1,4 @@
-"""A result as a terminal shows it: tables fit its width, and words that go on stay in their
-column.
-"""
+"""A result as a terminal shows it: tables fit its width, words that go on stay in their column."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
+from m2bridge.results import SHOWN
 from m2bridge.results.sheet import (
-    SHOWN,
     Block,
     Facts,
     Findings,
@@ -38,23 +36,23 @@ STYLES = {
 
 
 def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
-    """The same as :meth:`Sheet.text`, in lines of so many columns, with colours where the terminal
-    has them.
-    """
+    """The text of a sheet in lines of so many columns, with colours where the terminal has them."""
     console = Console(
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
 
-    def fitted(parts: Iterable[RenderableType]) -> Iterator[str]:
+    def fitted(parts: Iterable[RenderableType]) -> list[str]:
         with console.capture() as captured:
             for part in parts:
                 console.print(part)
-        yield from (line.rstrip() for line in captured.get().splitlines())
+        return [line.rstrip() for line in captured.get().splitlines()]
 
-    lines = [*fitted([_text(sheet.title, style="bold")] if sheet.title else [])]
+    lines = []
+    if sheet.title:
+        lines = fitted([_text(sheet.title, style="bold")])
     for block in sheet.blocks:
-        # megabytes, which the terminal breaks faster
         if isinstance(block, Polynomials) and most is None:
+            # They have megabytes, which the terminal breaks faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
             lines += fitted(_parts(block, most, width))
@@ -65,11 +63,10 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
     match block:
         case Facts():
             if block.pairs:
+                yield from _heading(block.caption)
                 yield _grid([(name, str(value)) for name, value in block.pairs])
         case Table():
-            yield ""
-            if block.caption:
-                yield _hanging(f"  {block.caption}")
+            yield from _heading(block.caption) or [""]
             yield _table(block, width)
         case Findings():
             for finding in block.rows:
@@ -77,6 +74,13 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
                 yield _grid([(finding.verdict, "\n".join(finding.lines))])
         case _:
             yield from map(_hanging, (block.text(most) or "").splitlines())
+
+
+def _heading(caption: str) -> list[RenderableType]:
+    """An empty line and the caption, if there is one."""
+    if not caption:
+        return []
+    return ["", _hanging(f"  {caption}")]
 
 
 def _text(text: str, **options: Any) -> Text:
@@ -101,19 +105,17 @@ def _hanging(line: str) -> RenderableType:
 
 
 def _table(block: Table, width: int) -> RenderableType:
-    """Columns as wide as they like; else closer together, with words below each other; else with
-    broken words.
-    """
-
+    """A table that fits: columns as wide as they like, or closer together, or with broken words."""
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT)
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
-    for heading, right, room in zip(
-        header, numeric(rows) or [False] * len(header), widths, strict=True
-    ):
-        justify: Literal["left", "right"] = "right" if right else "left"
+    right = numeric(rows, len(header))
+    for heading, is_numeric, room in zip(header, right, widths, strict=True):
+        justify: Literal["left", "right"] = "left"
+        if is_numeric:
+            justify = "right"
         grid.add_column(Text(heading), justify=justify, width=room, overflow="fold")
     for row in rows:
         grid.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
@@ -121,19 +123,22 @@ def _table(block: Table, width: int) -> RenderableType:
 
 
 def _widths(columns: Sequence[Sequence[str]], room: int) -> tuple[int, list[int | None]]:
-    """The space between columns, and their widths; ``None`` where there is no room for the longest
-    words.
-    """
-    whole = [max(map(cell_len, "\n".join(column).split("\n"))) for column in columns]
-    if sum(whole) + 3 * (len(whole) - 1) <= room:
-        return 3, [*whole]
-    words = [max(map(cell_len, " ".join(column).split()), default=0) for column in columns]
-    spare = room - sum(words) - (len(words) - 1)
+    """The space between columns, and their widths; ``None`` where the longest words do not fit."""
+    wholes, words = [], []
+    for column in columns:
+        wholes.append(max(map(cell_len, "\n".join(column).split("\n"))))
+        words.append(max(map(cell_len, " ".join(column).split()), default=0))
+    gaps = len(columns) - 1
+    if sum(wholes) + 3 * gaps <= room:
+        return 3, [*wholes]
+    spare = room - sum(words) - gaps
     if spare < 0:
-        return 1, [None] * len(words)
+        return 1, [None] * len(columns)
+    missing = [whole - word for whole, word in zip(wholes, words, strict=True)]
     widths: list[int | None] = [*words]
-    # those that need least become whole
-    for i in sorted(range(len(words)), key=lambda i: whole[i] - words[i]):
-        more = min(spare, whole[i] - words[i])
-        widths[i], spare = words[i] + more, spare - more
+    # Columns that need least become whole first, so that as few as possible are broken.
+    for place in sorted(range(len(columns)), key=lambda place: missing[place]):
+        more = min(spare, missing[place])
+        widths[place] = words[place] + more
+        spare -= more
     return 1, widths

@@ -21,10 +21,10 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitE
 from m2bridge.families.attention.all_sizes.facts import base_ideals
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
 from m2bridge.families.attention.fibres import fibres
+from m2bridge.families.attention.hypotheses import nondegenerate
 from m2bridge.families.attention.observation import observe as observe_attention
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.questions import EQUATIONS
-from m2bridge.families.attention.statements import nondegenerate
 from m2bridge.families.deep_attention import fibres as closedness, fibres as generic_fibre_module
 from m2bridge.families.deep_attention.fibres import GenericFibre, generic_fibre
 from m2bridge.families.deep_attention.model import DeepAttention

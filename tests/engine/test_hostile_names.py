@@ -158,7 +158,6 @@ EXAMPLES: dict[str, Callable[[], Result]] = {
     "AllClosures": lambda: closures_of_all_sizes(CORES[:1]),
     "AllSizes": cross_check_all_sizes,
     "Closure": lambda: closure(CUBIC),
-    "Comparison": lambda: generators_of_all_sizes(CORES[:1], 2).cases[0],
     "Contents": lambda: _found(contents({"first": [[1.0]]})),
     "CrossCheck": lambda: cross_check(MODEL),
     "DeepAttentionAllSizes": cross_check_deep_attention,

@@ -248,6 +248,7 @@ def test_words() -> None:
     assert degree_summary({2: 1, 3: 20, 8: 2}) == "1 quadric, 20 cubics, 2 of degree 8"
     assert degree_summary({}) == "none"
     assert [duration(s) for s in (0.123, 12.3, 200)] == ["0.12 s", "12 s", "3 min 20 s"]
+    assert [duration(s) for s in (0.0, 9.3e-5, 0.099, 0.1)] == ["less than 0.1 s"] * 3 + ["0.1 s"]
     assert [duration(s) for s in (9.94, 9.96, 59.4, 59.5, 119.6)] == [
         "9.9 s",
         "10 s",

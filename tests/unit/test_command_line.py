@@ -287,7 +287,7 @@ def test_large_cases_end_with_the_limit(command: str, arguments: list[str]) -> N
         ),
         (
             ["cross-check", "hilbert", "--all-sizes"],
-            "--all-sizes: the Hilbert function is compared case by case",
+            "not stated for all sizes, but only for single cases: hilbert",
         ),
         (["closure", *CASE, "--a", "0"], "--a:"),
         (["closure", *CASE, "--t", "0"], "--t:"),

@@ -27,23 +27,23 @@ from m2bridge.cli.shared import exit_code
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.crosscheck.verified import verify
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention import comparisons
-from m2bridge.families.attention.comparisons import Comparison, ComparisonVerdict
-from m2bridge.families.attention.completeness import (
-    no_prediction,
-    predicted_hilbert_function,
-    predicted_series,
-)
+from m2bridge.families.attention import observed_by_degree
+from m2bridge.families.attention.completeness import predicted_hilbert_function, predicted_series
+from m2bridge.families.attention.hypotheses import WORDS, no_prediction
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.cross_check import CrossCheck, cross_check
 from m2bridge.maps.map_model import as_model
+from m2bridge.maps.verdict import Verdict
 from m2bridge.results.known import Known
 from tests.exact_ideals import leading_monomials, series_of
+from tests.limits import RecordedEngine
 
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 
@@ -273,7 +273,12 @@ def with_series(series: HilbertSeries | None) -> Closure:
     )
 
 
-def only(found: Comparison) -> ComparisonVerdict:
+def cross_checked(model: SingleLayerAttention) -> CrossCheck:
+    hilbert = [statement for statement in REGISTRY if statement.key == "hilbert"]
+    return cross_check(model, statements=hilbert, engine=RecordedEngine(Path()))
+
+
+def only(found: CrossCheck) -> Verdict:
     (verdict,) = found.verdicts
     return verdict
 
@@ -282,34 +287,36 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 1)
     right = predicted_series(model, 5)
 
-    def check(found: Closure) -> Comparison:
-        monkeypatch.setattr(comparisons, "closure", lambda *arguments, **options: found)
-        return comparisons.hilbert_check(model, engine=None)  # type: ignore[arg-type]
+    def check(found: Closure) -> CrossCheck:
+        monkeypatch.setattr(observed_by_degree, "closure", lambda *arguments, **options: found)
+        return cross_checked(model)
+
+    before = "Hilbert function: "
 
     found = check(with_series(right))
-    assert (only(found).decision, found.more["all_degrees"]) == ("CONFIRMED", True)
+    assert (only(found).decision, found.to_json()["all_degrees"]) == ("CONFIRMED", True)
     assert "for all n" in only(found).reason
     assert r"$H = (1, 6, 21, 56, 125, " in found.to_latex()
     found = check(with_series(HilbertSeries((1, 1, 1, 2), 5)))
     assert (only(found).decision, found.refuted) == ("REFUTED", True)
-    assert only(found).reason == "H(3) is 57, and 56 is predicted"
+    assert only(found).reason == f"{before}H(3) is 57, and 56 is predicted"
     found = check(with_series(HilbertSeries((*right.numerator, *(0,) * 9, 1), 5)))
     assert (only(found).decision, only(found).reason) == (
         "REFUTED",
-        "the Hilbert series, which is proved, is another one",
+        f"{before}the Hilbert series, which is proved, is another one",
     )
     found = check(with_series(None))
     assert (only(found).decision, found.undecided) == ("UNDECIDED", True)
     proved = implicitize(multigraded_attention(model), 3)
     found = check(replace(with_series(None), equations=proved))
-    assert (only(found).decision, found.undecided, found.more["all_degrees"]) == (
+    assert (only(found).decision, found.undecided, found.to_json()["all_degrees"]) == (
         "UNDECIDED",
         True,
         False,
     )
     assert (
         only(found).reason
-        == "H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
+        == f"{before}H(0), …, H(3) are as predicted; the statement is about all n, and n > 3 is not decided"
     )
     assert exit_code(found) == 3
     assert re.search(r"\n +3 +56 +56\n", str(found))
@@ -317,14 +324,14 @@ def test_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert only(found).decision == "UNDECIDED"
     wrong = replace(proved, hilbert_function=(1, 6, 20, 56))
     found = check(replace(with_series(None), equations=wrong))
-    assert only(found).reason == "H(2) is 20, and 21 is predicted"
+    assert only(found).reason == f"{before}H(2) is 20, and 21 is predicted"
     assert found.to_json()["verdicts"][0]["verdict"] == "REFUTED"
 
 
 def test_without_a_prediction_nothing_is_computed() -> None:
-    found = comparisons.hilbert_check(SingleLayerAttention(4, 2, 2), engine=None)  # type: ignore[arg-type]
+    found = cross_checked(SingleLayerAttention(4, 2, 2))
     assert only(found).decision == "NOT_APPLICABLE"
-    assert found.computed == ()
+    assert found.to_json()["computed"] == []
     assert "NOT_APPLICABLE  hilbert" in str(found)
     assert "not applicable" in found.to_latex()
 
@@ -372,7 +379,7 @@ def test_the_words_of_the_hilbert_function_are_what_is_predicted() -> None:
     """At (3, 2, 2) they give 621 in degree 2, as ranks do; without the last part of the sentence
     they gave 630.
     """
-    words = comparisons.WORDS.comparisons["hilbert"].text
+    words = WORDS.words("hilbert", "").text
     for part in (
         "C(n + d·d' − 1, n)",
         "1 ≤ i + j ≤ d − 2",

@@ -234,6 +234,23 @@ def test_doctor_asks_each_program_once(
     assert all(len(line) <= 80 for line in out.splitlines() if "/" not in line)
 
 
+def test_doctor_says_what_each_list_is(
+    nothing: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The paths of programs, and why some are not taken, stand under headings of their own."""
+    broken = program(tmp_path / "broken", "hello")
+    nothing.setattr("m2bridge.engine.discovery._in_wheel", lambda: broken)
+    good = program(tmp_path / "good", "1.22")
+    nothing.setenv("PATH", str(good.parent))
+    nothing.setattr("sys.argv", ["m2bridge", "doctor"])
+    assert commands.run() == 0
+    blocks = capsys.readouterr().out.split("\n\n")
+    (paths,) = [block for block in blocks if block.splitlines()[1].endswith(str(broken))]
+    assert paths.splitlines()[0] == "  Where they are"
+    (refused,) = [block for block in blocks if "is not Macaulay2" in block]
+    assert refused.splitlines()[0] == "  Why others are not taken"
+
+
 def test_an_unusable_program_that_nobody_named_is_passed_over(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

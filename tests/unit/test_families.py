@@ -168,8 +168,6 @@ ASKED: dict[str, Callable[[Family[Any]], Any]] = {
     "closures of polynomial neural networks are computed case by case": (
         lambda f: f.closures_of_all_sizes(vectors=True)
     ),
-    "'hilbert' is not predicted for": lambda f: f.compare(PolynomialNetwork((2, 1)), "hilbert"),
-    "'generators' is not predicted for": lambda f: f.compare_for_all_sizes("generators"),
     "membership is not decided for": lambda f: f.membership(PolynomialNetwork((2, 1)), {}),
     "are not found in files of weights": lambda f: f.weights("file.npz"),
     "networks are not found in files": lambda f: f.contents("file.npz"),

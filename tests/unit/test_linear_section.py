@@ -33,6 +33,7 @@ from m2bridge.families.attention.observation import (
 from m2bridge.families.attention.orbits import generic_orbit, orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.statement import observed_together
 from m2bridge.maps.verdict import compare
 from m2bridge.results.base import Decision
 from tests.changing import _observations, fibres_at, recheck
@@ -265,5 +266,7 @@ def test_nothing_is_undecided_by_size() -> None:
     for case in [(3, 3, 2), (4, 4, 4)]:
         seen = recheck(SingleLayerAttention(*case))
         assert Decision.UNDECIDED not in {
-            compare(statement, seen).decision for statement in REGISTRY if statement.key != "polar"
+            compare(statement, seen).decision
+            for statement in observed_together(REGISTRY)
+            if statement.key != "polar"
         }

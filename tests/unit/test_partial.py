@@ -29,6 +29,7 @@ from m2bridge.maps.statement import (
     OrbitStatement,
     OrbitStatus,
     Statement,
+    observed_together,
 )
 from m2bridge.maps.verdict import Verdict, compare
 from m2bridge.results.base import Decision
@@ -76,7 +77,7 @@ def planted(
 
 
 STATEMENTS: tuple[Statement, ...] = (
-    *REGISTRY,
+    *observed_together(REGISTRY),
     planted("singular", lambda orbit, model: orbit.s <= 1),
     planted("critical", lambda orbit, model: False),
     planted("boundary", lambda orbit, model: orbit.r == orbit.s == 1),

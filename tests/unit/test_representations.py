@@ -4,6 +4,7 @@ all sizes.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
@@ -34,21 +35,29 @@ from m2bridge.algebra.schur import (
     strips_removed,
 )
 from m2bridge.cli.commands import cli
+from m2bridge.crosscheck.certify import questions
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention import comparisons, highest_weights, representations as module
+from m2bridge.families.attention import highest_weights, representations as module
 from m2bridge.families.attention.all_sizes.closures import (
+    ABOUT_GENERATORS,
     CORES,
     D_OUT,
+    VALUES,
     ClosureOfSizes,
     D,
     _verdict,
     closures_of_all_sizes,
 )
+from m2bridge.families.attention.by_degree import (
+    GeneratorDegrees,
+    GeneratorNumbers,
+    predicted_numbers,
+)
 from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.representations import closure
-from m2bridge.families.attention.comparisons import generator_check
 from m2bridge.families.attention.completeness import CoreSize, sections_of
 from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
+from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import (
     MultiplicitySpaces,
@@ -63,11 +72,12 @@ from m2bridge.families.attention.representations import (
     representations,
 )
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
-from m2bridge.families.attention.statements import WORDS
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import _representations, closure as closure_of_model
 from m2bridge.maps.completeness import Equations, graded_source
+from m2bridge.maps.cross_check import CrossCheck, cross_check
+from m2bridge.maps.statement import observed_together
 from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
@@ -358,13 +368,22 @@ def _given(parts: object, model: object) -> object:
     return parts
 
 
+def generators_cross_checked(
+    model: SingleLayerAttention, keys: Sequence[str] = ("generators", "generated")
+) -> CrossCheck:
+    stated = [statement for statement in ABOUT_GENERATORS if statement.key in keys]
+    return cross_check(model, statements=stated, engine=RecordedEngine(Path()))
+
+
 def test_generators_of_a_case_by_weight_spaces_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     model = SingleLayerAttention(3, 2, 1)
-    monkeypatch.setattr("m2bridge.families.attention.comparisons.degree_for", lambda _: 4)
-    found = generator_check(model, engine=RecordedEngine(Path()))
-    assert (found.computed, found.more) == ({2: 198, 3: 40, 4: 225}, {"computed_up_to_degree": 4})
+    monkeypatch.setattr("m2bridge.families.attention.observed_by_degree.degree_for", lambda _: 4)
+    found = generators_cross_checked(model)
+    observed = found.observations
+    assert (observed.computed, observed.last) == ({2: 198, 3: 40, 4: 225}, 4)
+    assert observed.predicted == predicted_numbers(model)
     assert [verdict.decision for verdict in found.verdicts] == ["UNDECIDED", "UNDECIDED"]
     right = representations(model)
     for wrong, decisions in (
@@ -372,9 +391,9 @@ def test_generators_of_a_case_by_weight_spaces_are_compared(
         (right[:-1], ["REFUTED", "REFUTED"]),
     ):
         monkeypatch.setattr(
-            "m2bridge.families.attention.comparisons.representations", partial(_given, wrong)
+            "m2bridge.families.attention.by_degree.representations", partial(_given, wrong)
         )
-        verdicts = generator_check(model, engine=RecordedEngine(Path())).verdicts
+        verdicts = generators_cross_checked(model).verdicts
         assert [verdict.decision for verdict in verdicts] == decisions
 
 
@@ -568,25 +587,24 @@ def test_the_degrees_of_generators_are_compared_one_by_one() -> None:
     planted = {3: 1, 4: 10}, {2: 5, 4: 10}
     for computed, predicted in (planted, planted[::-1]):
         for last, right in ((None, "CONFIRMED"), (4, "UNDECIDED")):
-            decided = {v.name: v.decision for v in comparisons._verdicts(computed, predicted, last)}
-            assert decided == {"generators": "REFUTED", "generated": "REFUTED"}
-            decided = {v.name: v.decision for v in comparisons._verdicts(computed, computed, last)}
-            assert decided == {"generators": right, "generated": right}
-    numbers, degrees = comparisons._verdicts({2: 5, 4: 9}, {2: 5, 4: 10}, None)
-    assert (numbers.decision, degrees.decision) == ("REFUTED", "CONFIRMED")
-    _, beyond = comparisons._verdicts({2: 5}, {2: 5, 4: 10}, 3)
-    assert beyond.decision == "UNDECIDED"
-    assert comparisons._verdicts({}, {2: 5}, 2)[1].reason.startswith(
-        "by the core degree 2; computed: no generators"
-    )
+            for kind in VALUES.values():
+                observed = kind.of(computed, last)
+                assert observed.against(kind.of(predicted))[0] == "REFUTED"
+                assert observed.against(kind.of(computed))[0] == right
+    more, fewer = {2: 5, 4: 10}, {2: 5, 4: 9}
+    assert GeneratorNumbers.of(fewer).against(GeneratorNumbers.of(more))[0] == "REFUTED"
+    assert GeneratorDegrees.of(fewer).against(GeneratorDegrees.of(more))[0] == "CONFIRMED"
+    assert GeneratorDegrees.of({2: 5}, 3).against(GeneratorDegrees.of(more))[0] == "UNDECIDED"
+    _, text = GeneratorDegrees.of({}, 2).against(GeneratorDegrees.of({2: 5}))
+    assert text.startswith("by the core degree 2; computed: no generators")
 
 
 def test_each_statement_about_generators_can_be_asked_for() -> None:
     model = SingleLayerAttention(2, 2, t=1)
     for names in (("generators", "generated"), ("generated",)):
-        found = generator_check(model, engine=RecordedEngine(Path()), names=names)
+        found = generators_cross_checked(model, names)
         assert tuple(verdict.name for verdict in found.verdicts) == names
-    assert "these" not in WORDS.comparisons["generated"].text
+    assert "these" not in WORDS.words("generated", "").text
     answer = CliRunner().invoke(
         cli, ["cross-check", "generated", "--d", "2", "--d-out", "2", "--t", "1"]
     )
@@ -595,11 +613,28 @@ def test_each_statement_about_generators_can_be_asked_for() -> None:
     assert "generators: " not in answer.output
 
 
+def test_what_takes_a_closure_of_its_own_is_asked_for_apart() -> None:
+    """It is not part of all, and there is no certificate of it; an observation is about one kind of
+    numbers.
+    """
+    model = SingleLayerAttention(2, 2)
+    stated = {statement.key: statement for statement in model.statements()}
+    apart = {key for key, statement in stated.items() if statement.apart}
+    assert apart == {"hilbert", "generators", "generated"}
+    assert apart.isdisjoint(questions("attention"))
+    assert apart.isdisjoint(statement.key for statement in observed_together(stated.values()))
+    for keys in (("hilbert", "generators"), ("generators", "degree")):
+        with pytest.raises(MethodUnavailableError, match="observed apart"):
+            cross_check(
+                model, statements=[stated[key] for key in keys], engine=RecordedEngine(Path())
+            )
+
+
 def test_what_is_decided_for_all_sizes_is_in_the_words() -> None:
     """Every core that is decided, and no other; so that the words are about no size that is not."""
-    for name in ("generators", "generated"):
+    for statement in ABOUT_GENERATORS:
         for cores in (CORES, CORES[1:3]):
-            verdict = _verdict(name, cores, (), "")
+            verdict = _verdict(statement, cores, (), "")
             said = verdict.to_json()["text"]
             named = [
                 CoreSize(*map(int, one.split(", ")))
@@ -609,7 +644,7 @@ def test_what_is_decided_for_all_sizes_is_in_the_words() -> None:
             assert said == verdict.to_finding().sentence
             assert "not decided for others" not in verdict.reason
             assert "m = min(d, e + f)" in said
-    assert _verdict("generators", CORES, (), "a limit").decision == "UNDECIDED"
+    assert _verdict(ABOUT_GENERATORS[0], CORES, (), "a limit").decision == "UNDECIDED"
 
 
 def test_known_representations_are_those_found_in_the_degrees_that_were_computed() -> None:

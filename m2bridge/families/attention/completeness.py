@@ -31,25 +31,12 @@ from math import comb
 from m2bridge.algebra.determinantal import determinantal_hilbert_function, monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.families.attention.shape import Shape
-from m2bridge.families.attention.statements import several_tokens
 from m2bridge.results.sheet import plural
 
 FEWER_FORMS = {2: 3, 3: 8}
 """The correction for d = 3, α ≥ 2, d' ≥ 2, by degree, in multiples of dim S_(n−1, 1) X · dim
 S_(n−1, 1) H.
 """
-
-
-def no_prediction(model: Shape) -> str:
-    """Why no prediction exists for a model; empty if one exists."""
-    if reason := several_tokens(model):
-        return reason
-    if model.d >= 4 and model.d_out >= 2 and model.alpha >= 2:
-        return (
-            "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"
-            " for n = 2, 3, 4)"
-        )
-    return ""
 
 
 def predicted_hilbert_function(model: Shape, n: int) -> int:

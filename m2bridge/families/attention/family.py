@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from m2bridge.engine.script import Script
     from m2bridge.families.attention.all_sizes.closures import AllClosures, GeneratorsOfAllSizes
     from m2bridge.families.attention.all_sizes.family import AllSizes
-    from m2bridge.families.attention.comparisons import Comparison
     from m2bridge.families.attention.membership import Membership
     from m2bridge.families.attention.shape import Coordinates
     from m2bridge.families.attention.weights import Contents, Weights
@@ -47,7 +46,6 @@ class Attention(Family[SingleLayerAttention]):
         integer_option("a", "query/key dimension a; d when left out", required=False),
         integer_option("t", "number of tokens", default="2"),
     )
-    comparisons = ("hilbert", "generators", "generated")
     grid_note = "a ≤ d"
     orbits = "rk A, rk V, dim of the intersection of column space and row space"
     all_sizes = "attention-all-sizes"
@@ -102,11 +100,18 @@ class Attention(Family[SingleLayerAttention]):
         """Whether a > d: such a case has the same functions as a = d."""
         return model.a > model.d
 
-    def cross_check_all_sizes(self, statements: Sequence[Statement]) -> AllSizes:
-        """Decide statements for all d, d', a and all t ≥ 2."""
+    def cross_check_all_sizes(
+        self, statements: Sequence[Statement]
+    ) -> AllSizes | GeneratorsOfAllSizes:
+        """Decide statements for all d, d', a and all t ≥ 2; those about generators for all sizes
+        with small cores.
+        """
         with importing():
+            from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
 
+        if all(statement.apart for statement in statements):
+            return generators_of_all_sizes(statements=statements)
         return cross_check_all_sizes(statements)
 
     def closures_of_all_sizes(self, *, vectors: bool = False) -> AllClosures:
@@ -115,31 +120,6 @@ class Attention(Family[SingleLayerAttention]):
             from m2bridge.families.attention.all_sizes.closures import closures_of_all_sizes
 
         return closures_of_all_sizes(vectors=vectors)
-
-    def compare(self, model: SingleLayerAttention, statement: str) -> Comparison:
-        """Compare numbers by degree with a closure: ``hilbert``, ``generators``, or ``generated``
-        (degrees only).
-        """
-        with importing():
-            from m2bridge.families.attention.comparisons import (
-                GENERATOR_STATEMENTS,
-                generator_check,
-                hilbert_check,
-            )
-
-        if statement == "hilbert":
-            return hilbert_check(model)
-        return generator_check(model, names=_and_what_follows(statement, GENERATOR_STATEMENTS))
-
-    def compare_for_all_sizes(self, statement: str) -> GeneratorsOfAllSizes:
-        """Compare the generators for all sizes with every small case: ``generators``, or
-        ``generated``.
-        """
-        with importing():
-            from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
-            from m2bridge.families.attention.comparisons import GENERATOR_STATEMENTS
-
-        return generators_of_all_sizes(names=_and_what_follows(statement, GENERATOR_STATEMENTS))
 
     def membership(
         self,
@@ -183,13 +163,6 @@ class Attention(Family[SingleLayerAttention]):
             from m2bridge.families.attention.questions import standalone
 
         return standalone(computation, model, field=field, coordinates=coordinates, method=method)
-
-
-def _and_what_follows(statement: str, statements: Sequence[str]) -> Sequence[str]:
-    """The statement and those that it implies: representations of generators determine their
-    degrees.
-    """
-    return statements[statements.index(statement) :]
 
 
 FAMILY = Attention()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observed import Observations
     from m2bridge.families.attention.orbits import Orbit
     from m2bridge.maps.model import Core, PolarTheorem
-    from m2bridge.maps.statement import LocusFindings, Statement
+    from m2bridge.maps.statement import LocusFindings, Observed, Statement
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
@@ -209,7 +209,7 @@ class SingleLayerAttention(Shape, Model):
         """The value of Corollary 3.3, and a remark."""
         if self.t == 1:
             return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
-        from m2bridge.families.attention.statements import paper_hypotheses
+        from m2bridge.families.attention.hypotheses import paper_hypotheses
 
         remark = "Corollary 3.3" + (
             ", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else ""
@@ -222,10 +222,8 @@ class SingleLayerAttention(Shape, Model):
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
-        from m2bridge.families.attention.completeness import (
-            no_prediction,
-            predicted_hilbert_function,
-        )
+        from m2bridge.families.attention.completeness import predicted_hilbert_function
+        from m2bridge.families.attention.hypotheses import no_prediction
 
         return None if no_prediction(self) else predicted_hilbert_function(self, degree)
 
@@ -268,10 +266,14 @@ class SingleLayerAttention(Shape, Model):
         """Return True: fibres and degrees are computed by Macaulay2."""
         return True
 
-    def observe(
-        self, observables: Collection[str], *, certified: bool = False
-    ) -> Observations | None:
-        """The observations of all orbits; for one token there are no orbits to observe."""
+    def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
+        """The observations of all orbits, for several tokens; numbers by degree apart from them."""
+        from m2bridge.families.attention.statements import BY_DEGREE
+
+        if not BY_DEGREE.isdisjoint(observables):
+            numbers = imported("m2bridge.families.attention.observed_by_degree")
+            by_degree: Observed = numbers.observe_by_degree(self, observables)
+            return by_degree
         if self.t == 1:
             return None
         # with SymPy, while Macaulay2 starts

@@ -33,6 +33,7 @@ from m2bridge.families.attention.fibres import (
     fibres,
     products_determine_functions,
 )
+from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.observed import Observations, OrbitFacts
 from m2bridge.families.attention.orbits import (
     Orbit,
@@ -44,7 +45,6 @@ from m2bridge.families.attention.orbits import (
 from m2bridge.families.attention.parametrization import Index, coordinate, indices, parametrization
 from m2bridge.families.attention.polar import counted_polar_degrees, has_few_points
 from m2bridge.families.attention.shape import Shape
-from m2bridge.families.attention.statements import WORDS
 from m2bridge.families.attention.tangents import (
     OrbitTangents,
     orbit_tangents,

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.fibres import fibre_points
+from m2bridge.families.attention.hypotheses import WORDS, several_tokens
 from m2bridge.families.attention.integrals import (
     chern_integrals,
     integrals_at_fixed_points,
@@ -14,7 +15,6 @@ from m2bridge.families.attention.integrals import (
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.parametrization import free_parametrization
 from m2bridge.families.attention.shape import Shape, dimension_formula
-from m2bridge.families.attention.statements import WORDS, several_tokens
 from m2bridge.families.attention.tangents import (
     differential_rank,
     orbit_dimension,

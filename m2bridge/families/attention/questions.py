@@ -25,12 +25,13 @@ from m2bridge.errors import (
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.fibres import fibres_script
+from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observed_by_degree import REACHABLE_COORDINATES, degree_for
 from m2bridge.families.attention.orbits import flatten, orbits, representative
 from m2bridge.families.attention.parametrization import multigraded_attention
 from m2bridge.families.attention.polar import is_observed
 from m2bridge.families.attention.shape import Coordinates, dimension_formula
-from m2bridge.families.attention.statements import WORDS, nondegenerate, several_tokens
 from m2bridge.families.attention.tangents import orbit_script
 from m2bridge.families.definition import ComputedQuestion
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -89,8 +90,6 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
 
 USUAL_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure."""
-REACHABLE_COORDINATES = 24
-"""Largest number for which elimination ends within minutes."""
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
@@ -192,8 +191,6 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 CLOSURE = ClosureQuestion()
 
 
-LARGEST_DEGREE = 5
-MOST_MONOMIALS = 1_500_000
 MOST_CORE_MONOMIALS = 2_000_000
 """Monomials in the degree of the bound of a core: with more it takes minutes to prove or verify all
 degrees.
@@ -218,13 +215,6 @@ class Equations(NamedTuple):
     equations: Implicitization
     series: HilbertSeries | None
     all_generators: bool
-
-
-def degree_for(model: SingleLayerAttention) -> int:
-    """The last degree: the largest N ≤ 5 with at most 1.5 million monomials of degree N; at least
-    1.
-    """
-    return default_max_degree(model.independent_count, MOST_MONOMIALS, LARGEST_DEGREE)
 
 
 def is_within_reach(model: SingleLayerAttention) -> bool:

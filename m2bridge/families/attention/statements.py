@@ -6,17 +6,20 @@ its prediction, and put it into the registry at the end.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from m2bridge.certificates.wording import wording
+from m2bridge.families.attention.hypotheses import (
+    WORDS,
+    no_prediction,
+    nondegenerate,
+    paper_hypotheses,
+    several_tokens,
+)
 from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
 from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
 from m2bridge.results.sheet import matrix_text
-
-WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[Shape, Orbit]:
@@ -27,27 +30,6 @@ def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[Shape, Or
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[Shape]:
     """The statement with this number about the neuromanifold as a whole."""
     return GlobalStatement(**WORDS.fields(key, part), **fields)
-
-
-def several_tokens(shape: Shape) -> str:
-    """t ≥ 2."""
-    return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
-
-
-def paper_hypotheses(shape: Shape) -> str:
-    """The hypotheses of the paper from Corollary 3.3 on: t ≥ 2, and α > 1 or d' > 1."""
-    if reason := several_tokens(shape):
-        return reason
-    return WORDS.hypotheses["not-degenerate"] if shape.alpha == 1 and shape.d_out == 1 else ""
-
-
-def nondegenerate(shape: Shape) -> str:
-    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
-    fail.
-    """
-    if reason := paper_hypotheses(shape):
-        return reason
-    return WORDS.hypotheses["two-dimensions"] if shape.d == 1 else ""
 
 
 def _always(value: Value) -> Callable[[Shape], Value]:
@@ -115,6 +97,24 @@ def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
     return orbit.r <= shape.a - 1
 
 
+def _hilbert_function(shape: Shape) -> Value | None:
+    from m2bridge.families.attention.by_degree import predicted_hilbert_values  # with SymPy
+
+    return predicted_hilbert_values(shape)
+
+
+def _generators(shape: Shape) -> Value | None:
+    from m2bridge.families.attention.by_degree import predicted_generators  # with SymPy
+
+    return predicted_generators(shape)
+
+
+def _generator_degrees(shape: Shape) -> Value | None:
+    from m2bridge.families.attention.by_degree import predicted_degrees  # with SymPy
+
+    return predicted_degrees(shape)
+
+
 REGISTRY: tuple[Statement, ...] = (
     about_orbits(
         "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
@@ -145,4 +145,17 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
     about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=nondegenerate),
+    about_the_whole("hilbert", "", predict=_hilbert_function, hypotheses=no_prediction, apart=True),
+    about_the_whole("generators", "", predict=_generators, hypotheses=several_tokens, apart=True),
+    about_the_whole(
+        "generated",
+        "",
+        predict=_generator_degrees,
+        hypotheses=several_tokens,
+        apart=True,
+        follows_from=("generators",),
+    ),
 )
+
+BY_DEGREE = frozenset(statement.observable for statement in REGISTRY if statement.apart)
+"""What takes a closure of its own to be observed."""

@@ -5,7 +5,7 @@ For each core the sizes that have it are a range of (d, d', a); what holds for t
 of it (docs/representations.md).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
@@ -16,20 +16,16 @@ from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
 from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
-from m2bridge.certificates.wording import Words
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import RunOptions, computation
-from m2bridge.families.all_sizes import AllSizesCase, finished
+from m2bridge.errors import TimeLimitError
+from m2bridge.families.all_sizes import AllSizesCase, finished, with_a_form
 from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
-from m2bridge.families.attention.comparisons import (
-    GENERATOR_STATEMENTS,
-    Comparison,
-    ComparisonVerdict,
-    generator_check,
-)
+from m2bridge.families.attention.by_degree import GeneratorDegrees, GeneratorNumbers
 from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.families.attention.covariants import Shapes
+from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import (
     SPACES,
@@ -39,9 +35,12 @@ from m2bridge.families.attention.representations import (
     generators,
 )
 from m2bridge.families.attention.shape import Shape
-from m2bridge.families.attention.statements import WORDS
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.definition import ComputedQuestion
 from m2bridge.limits import clock, each, limited
+from m2bridge.maps.cross_check import CrossCheck, cross_check
+from m2bridge.maps.statement import GlobalStatement, Statement
+from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision, Result, VerdictsResult
 from m2bridge.results.sheet import (
     Block,
@@ -359,26 +358,63 @@ LARGEST = 4
 """The largest d and d' of the single cases whose closures are computed without the core."""
 
 
-@dataclass(frozen=True, slots=True)
+VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
+"""What the statements about generators predict, by their keys: numbers, or degrees alone."""
+ABOUT_GENERATORS = tuple(
+    statement
+    for statement in REGISTRY
+    if isinstance(statement, GlobalStatement) and statement.key in VALUES
+)
+"""Those that have a form for all sizes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmongCores(Extent):
+    """Whether a statement holds for all sizes with some cores.
+
+    Parameters
+    ----------
+    decision : Decision
+        REFUTED where a single case is another one; CONFIRMED if all was computed.
+    because : str
+        That case, the limit that was reached, or what was proved and compared.
+    """
+
+    decision: Decision
+    because: str
+
+    def reasons(self) -> list[str]:
+        """Return the reason."""
+        return [self.because]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reason; the cases stand beside the verdicts."""
+        return {"reason": self.because}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the same."""
+        return self.to_json()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorsOfAllSizes(VerdictsResult):
     """The verdicts on generators for all sizes, and the single cases that these are held against.
 
     Parameters
     ----------
     closures : AllClosures
-    cases : tuple of Comparison
+    cases : tuple of CrossCheck
         The polynomials for all sizes at one size, and the generators that were computed without the
         core.
-    verdicts : tuple of ComparisonVerdict
-        REFUTED where a single case is another one; CONFIRMED if all was computed.
+    verdicts : tuple of Verdict
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
     """
 
     closures: AllClosures
-    cases: tuple[Comparison, ...]
-    verdicts: tuple[ComparisonVerdict, ...]
+    cases: tuple[CrossCheck, ...]
+    verdicts: tuple[Verdict, ...]
     seconds: float
     unfinished: str = ""
 
@@ -420,33 +456,48 @@ class GeneratorsOfAllSizes(VerdictsResult):
         }
 
 
-def stated(name: str, cores: Sequence[CoreSize]) -> Words:
-    """The statement in words, with the sizes that it is about: those with one of these cores."""
+def for_all_sizes(
+    statement: GlobalStatement[Shape], cores: Sequence[CoreSize]
+) -> GlobalStatement[Shape]:
+    """The statement in words with the sizes that it is about: those with one of these cores."""
     listed = ", ".join(f"({core.variables}, {core.columns}, {core.rows})" for core in cores)
-    words = SIZES_WORDS.comparisons[name]
-    return replace(words, text=words.text.format(cores=listed))
+    words = SIZES_WORDS.words(statement.key, statement.part)
+    return replace(statement, text=words.text.format(cores=listed), source=words.source)
 
 
 def _verdict(
-    name: str, cores: Sequence[CoreSize], cases: tuple[Comparison, ...], late: str
-) -> ComparisonVerdict:
-    words = stated(name, cores)
-    verdicts = [
-        (case, verdict) for case in cases for verdict in case.verdicts if verdict.name == name
-    ]
-    for case, verdict in verdicts:
-        if verdict.decision is Decision.REFUTED:
-            return ComparisonVerdict(
-                name, Decision.REFUTED, f"{case.model}: {verdict.reason}", words
-            )
-    if late:
-        return ComparisonVerdict(name, Decision.UNDECIDED, late, words)
-    complete = sum(verdict.decision is Decision.CONFIRMED for _, verdict in verdicts)
-    proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
-    alike = (
-        f"{len(verdicts)} cases computed without the core agree, {complete} of them in all degrees"
+    statement: GlobalStatement[Shape],
+    cores: Sequence[CoreSize],
+    cases: tuple[CrossCheck, ...],
+    late: str,
+) -> Verdict:
+    return Verdict(
+        statement=for_all_sizes(statement, cores),
+        extent=_extent(statement, cores, cases, late),
+        computed=SIZES_WORDS.computed[statement.observable],
+        trusted=SIZES_WORDS.trusted[statement.observable],
     )
-    return ComparisonVerdict(name, Decision.CONFIRMED, f"{proved}; {alike}", words)
+
+
+def _extent(
+    statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], late: str
+) -> AmongCores:
+    number, complete = 0, 0
+    for case in cases:
+        for verdict in case.verdicts:
+            if verdict.statement.key != statement.key:
+                continue
+            if verdict.decision is Decision.REFUTED:
+                because = f"{case.model}: {verdict.reason}"
+                return AmongCores(decision=Decision.REFUTED, because=because)
+            number += 1
+            if verdict.decision is Decision.CONFIRMED:
+                complete += 1
+    if late:
+        return AmongCores(decision=Decision.UNDECIDED, because=late)
+    proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
+    alike = f"{number} cases computed without the core agree, {complete} of them in all degrees"
+    return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {alike}")
 
 
 @computation
@@ -454,7 +505,7 @@ def generators_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES,
     largest: int = LARGEST,
     *,
-    names: Sequence[str] = GENERATOR_STATEMENTS,
+    statements: Sequence[Statement] = ABOUT_GENERATORS,
     **options: Unpack[RunOptions],
 ) -> GeneratorsOfAllSizes:
     """Hold the generators for all sizes with these cores against every case that can be computed
@@ -464,32 +515,61 @@ def generators_of_all_sizes(
     ----------
     largest : int
         The largest d and d' of these cases.
-    names : sequence of str
-        Which of the two statements are asked for.
+    statements : sequence of Statement
+        Those about generators, or one of them.
 
     Raises
     ------
     MethodUnavailableError
-        If something was not decided.
+        If something was not decided, or no statement is about generators.
     TimeLimitError
         If the limit was reached before the first case was compared.
     EngineError
         If Macaulay2 failed.
     """
+    with_a_form(statements, ABOUT_GENERATORS.__contains__)
+    chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
     found = closures_of_all_sizes(cores)
-    sizes = (
-        SingleLayerAttention(*size)
-        for size in product(*[range(1, largest + 1)] * 3)
-        if size[2] <= size[0]
-    )
-    pairs = [
-        (model, part) for model in sizes for part in found.ranges if part.core == CoreSize.of(model)
-    ]
-    check = partial(generator_check, names=names)
-    checks = ((str(model), partial(check, model, predict=part.numbers)) for model, part in pairs)
+    checks: list[tuple[str, Callable[[], CrossCheck]]] = []
+    for size in product(range(1, largest + 1), repeat=3):
+        model = SingleLayerAttention(*size)
+        if model.a > model.d:  # the same functions as with a = d
+            continue
+        ranges = [part for part in found.ranges if part.core == CoreSize.of(model)]
+        checks += [(str(model), partial(_compared, model, part, chosen)) for part in ranges]
     cases, late = ((), found.unfinished) if found.unfinished else each(checks)
-    verdicts = tuple(_verdict(name, cores, cases, late) for name in names)
-    return GeneratorsOfAllSizes(found, cases, verdicts, clock().seconds, late)
+    return GeneratorsOfAllSizes(
+        closures=found,
+        cases=cases,
+        verdicts=tuple(_verdict(statement, cores, cases, late) for statement in chosen),
+        seconds=clock().seconds,
+        unfinished=late,
+    )
+
+
+def _compared(
+    model: SingleLayerAttention, part: ClosureOfSizes, statements: Sequence[GlobalStatement[Shape]]
+) -> CrossCheck:
+    """One case, with what the polynomials for all sizes say of it in place of its own prediction.
+
+    Raises
+    ------
+    TimeLimitError
+        If a limit was reached before anything was found.
+    """
+    numbers = {degree: int(number) for degree, number in part.numbers(model).items()}
+    stated = []
+    for statement in statements:
+        value = VALUES[statement.key].of(numbers)
+        stated.append(replace(statement, predict=partial(_predicted, value)))
+    found = cross_check(model, statements=stated)
+    if found.observations is None:
+        raise TimeLimitError(found.unfinished)
+    return found
+
+
+def _predicted(value: GeneratorNumbers, model: Shape) -> GeneratorNumbers:
+    return value
 
 
 CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))

@@ -67,6 +67,11 @@ class Case:
         """The dimension of all (A, V): D_α has codimension (d − α)² in the matrices."""
         return self.alpha * (2 * self.d - self.alpha) + self.d * self.d_out
 
+    @property
+    def projective_dimension(self) -> int:
+        """The dimension of the closure as a projective variety where fibres are finite."""
+        return self.source_dimension - 2
+
     def with_fewest_weights(self) -> "Case":
         """The same functions: A has rank ≤ d anyway, and for t ≥ 2 two tokens tell all (docs:
         proposition-products).

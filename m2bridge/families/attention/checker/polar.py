@@ -1,6 +1,14 @@
-"""The polar degrees of a case by the theorem, once more, and the loci that it rests on."""
+"""The polar degrees of a case by the theorem, once more, and the loci that it rests on.
 
-from math import comb
+Rests on: if the parametrization is birational, and its differential on the desingularization has a
+kernel that is zero or of smaller dimension than the codimension, over every orbit, then the polar
+degrees are integrals (docs/polar-degrees.md, theorem-polar).
+Proved in: docs/polar-degrees.md.
+Computed here: the points of the general fibre; the codimension and a bound for the kernel over each
+orbit, by a rank; the integrals, by localization (integrals.py).
+On trust: the lemmas that a certificate lists.
+"""
+
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
@@ -8,57 +16,75 @@ from m2bridge.checker.algebra import rank
 from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.attention.checker import case as cases
 from m2bridge.families.attention.checker.case import Case, Orbit
-from m2bridge.families.attention.checker.integrals import polar_degrees
+from m2bridge.families.attention.checker.integrals import (
+    MOST_SIZES,
+    localization_steps,
+    polar_degrees,
+)
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_STEPS = 10**8
+"""Steps of localization and of ranks: a minute."""
 
 
 def polar(certificate: Certificate) -> Content | Difference:
-    """The polar degrees of a case, and the loci that they rest on; TooExpensiveError for too many
-    fixed points.
+    """The polar degrees of a case, and the loci that they rest on.
+
+    Their sum is the generic Euclidean distance degree, and the first one that is not zero, δ_i, is
+    the degree of the dual variety, of dimension N − 1 − i for N + 1 coordinates. TooExpensiveError
+    for too many fixed points.
     """
-    case = Case(**certificate.case)
-    case = Case(case.d, case.d_out, case.alpha, min(case.t, 2))  # the same functions
+    case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.alpha == case.d_out == 1 or case.d == 1:
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
-    n = case.alpha * (2 * case.d - case.alpha) + case.d * case.d_out - 2
-    steps = comb(min(case.d, 99), case.alpha) * case.alpha * case.d**2 * case.d_out * n**2
-    steps += (
-        case.alpha
-        * min(case.d, case.d_out)
-        * case.coordinate_count
-        * case.d
-        * (case.d + case.d_out)
-    )
-    if case.d > 99 or steps > MOST_STEPS:
+    rank_pairs = case.alpha * min(case.d, case.d_out)
+    entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
+    steps = localization_steps(case) + rank_pairs * entries_of_ranks
+    if case.d >= MOST_SIZES or steps > MOST_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
-    degrees = polar_degrees(case, n)
+    degrees = polar_degrees(case)
     defect = next(i for i, value in enumerate(degrees) if value)
-    loci = [locus(orbit, case, n) for orbit in cases.orbits(case)]
-    generic = max(cases.orbits(case), key=lambda orbit: cases.orbit_dimension(orbit, case))
-    points = len(cases.fibre(generic, case)[1])
-    if points != 1 or any(one["kernel_at_most"] >= (one["codimension"] or 1) for one in loci):
+    orbits = cases.orbits(case)
+    loci = [locus(orbit, case) for orbit in orbits]
+    _, dense = max((cases.orbit_dimension(orbit, case), orbit) for orbit in orbits)
+    _, points = cases.fibre(dense, case)
+    if len(points) != 1 or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
     answer = {
         "polar_degrees": degrees[::-1],
         "generic_ed_degree": sum(degrees),
         "dual_degree": degrees[defect],
+        "dual_dimension": case.coordinate_count - 2 - defect,
     }
-    answer |= {"dual_dimension": case.coordinate_count - 2 - defect}
-    evidence = {"loci": loci, "generic_fibre_points": points}
-    return Content(
-        answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["polar-observed"])
-    )
+    evidence = {"loci": loci, "generic_fibre_points": len(points)}
+    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["polar-observed"]]
+    return Content(answer, evidence, tuple(lemmas))
 
 
-def locus(orbit: Orbit, case: Case, n: int) -> dict[str, Any]:
-    """The codimension of the points over an orbit, and a bound for the kernel of the differential
-    there.
+def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
+    """The codimension of the points over an orbit, and a bound for the kernel of the differential.
+
+    Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
+    Grassmannian of dimension (α − r)(d − α), all of it in the kernel. The rest of the kernel is
+    contained in that of f on the tangent vectors of case.py, where (A, −V) is no direction in
+    projective space.
     """
-    subspaces = (case.alpha - orbit[0]) * (case.d - case.alpha)
-    source = (n + 2 if orbit[0] == case.alpha else case.d**2 + case.d * case.d_out) - 1
+    r, _, _ = orbit
+    subspaces = (case.alpha - r) * (case.d - case.alpha)
+    tangent_vectors = case.d**2 + case.d * case.d_out
+    if r == case.alpha:
+        tangent_vectors = case.source_dimension
     images = cases.differential(cases.representative(orbit), orbit, case)
-    codimension = n + 1 - cases.orbit_dimension(orbit, case) - subspaces
-    kernel = source - rank(images) + subspaces
-    return {"orbit": list(orbit), "codimension": codimension, "kernel_at_most": kernel}
+    kernel = tangent_vectors - 1 - rank(images)
+    over_orbit = cases.orbit_dimension(orbit, case) - 1 + subspaces
+    return {
+        "orbit": list(orbit),
+        "codimension": case.projective_dimension - over_orbit,
+        "kernel_at_most": kernel + subspaces,
+    }
+
+
+def _has_small_kernel(over_orbit: dict[str, Any]) -> bool:
+    """Whether the kernel is zero or of smaller dimension than the codimension."""
+    kernel = over_orbit["kernel_at_most"]
+    return bool(kernel == 0 or kernel < over_orbit["codimension"])

@@ -1,16 +1,21 @@
-"""Polar degrees by counting points in slices: linear algebra modulo a prime, and no theorem about
-their values.
+"""Polar degrees by counting points in slices: linear algebra, and no theorem about their values.
 
-For d = 2 weights are points of a product Y of projective spaces, of (A, V), or of (k, q, V) with A
-= k qᵀ for α = 1. A coordinate of a function is a multilinear form on Y. δ_i is the number of points
-of Y on i general hyperplanes at which one of the hyperplanes of a general linear space L of
-dimension i + 1 is tangent: where the derivatives along Y of the i + 2 forms that span L are
-dependent. So it is the length of the cokernel of the matrix of these derivatives over the section,
-which is its dimension in a large multidegree (docs/polar-degrees.md#proposition-slices).
+Rests on: δ_i is the number of points of the source Y on i general hyperplanes at which one of the
+hyperplanes of a general linear space of dimension i + 1 is tangent, and that is the dimension of a
+cokernel in any large multidegree (docs/polar-degrees.md, proposition-slices).
+Proved in: docs/polar-degrees.md.
+Computed here: these cokernels for d = 2 and three cases, by ranks modulo a prime.
+On trust: that random forms modulo the prime are general, and that the multidegrees of DEGREES are
+large enough: a test finds the same in larger ones.
+
+For d = 2 weights are points of a product Y of projective spaces: of (A, V), or of (k, q, V) with
+A = k qᵀ for α = 1. A coordinate of a function is a multilinear form on Y, and so is a hyperplane.
+Functions on Y have a multidegree, one number for each factor.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
 from random import Random
 from typing import Any
@@ -20,9 +25,13 @@ import flint
 from m2bridge.families.attention.checker.case import Case
 
 PRIME = 2**31 - 1
+"""Of Mersenne; so large that a random form is special with a probability of about 1 in 10^8."""
+
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
-# a multilinear form: one variable of each factor, and the coefficient
+# a multilinear form: coefficients, by one variable of each factor
 Form = dict[tuple[int, ...], int]
+# a row of a matrix by its nonzero entries
+Row = dict[int, int]
 
 DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
     (1, 2): (2, 2),
@@ -33,7 +42,7 @@ DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
 
 
 def counted_polar_degrees(case: Case) -> list[int | None] | None:
-    """δ_n, …, δ_0; ``None`` where nothing is counted."""
+    """δ_n, …, δ_0; None where nothing is counted."""
     if case.d != 2 or (case.d_out, case.alpha) not in DEGREES:
         return None
     return list(counted(case.d_out, case.alpha, DEGREES[case.d_out, case.alpha]))
@@ -42,119 +51,153 @@ def counted_polar_degrees(case: Case) -> list[int | None] | None:
 @cache
 def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     """All of them, for d = 2, in this multidegree."""
-    sizes = (2, 2, 2 * d_out) if alpha == 1 else (4, 2 * d_out)
-    n = sum(sizes) - len(sizes)
-    return tuple(_number_of_points(sizes, alpha, i, degree) for i in range(n, -1, -1))
+    sizes: tuple[int, ...] = (4, 2 * d_out)
+    if alpha == 1:
+        sizes = (2, 2, 2 * d_out)
+    source = Source(sizes=sizes, degree=degree)
+    return tuple(source.number_of_points(i) for i in range(source.dimension, -1, -1))
 
 
-def _number_of_points(
-    sizes: Sequence[int], alpha: int, hyperplanes: int, degree: tuple[int, ...]
-) -> int:
-    """The dimension of the cokernel in a multidegree, for so many hyperplanes."""
-    n = sum(sizes) - len(sizes)
-    random = Random(hyperplanes)
-    equations = [_general_form(sizes, alpha, random) for _ in range(hyperplanes)]
-    tangent = [_general_form(sizes, alpha, random) for _ in range(hyperplanes + 2)]
-    place = {monomial: j for j, monomial in enumerate(_monomials(sizes, degree))}
-    modulo = _modulo_equations(sizes, degree, equations, place)
-    functions = int(modulo.ncols())
-    if hyperplanes == n or functions == 0:
-        # finitely many points, at each of which n + 2 vectors of n + 1 entries are dependent
-        return functions
-    # Column (j, f) of the relations: the function f as coefficient of the j-th of the forms that
-    # span L.
-    blocks = [(_derivatives(form, sizes, degree, place) * modulo).entries() for form in tangent]
-    count = len(blocks[0]) // functions
-    entries = []
-    for row in range(count):
-        for block in blocks:
-            entries += [int(x) for x in block[row * functions : (row + 1) * functions]]
-    relations = flint.nmod_mat(count, len(tangent) * functions, entries, PRIME)
-    return len(tangent) * functions - int(relations.rank())
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The product Y of projective spaces, and the multidegree in which functions are looked at.
 
-
-def _general_form(sizes: Sequence[int], alpha: int, random: Random) -> Form:
-    """A random combination of the coordinates c_{k,i,p,q} = A_pi V_kq + A_qi V_kp, p < q, and A_pi
-    V_kp.
+    Parameters
+    ----------
+    sizes : tuple of int
+        The number of variables of each factor: of A, or of k and q, and of V at last.
+    degree : tuple of int
     """
-    form: Form = {}
-    for k, i, (p, q) in product(
-        range(sizes[-1] // 2), range(2), combinations_with_replacement(range(2), 2)
-    ):
-        coefficient = random.randrange(1, PRIME)
-        for row, column in {(p, q), (q, p)}:
-            of_A = (row, i) if alpha == 1 else (2 * row + i,)
-            form[*of_A, 2 * k + column] = coefficient
-    return form
+
+    sizes: tuple[int, ...]
+    degree: tuple[int, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The dimension n of Y."""
+        return sum(self.sizes) - len(self.sizes)
+
+    @cached_property
+    def number(self) -> dict[Monomial, int]:
+        """The monomials of the multidegree, numbered."""
+        return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
+
+    def number_of_points(self, hyperplanes: int) -> int:
+        """The number δ_i of points on i general hyperplanes where one of a linear space is tangent.
+
+        Let i + 2 forms span the linear space. One of their combinations is tangent at a point where
+        the vectors of their derivatives by all variables, with i + 2 entries, do not span all. So
+        the points are where the cokernel of these vectors lives, over functions on the section; its
+        dimension is i + 2 times that of the functions, less the rank of all multiples of the
+        vectors. On n hyperplanes there are finitely many points, at each of which n + 2 vectors of
+        n + 1 entries are dependent: the functions are counted.
+        """
+        random = Random(hyperplanes)
+        equations = [self._general_form(random) for _ in range(hyperplanes)]
+        spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
+        restriction = self._restriction(equations)
+        functions = int(restriction.ncols())
+        if hyperplanes == self.dimension or functions == 0:
+            return functions
+        # for each form a matrix with a row for each vector and multiple, all in the same order
+        derivatives = [self._derivatives(form) * restriction for form in spanning]
+        entries = []
+        for row in zip(*(matrix.tolist() for matrix in derivatives), strict=True):
+            for part in row:
+                entries += [int(x) for x in part]
+        columns = len(spanning) * functions
+        relations = flint.nmod_mat(len(entries) // columns, columns, entries, PRIME)
+        return columns - int(relations.rank())
+
+    def _general_form(self, random: Random) -> Form:
+        """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
+
+        A_pi is the variable 2 p + i, or k_p q_i if A = k qᵀ; V_kq is the variable 2 k + q.
+        """
+        form: Form = {}
+        pairs = list(combinations_with_replacement(range(2), 2))
+        outputs = range(self.sizes[-1] // 2)
+        for k, i, (p, q) in product(outputs, range(2), pairs):
+            coefficient = random.randrange(1, PRIME)
+            for row, column in {(p, q), (q, p)}:
+                of_a: tuple[int, ...] = (2 * row + i,)
+                if len(self.sizes) == 3:
+                    of_a = (row, i)
+                form[*of_a, 2 * k + column] = coefficient
+        return form
+
+    def _restriction(self, equations: Sequence[Form]) -> Any:
+        """The matrix that takes functions of the multidegree to functions on a section of Y.
+
+        The multiples of the equations are zero there. In their reduced echelon form each leading
+        monomial is a combination of those that lead no row, which are a basis of what is left.
+        """
+        lower = [e - 1 for e in self.degree]
+        rows = []
+        for form, monomial in product(equations, monomials(self.sizes, lower)):
+            multiple: Row = {}
+            for variables, coefficient in form.items():
+                multiple[self.number[times(monomial, dict(enumerate(variables)))]] = coefficient
+            rows.append(multiple)
+        size = len(self.number)
+        reduced, rank = matrix(rows, size).rref()
+        leading = []
+        column = 0
+        for row in range(rank):
+            while int(reduced[row, column]) == 0:
+                column += 1
+            leading.append(column)
+        others = sorted(set(range(size)).difference(leading))
+        found = flint.nmod_mat(size, len(others), PRIME)
+        for position, column in enumerate(others):
+            found[column, position] = 1
+            for row, first in enumerate(leading):
+                found[first, position] = -int(reduced[row, column])
+        return found
+
+    def _derivatives(self, form: Form) -> Any:
+        """The multiples in the multidegree of the derivatives of a form: a row for each.
+
+        The derivative by a variable of a factor has the degree 0 there, and 1 in the others.
+        """
+        rows = []
+        for factor, size in enumerate(self.sizes):
+            lower = [e - 1 for e in self.degree]
+            lower[factor] += 1
+            for variable in range(size):
+                terms = []
+                for variables, coefficient in form.items():
+                    others = dict(enumerate(variables))
+                    if others.pop(factor) == variable:
+                        terms.append((others, coefficient))
+                for monomial in monomials(self.sizes, lower):
+                    row: Row = {}
+                    for others, coefficient in terms:
+                        row[self.number[times(monomial, others)]] = coefficient
+                    rows.append(row)
+        return matrix(rows, len(self.number))
 
 
-def _monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
-    """The monomials of a multidegree."""
-    return list(
-        product(
-            *(
-                combinations_with_replacement(range(s), e)
-                for s, e in zip(sizes, degree, strict=True)
-            )
-        )
-    )
+def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
+    """The monomials of a multidegree in so many variables of each factor."""
+    factors = []
+    for size, e in zip(sizes, degree, strict=True):
+        factors.append(list(combinations_with_replacement(range(size), e)))
+    return list(product(*factors))
 
 
-def _times(monomial: Monomial, variables: Sequence[int | None]) -> Monomial:
-    """The product with one variable of each factor, or none of it."""
-    pairs = zip(monomial, variables, strict=True)
-    return tuple(part if new is None else tuple(sorted((*part, new))) for part, new in pairs)
+def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
+    """The product with a variable of some factors, by the number of the factor."""
+    parts = list(monomial)
+    for factor, variable in variables.items():
+        parts[factor] = tuple(sorted((*parts[factor], variable)))
+    return tuple(parts)
 
 
-def _modulo_equations(
-    sizes: Sequence[int],
-    degree: Sequence[int],
-    equations: Sequence[Form],
-    place: Mapping[Monomial, int],
-) -> Any:
-    """The matrix of the projection to functions of a multidegree on the section: a row for each
-    monomial.
-    """
-    smaller = _monomials(sizes, [e - 1 for e in degree])
-    multiples = flint.nmod_mat(max(1, len(equations) * len(smaller)), len(place), PRIME)
-    for row, (form, monomial) in enumerate(product(equations, smaller)):
-        for variables, coefficient in form.items():
-            multiples[row, place[_times(monomial, variables)]] = coefficient
-    reduced, rank = multiples.rref()
-    leading: list[int] = []
-    for row in range(rank):
-        column = leading[-1] + 1 if leading else 0
-        while int(reduced[row, column]) == 0:
-            column += 1
-        leading.append(column)
-    others = [column for column in range(len(place)) if column not in set(leading)]
-    modulo = flint.nmod_mat(len(place), len(others), PRIME)
-    for position, column in enumerate(others):
-        modulo[column, position] = 1
-        for row, first in enumerate(leading):
-            modulo[first, position] = -int(reduced[row, column])
-    return modulo
-
-
-def _derivatives(
-    form: Form, sizes: Sequence[int], degree: Sequence[int], place: Mapping[Monomial, int]
-) -> Any:
-    """The multiples in a multidegree of the derivatives of a form, which lack one variable: a row
-    for each.
-    """
-    rows: list[dict[int, int]] = []
-    for factor, size in enumerate(sizes):
-        rest = _monomials(sizes, [e - (other != factor) for other, e in enumerate(degree)])
-        for variable in range(size):
-            terms = [(list(at), c) for at, c in form.items() if at[factor] == variable]
-            for monomial in rest:
-                row: dict[int, int] = {}
-                for at, coefficient in terms:
-                    variables = [None if other == factor else x for other, x in enumerate(at)]
-                    row[place[_times(monomial, variables)]] = coefficient
-                rows.append(row)
-    matrix = flint.nmod_mat(len(rows), len(place), PRIME)
+def matrix(rows: Sequence[Row], size: int) -> Any:
+    """The matrix modulo the prime, with so many columns; at least one row, as FLINT needs it."""
+    found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
     for number, row in enumerate(rows):
         for column, coefficient in row.items():
-            matrix[number, column] = coefficient
-    return matrix
+            found[number, column] = coefficient
+    return found

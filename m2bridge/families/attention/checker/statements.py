@@ -217,18 +217,20 @@ def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | list
 def _polar_degrees(case: Case, evidence: Json) -> list[int | None] | None:
     """The polar degrees, where they are counted; else the first alone, which is the degree.
 
-    General slices have no other points where the map is birational and kernels are small
-    (docs/polar-degrees.md).
+    A general slice has no points but those that are counted where the map is birational and kernels
+    are small (docs/polar-degrees.md#proposition-slices).
     """
     if evidence["degree"] is None or not _has_small_kernels(case, evidence) or not is_stated(case):
         return None
     counted = counted_polar_degrees(case)
-    return counted or [evidence["degree"], *[None] * (evidence["dimension"] - 1)]
+    if counted is not None:
+        return counted
+    not_counted = [None] * (evidence["dimension"] - 1)
+    return [evidence["degree"], *not_counted]
 
 
 def _is_manifold(case: Case, evidence: Json) -> bool | None:
     """Whether the neuromanifold is a C¹ manifold near zero.
-
 
     A cone is one only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
     coordinates are independent functions, so it would be the whole space; for d = 1 it is.
@@ -241,9 +243,9 @@ def _is_manifold(case: Case, evidence: Json) -> bool | None:
 
 
 def _has_small_kernels(case: Case, evidence: Json) -> bool:
-    """Whether the polar degrees are the integrals of docs/polar-degrees.md#theorem-polar.
+    """Whether the theorem on polar degrees applies (docs/polar-degrees.md#theorem-polar).
 
-    So it is if the map is birational and, over every orbit, the kernel of its differential on the
+    So it does if the map is birational and, over every orbit, the kernel of its differential on the
     desingularization is zero or of smaller dimension than the codimension. A of rank r lies in a
     Grassmannian of subspaces of dimension α, with (α − r)(d − α) dimensions, all in the kernel. The
     rest of the kernel is the tangent space of the fibre; where the square of its maximal ideal is

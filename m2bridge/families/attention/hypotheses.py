@@ -1,0 +1,45 @@
+"""The words of statements about single-layer attention, and the hypotheses that they have in
+common.
+
+A hypothesis is a function from a case to the reason why it fails there, which is empty where it
+holds.
+"""
+
+from pathlib import Path
+
+from m2bridge.certificates.wording import wording
+from m2bridge.families.attention.shape import Shape
+
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+
+def several_tokens(shape: Shape) -> str:
+    """t ≥ 2."""
+    return "" if shape.t >= 2 else WORDS.hypotheses["several-tokens"]
+
+
+def paper_hypotheses(shape: Shape) -> str:
+    """The hypotheses of the paper from Corollary 3.3 on: t ≥ 2, and α > 1 or d' > 1."""
+    if shape.t >= 2 and shape.alpha == 1 and shape.d_out == 1:
+        return WORDS.hypotheses["not-degenerate"]
+    return several_tokens(shape)
+
+
+def nondegenerate(shape: Shape) -> str:
+    """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
+    fail.
+    """
+    reason = paper_hypotheses(shape)
+    if not reason and shape.d == 1:
+        return WORDS.hypotheses["two-dimensions"]
+    return reason
+
+
+def no_prediction(shape: Shape) -> str:
+    """Why no Hilbert function is predicted for a case; empty if one is."""
+    if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:
+        return (
+            "for d ≥ 4, d' ≥ 2, min(a, d) ≥ 2 the formula is too large in low degrees (at (4, 2, 2)"
+            " for n = 2, 3, 4)"
+        )
+    return several_tokens(shape)
