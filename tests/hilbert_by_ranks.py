@@ -82,12 +82,10 @@ def hilbert_function(
     grading = PackedGrading.of(independent, max_degree)
     elimination = ModularElimination.of(independent, max_degree, random, random_prime(random))
 
-    def compute(
-        multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int
-    ) -> GradedPiece:
-        space = MonomialSpace.of(multidegree, degree, grading, lower)
+    def compute(multidegree: int, degree: int, lower: Mapping[int, Degree]) -> GradedPiece:
+        space = MonomialSpace.of(multidegree, degree, grading=grading, lower=lower)
         pivots = elimination.echelon(space.candidates)[1]
-        return GradedPiece(grading.vector(space.monomials[0]), orbit_size, space.monomials, pivots)
+        return GradedPiece(monomials=space.monomials, basis=pivots)
 
     completed = complete_degrees(grading, max_degree, compute)
     sizes = [
@@ -95,10 +93,7 @@ def hilbert_function(
         for n, degree in completed.items()
         for piece in degree.pieces.values()
     ]
-    values = tuple(
-        sum(piece.rank * piece.orbit_size for piece in degree.pieces.values())
-        for degree in completed.values()
-    )
+    values = tuple(degree.dimension for degree in completed.values())
     return HilbertFunction(values, max_degree, _failure_probability(independent, sizes))
 
 

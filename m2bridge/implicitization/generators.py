@@ -322,7 +322,7 @@ class Context:
 
 
 def compute_piece(
-    multidegree: int, degree: int, lower: Mapping[int, Degree], orbit_size: int, *, context: Context
+    multidegree: int, degree: int, lower: Mapping[int, Degree], *, context: Context
 ) -> GradedPiece:
     """Dimension, ideal and minimal generators in one multidegree, proved.
 
@@ -352,8 +352,6 @@ def compute_piece(
             ideal.append(tuple([(position[products[i]], c) for i, c in polynomial]))
         ideal += [_numbered(generator, position) for generator in generators]
     return GradedPiece(
-        multidegree=context.grading.vector(space.monomials[0]),
-        orbit_size=orbit_size,
         monomials=space.monomials,
         basis=echelon.pivots,
         proved=len(multiples) + len(generators),

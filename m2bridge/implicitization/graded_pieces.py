@@ -1,16 +1,17 @@
-"""Graded pieces: degree after degree, and in each degree one multidegree of each orbit after the
-other.
+"""Graded pieces: degree after degree, and in each degree one multidegree of each orbit.
 
-Kept for each: its monomials, a basis of the coordinate ring of the image, a basis of the ideal. A
-multidegree is stored as one integer, so that multidegrees add as integers do; its leading part is
-the degree.
+The ideal of the image is homogeneous for the grading and invariant under the symmetries (what
+:func:`.multigraded_map.multigraded` proves), so one multidegree of each orbit is enough: the
+dominant one, the largest. Kept for each: its monomials, a basis of the coordinate ring of the
+image, a basis of the ideal. A multidegree is stored as one integer, so that multidegrees add as
+integers do; its leading part is the degree. How a piece is computed stands in ``generators``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from itertools import chain
 from operator import itemgetter
 
 from m2bridge.algebra.linear_algebra import Vector
@@ -20,7 +21,7 @@ from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.limits import watched
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PackedGrading:
     """The multidegrees of the coordinates, packed, and how the symmetries move them.
 
@@ -45,29 +46,33 @@ class PackedGrading:
     def of(cls, source: MultigradedMap, max_degree: int) -> PackedGrading:
         """A grading, packed for monomials of at most the given degree."""
         grading = source.grading
-        entries = [abs(entry) for multidegree in grading.multidegrees for entry in multidegree]
+        entries = map(abs, chain.from_iterable(grading.multidegrees))
         # Digits of sums of max_degree multidegrees stay below half of the base: packing is
         # injective also with signs.
         base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
-        packed = tuple(
-            reduce(lambda total, digit: total * base + digit, (degree, *multidegree))
-            for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True)
+        packed = []
+        for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
+            number = degree
+            for entry in multidegree:
+                number = number * base + entry
+            packed.append(number)
+        moved = [tuple(packed[j] for j in permutation) for permutation in source.symmetries]
+        return cls(
+            multidegrees=grading.multidegrees,
+            degrees=grading.degrees,
+            packed=tuple(packed),
+            permutations=source.symmetries,
+            moved=tuple(moved),
         )
-        moved = tuple(
-            tuple(packed[j] for j in permutation) for permutation in watched(source.symmetries)
-        )
-        return cls(grading.multidegrees, grading.degrees, packed, source.symmetries, moved)
 
     def vector(self, monomial: Monomial) -> Vector:
-        """The multidegree of a monomial, spelled out."""
-        length = len(self.multidegrees[0]) if self.multidegrees else 0
-        return tuple(sum(self.multidegrees[j][i] for j in monomial) for i in range(length))
+        """The multidegree of a monomial of degree at least 1, spelled out."""
+        return tuple(map(sum, zip(*[self.multidegrees[j] for j in monomial], strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class MultidegreeOrbits:
-    """All multidegrees of one degree that occur, in orbits; each orbit is represented by its
-    largest multidegree.
+    """All multidegrees of one degree that occur, in orbits, each represented by the largest one.
 
     Parameters
     ----------
@@ -95,31 +100,29 @@ class MultidegreeOrbits:
         steps: dict[int, tuple[int, int]] = {}
         for multidegree in watched(sorted(samples, reverse=True)):
             if multidegree not in steps:
-                members[multidegree] = _explore(multidegree, samples, grading, steps)
+                members[multidegree] = _explore(
+                    multidegree, samples=samples, grading=grading, steps=steps
+                )
         return cls(grading, samples, members, steps)
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
-        """The dominant multidegree of the orbit, and one product of symmetries that carries it to
-        this multidegree.
+        """The dominant multidegree of the orbit, and a product of symmetries from there to this
+        one.
         """
-        transport = self.transports.get(multidegree)
-        if transport is None:
-            if multidegree in self.members:
-                transport = multidegree, tuple(range(len(self.grading.packed)))
-            else:
-                previous, number = self.steps[multidegree]
-                root, first = self.transport(previous)
-                last = self.grading.permutations[number]
-                transport = root, tuple(last[j] for j in first)
-            self.transports[multidegree] = transport
-        return transport
+        if multidegree in self.members:
+            return multidegree, tuple(range(len(self.grading.packed)))
+        if multidegree not in self.transports:
+            previous, number = self.steps[multidegree]
+            dominant, first = self.transport(previous)
+            last = self.grading.permutations[number]
+            self.transports[multidegree] = dominant, tuple(last[j] for j in first)
+        return self.transports[multidegree]
 
     def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
-        """The place of an earlier multidegree of the orbit and the permutation from there, for each
-        after the first.
-        """
-        place = {multidegree: i for i, multidegree in enumerate(self.members[dominant])}
-        steps = (self.steps[multidegree] for multidegree in self.members[dominant][1:])
+        """The place of an earlier multidegree and the step from there, for each but the first."""
+        members = self.members[dominant]
+        place = {multidegree: i for i, multidegree in enumerate(members)}
+        steps = [self.steps[multidegree] for multidegree in members[1:]]
         return tuple((place[previous], number) for previous, number in steps)
 
 
@@ -129,13 +132,13 @@ def _explore(
     grading: PackedGrading,
     steps: dict[int, tuple[int, int]],
 ) -> tuple[int, ...]:
-    """The orbit of a multidegree, breadth first; symmetries act on multidegrees as on any monomial
-    of that multidegree.
+    """The orbit of a multidegree, breadth first; the steps to its members are noted.
 
-    The action is well defined because a symmetry carries the finest grading to itself.
+    Symmetries act on a multidegree as on any monomial of it: this is well defined because they
+    carry the finest grading to itself.
     """
     orbit = [root]
-    for multidegree in watched(orbit):
+    for multidegree in watched(orbit):  # which grows meanwhile
         monomial = samples[multidegree]
         for number, moved in enumerate(grading.moved):
             image = sum([moved[j] for j in monomial])
@@ -146,20 +149,15 @@ def _explore(
 
 
 SparseRow = tuple[tuple[int, int], ...]
-"""A polynomial of the ideal in one multidegree: positions of its monomials and their
-coefficients.
-"""
+"""A polynomial of one multidegree: positions of its monomials and their coefficients."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GradedPiece:
     """One dominant multidegree of one degree.
 
     Parameters
     ----------
-    multidegree : vector of int
-    orbit_size : int
-        Number of multidegrees that the symmetries make of this one.
     monomials : tuple of monomials
         All of this multidegree.
     basis : tuple of int
@@ -173,8 +171,6 @@ class GradedPiece:
         Minimal generators of the ideal in this multidegree.
     """
 
-    multidegree: Vector
-    orbit_size: int
     monomials: tuple[Monomial, ...]
     basis: tuple[int, ...]
     proved: int = 0
@@ -188,9 +184,7 @@ class GradedPiece:
 
     @property
     def exact(self) -> bool:
-        """Whether both dimensions are proved: the lower bounds for coordinate ring and ideal add
-        up.
-        """
+        """Whether both dimensions are proved: lower bounds for coordinate ring and ideal add up."""
         return len(self.basis) + self.proved == len(self.monomials)
 
 
@@ -200,6 +194,12 @@ class Degree:
 
     orbits: MultidegreeOrbits
     pieces: Mapping[int, GradedPiece]
+
+    @property
+    def dimension(self) -> int:
+        """That of the coordinate ring of the image in this degree."""
+        members = self.orbits.members
+        return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +217,16 @@ class Neighbour:
 
     piece: GradedPiece
     products: tuple[Monomial, ...]
+
+    @classmethod
+    def of(cls, piece: GradedPiece, permutation: Permutation, coordinate: int) -> Neighbour:
+        """The products of a piece that a symmetry carries to the multidegree below."""
+        products = []
+        for monomial in piece.monomials:
+            product = [permutation[i] for i in monomial]
+            product.append(coordinate)
+            products.append(tuple(sorted(product)))
+        return cls(piece, tuple(products))
 
 
 def orbits_of_degree(
@@ -256,21 +266,18 @@ class MonomialSpace:
         """The monomials, from the degrees below."""
         neighbours = []
         candidates: set[Monomial] = set()
-        for j, (packed, own_degree) in enumerate(
-            watched(zip(grading.packed, grading.degrees, strict=True))
-        ):
+        others: set[Monomial] = set()
+        coordinates = zip(grading.packed, grading.degrees, strict=True)
+        for j, (packed, own_degree) in enumerate(watched(coordinates)):
             below = lower.get(degree - own_degree)
-            if below is not None and multidegree - packed in below.orbits.samples:
-                root, permutation = below.orbits.transport(multidegree - packed)
-                piece = below.pieces[root]
-                products = tuple(
-                    [tuple(sorted([*[permutation[i] for i in m], j])) for m in piece.monomials]
-                )
-                candidates.update(products[i] for i in piece.basis)
-                neighbours.append(Neighbour(piece, products))
-        others = {
-            monomial for neighbour in neighbours for monomial in neighbour.products
-        } - candidates
+            if below is None or multidegree - packed not in below.orbits.samples:
+                continue
+            dominant, permutation = below.orbits.transport(multidegree - packed)
+            neighbour = Neighbour.of(below.pieces[dominant], permutation, j)
+            neighbours.append(neighbour)
+            candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
+            others.update(neighbour.products)
+        others -= candidates
         # Any order is correct. Comparing the last coordinates first gave the shortest generators in
         # experiments.
         order = itemgetter(slice(None, None, -1))
@@ -284,8 +291,8 @@ class MonomialSpace:
         return self.candidates + self.others
 
 
-PieceComputation = Callable[[int, int, Mapping[int, Degree], int], GradedPiece]
-"""(multidegree, degree, degrees below, orbit size) → the piece of a dominant multidegree."""
+PieceComputation = Callable[[int, int, Mapping[int, Degree]], GradedPiece]
+"""(multidegree, degree, degrees below) → the piece of a dominant multidegree."""
 
 
 def complete_degrees(
@@ -295,16 +302,14 @@ def complete_degrees(
 
     With ``first`` they end with the first degree in which there are generators.
     """
-    constants = GradedPiece(grading.vector(()), 1, ((),), (0,))
+    constants = GradedPiece(monomials=((),), basis=(0,))
     lower = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
             orbits = orbits_of_degree(grading, degree, lower)
-            members = watched(orbits.members.items())
-            pieces = {
-                dominant: compute(dominant, degree, lower, len(orbit))
-                for dominant, orbit in members
-            }
+            pieces = {}
+            for dominant in watched(orbits.members):
+                pieces[dominant] = compute(dominant, degree, lower)
         except TimeLimitError:
             break
         lower[degree] = Degree(orbits, pieces)

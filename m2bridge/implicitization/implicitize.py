@@ -1,5 +1,8 @@
-"""Generators of the ideal of an image up to a degree and values of its Hilbert function, with
-proof.
+"""Generators of the ideal of an image up to a degree and its Hilbert function, with proof.
+
+:func:`implicitize` is the way in: the linear relations first, then one degree after the other in
+the independent coordinates (``graded_pieces``), in each multidegree by ``generators``. On what the
+proof rests stands in docs/computing-closures.md, *Multigraded implicitization*.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -21,16 +25,15 @@ from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
-from m2bridge.implicitization.graded_pieces import Degree, complete_degrees
+from m2bridge.implicitization.graded_pieces import Degree, PackedGrading, complete_degrees
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.limits import watched
 from m2bridge.system import collection_paused
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorOrbit:
-    """Minimal generators of one multidegree, and the symmetries that carry them to the other
-    multidegrees of its orbit.
+    """Minimal generators of one multidegree, and how symmetries carry them through its orbit.
 
     Parameters
     ----------
@@ -48,8 +51,8 @@ class GeneratorOrbit:
     degree: int
     multidegree: Vector
     polynomials: tuple[Terms, ...]
-    symmetries: tuple[Permutation, ...]
-    tree: tuple[tuple[int, int], ...]
+    symmetries: tuple[Permutation, ...] = ()
+    tree: tuple[tuple[int, int], ...] = ()
 
     @property
     def size(self) -> int:
@@ -72,15 +75,17 @@ class GeneratorOrbit:
 
 
 def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
-    return tuple(
-        [(tuple(sorted([permutation[j] for j in monomial])), c) for monomial, c in polynomial]
-    )
+    terms = []
+    for monomial, c in polynomial:
+        terms.append((tuple(sorted([permutation[j] for j in monomial])), c))
+    return tuple(terms)
 
 
 @dataclass(frozen=True, slots=True)
 class HigherDegrees:
-    """Minimal generators of higher degree that are known without multidegrees, and written out when
-    they are asked for.
+    """Minimal generators of higher degree that are known without multidegrees.
+
+    They are written out when they are asked for.
 
     Parameters
     ----------
@@ -92,7 +97,7 @@ class HigherDegrees:
     polynomials: Callable[[], Iterator[Terms]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Implicitization:
     """All minimal generators of the ideal of the image up to some degree, and its Hilbert function.
 
@@ -128,9 +133,7 @@ class Implicitization:
     higher: HigherDegrees | None = None
 
     def continued(self, values: Sequence[int], higher: HigherDegrees) -> Implicitization:
-        """The same up to the degree of the last of the values H(0), H(1), …, the standard grading
-        assumed.
-        """
+        """The same up to the degree of the last value H(0), H(1), … in the standard grading."""
         return replace(
             self, max_degree=len(values) - 1, hilbert_function=tuple(values), higher=higher
         )
@@ -146,7 +149,9 @@ class Implicitization:
         counts: Counter[int] = Counter()
         for orbit in self.orbits:
             counts[orbit.degree] += orbit.generator_count
-        return {**counts, **(self.higher.counts if self.higher else {})}
+        if self.higher is None:
+            return dict(counts)
+        return {**counts, **self.higher.counts}
 
     @property
     def ring(self) -> PolynomialRing:
@@ -154,8 +159,7 @@ class Implicitization:
         return self.source.polynomial_map.target()
 
     def sparse_generators(self) -> Iterator[Terms]:
-        """All minimal generators found, in all multidegrees, by increasing degree; coprime integer
-        coefficients.
+        """All minimal generators found, by increasing degree, with coprime integer coefficients.
 
         Each is a tuple of (sorted tuple of the numbers of the coordinates, coefficient): the
         shortest form for writing large results, where SymPy's exponent vectors take more space than
@@ -172,8 +176,7 @@ class Implicitization:
         scalar = cache(ring.domain)
         with collection_paused():
             return tuple(
-                _element(polynomial, ring, scalar)
-                for polynomial in watched(self.sparse_generators())
+                _element(terms, ring, scalar) for terms in watched(self.sparse_generators())
             )
 
     def ideal(self) -> GeneratingSet:
@@ -193,8 +196,9 @@ def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) ->
 def implicitize(
     source: MultigradedMap, max_degree: int, *, seed: int = 0, first: bool = False
 ) -> Implicitization:
-    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof, and the
-    Hilbert function.
+    """All minimal generators of degree ≤ max_degree of the ideal of the image, with proof.
+
+    The Hilbert function up to this degree comes with them.
 
     Within a limit of :mod:`m2bridge.limits`, those of the degrees that were completed.
 
@@ -230,53 +234,56 @@ def implicitize(
         raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
     part = elimination.linear_part(source)
     independent = elimination.in_independent_coordinates(source, part)
-    size = len(source.grading.degrees)
-    symmetries = tuple(
-        elimination.extended(permutation, part, size)
-        for permutation in watched(independent.symmetries)
-    )
     context = Context.of(independent, max_degree, seed)
-
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
     )
-    pieces = [degree.pieces.values() for degree in completed.values()]
+    linear = _linear_orbits(source, part, max(completed))
+    higher = _generator_orbits(context.grading, part, completed)
+    pieces = chain.from_iterable(degree.pieces.values() for degree in completed.values())
     return Implicitization(
         source=source,
         max_degree=max(completed),
         requested_degree=max_degree,
-        hilbert_function=tuple(
-            sum(piece.rank * piece.orbit_size for piece in degree) for degree in pieces
-        ),
-        orbits=(
-            *_linear_orbits(source, part, max(completed)),
-            *_generator_orbits(part, symmetries, completed),
-        ),
-        exact=all(piece.exact for degree in pieces for piece in degree),
+        hilbert_function=tuple(degree.dimension for degree in completed.values()),
+        orbits=(*linear, *higher),
+        exact=all(piece.exact for piece in pieces),
     )
 
 
 def _linear_orbits(
     source: MultigradedMap, part: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
+    """The linear relations; each says what one dependent coordinate is."""
     grading = source.grading
     for j, form in part.dependencies:
-        if grading.degrees[j] <= max_degree:
-            coefficients = without_denominators([1, *(-c for c in form.values())])
-            relation = tuple(zip([(j,), *((i,) for i in form)], coefficients, strict=True))
-            yield GeneratorOrbit(grading.degrees[j], grading.multidegrees[j], (relation,), (), ())
+        if grading.degrees[j] > max_degree:
+            continue
+        monomials = [(j,), *((i,) for i in form)]
+        coefficients = without_denominators([1, *(-c for c in form.values())])
+        relation = tuple(zip(monomials, coefficients, strict=True))
+        yield GeneratorOrbit(
+            degree=grading.degrees[j], multidegree=grading.multidegrees[j], polynomials=(relation,)
+        )
 
 
 def _generator_orbits(
-    part: LinearReduction, symmetries: tuple[Permutation, ...], completed: Mapping[int, Degree]
+    grading: PackedGrading, part: LinearReduction, completed: Mapping[int, Degree]
 ) -> Iterator[GeneratorOrbit]:
+    """The generators in the independent coordinates, as polynomials in all coordinates."""
+    size = len(part.basis) + len(part.dependencies)
+    symmetries = tuple(
+        elimination.extended(permutation, part, size) for permutation in grading.permutations
+    )
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():
-            if piece.generators:
-                polynomials = tuple(
-                    elimination.in_all_coordinates(generator, part)
-                    for generator in piece.generators
-                )
-                yield GeneratorOrbit(
-                    n, piece.multidegree, polynomials, symmetries, degree.orbits.tree(multidegree)
-                )
+            if not piece.generators:
+                continue
+            polynomials = [elimination.in_all_coordinates(g, part) for g in piece.generators]
+            yield GeneratorOrbit(
+                degree=n,
+                multidegree=grading.vector(piece.monomials[0]),
+                polynomials=tuple(polynomials),
+                symmetries=symmetries,
+                tree=degree.orbits.tree(multidegree),
+            )

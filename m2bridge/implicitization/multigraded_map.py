@@ -1,12 +1,16 @@
-"""Polynomial maps with the finest grading of their target, and with symmetries that permute the
-coordinates.
+"""Polynomial maps with the finest grading of their target, and with symmetries.
+
+If every image is homogeneous for some weights of the parameters, the ideal of the image is
+homogeneous for the degrees of the images; and a permutation of the parameters that permutes the
+images gives one of the coordinates that maps the ideal to itself. Both are checked here, exactly.
 """
 
-import operator
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import gcd, lcm
+from operator import mul, sub
+from typing import Any
 
 from sympy import Symbol
 from sympy.solvers.simplex import InfeasibleLPError, lpmin
@@ -23,8 +27,7 @@ Permutation = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """A multigrading of the coordinate ring of the target for which the ideal of the image is
-    homogeneous.
+    """A multigrading of the target for which the ideal of the image is homogeneous.
 
     Parameters
     ----------
@@ -46,8 +49,7 @@ class Grading:
 
 @dataclass(frozen=True, slots=True)
 class MultigradedMap:
-    """A polynomial map from an affine space, a grading of its target and permutations of its
-    coordinates.
+    """A polynomial map from an affine space, a grading of its target, and symmetries of it.
 
     The constructor :func:`multigraded` proves that the ideal of the image is homogeneous for the
     grading and invariant under the permutations.
@@ -65,11 +67,13 @@ class MultigradedMap:
         Equations that are homogeneous for the degrees do not change.
         """
         images = self.polynomial_map.images
-        denominator = lcm(*(int(c.denominator) for image in images for c in image.values()))
-        return tuple(
-            {exponents: int(c * denominator**degree) for exponents, c in image.items()}
-            for image, degree in watched(zip(images, self.grading.degrees, strict=True))
-        )
+        coefficients = chain.from_iterable(image.values() for image in images)
+        denominator = lcm(*(int(c.denominator) for c in coefficients))
+        integral = []
+        for image, degree in watched(zip(images, self.grading.degrees, strict=True)):
+            factor = denominator**degree
+            integral.append({exponents: int(c * factor) for exponents, c in image.items()})
+        return tuple(integral)
 
 
 def multigraded(
@@ -111,12 +115,10 @@ def multigraded(
             "multigraded implicitization needs free parameters, without relations among them;"
             " parametrize the source"
         )
-    permutations = tuple(
-        coordinate_permutation(polynomial_map, renaming) for renaming in symmetries
-    )
+    permutations = [coordinate_permutation(polynomial_map, renaming) for renaming in symmetries]
     grading = finest_grading(polynomial_map, multidegrees)
-    degrees = symmetrized(grading.degrees, permutations)
-    return MultigradedMap(polynomial_map, replace(grading, degrees=degrees), permutations)
+    grading = replace(grading, degrees=symmetrized(grading.degrees, permutations))
+    return MultigradedMap(polynomial_map, grading, tuple(permutations))
 
 
 def finest_grading(
@@ -140,33 +142,39 @@ def finest_grading(
     if not polynomial_map.coordinates:
         raise MethodUnavailableError("a map without coordinates has no ideal to compute")
     rows = _rows_of_gradings(polynomial_map)
-    chosen = rows if multidegrees is None else list(zip(*multidegrees, strict=True))
-    if chosen != rows and not rank(rows) == rank(chosen) == rank(rows + chosen):
+    if multidegrees is None:
+        multidegrees = list(zip(*rows, strict=True))
+    chosen = list(zip(*multidegrees, strict=True))
+    if not rank(rows) == rank(chosen) == rank(rows + chosen):  # of two spaces and of their sum
         raise ContradictionError("the multidegrees given are not the finest grading of the map")
-    return Grading(tuple(zip(*chosen, strict=True)), _positive_degrees(rows, polynomial_map))
+    return Grading(tuple(multidegrees), _positive_degrees(rows, polynomial_map))
 
 
 def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[Vector]:
     """A reduced basis of the gradings, each as the list of its values at all coordinates."""
-    supports = [list(image) for image in watched(polynomial_map.images)]
-    differences: set[Vector] = set()
-    for first, *others in watched(filter(None, supports)):
-        differences |= {tuple(map(operator.sub, other, first)) for other in others}
     size = len(polynomial_map.source.variables)
-    gradings = integer_kernel(sorted(differences), size)
-    leading = [support[0] if support else (0,) * size for support in supports]
-    rows = [
-        tuple(sum(map(operator.mul, grading, exponents)) for exponents in leading)
-        for grading in watched(gradings)
-    ]
-    zeros = [j for j, support in enumerate(supports) if not support]
-    rows += [tuple(int(i == j) for i in range(len(supports))) for j in zeros]
-    return short_basis(rows)
+    count = len(polynomial_map.images)
+    differences: set[Vector] = set()
+    leading = [(0,) * size] * count
+    rows: list[Vector] = []
+    for j, image in enumerate(watched(polynomial_map.images)):
+        if image:
+            leading[j], *others = image
+            differences.update(tuple(map(sub, other, leading[j])) for other in others)
+        else:  # may have any degree
+            rows.append((0,) * j + (1,) + (0,) * (count - j - 1))
+    gradings = watched(integer_kernel(sorted(differences), size))
+    return short_basis(rows + [_degrees_of(leading, weights) for weights in gradings])
+
+
+def _degrees_of(monomials: Sequence[Vector], weights: Vector) -> Vector:
+    return tuple(sum(map(mul, weights, exponents)) for exponents in monomials)
 
 
 def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
-    """Positive integers in the span of the rows: all 1 if possible, else degrees of the images,
-    else smallest sum.
+    """Positive integers in the span of the rows.
+
+    All 1 if possible, else the degrees of the images, else those of the smallest sum.
     """
     ones = (1,) * len(polynomial_map.coordinates)
     if rank(rows) == rank([*rows, ones]):
@@ -178,13 +186,11 @@ def _positive_degrees(rows: list[Vector], polynomial_map: PolynomialMap) -> Vect
 
 
 def _smallest_positive(rows: list[Vector], polynomial_map: PolynomialMap) -> Vector:
-    u = [Symbol(f"u{i}") for i in range(len(rows))]
-    forms = [
-        sum(x * row[j] for x, row in zip(u, rows, strict=True))
-        for j in range(len(polynomial_map.coordinates))
-    ]
+    """The combination of the rows with entries ≥ 1 and the smallest sum, by linear programming."""
+    unknowns = [Symbol(f"u{i}") for i in range(len(rows))]
+    forms = [sum(map(mul, unknowns, column)) for column in zip(*rows, strict=True)]
     try:
-        if any(form == 0 for form in forms):
+        if not forms or 0 in forms:  # 0 ≥ 1 has no solution, and is no inequality to SymPy
             raise InfeasibleLPError
         _, solution = lpmin(sum(forms), [form >= 1 for form in forms])
     except InfeasibleLPError:
@@ -200,8 +206,7 @@ def _smallest_positive(rows: list[Vector], polynomial_map: PolynomialMap) -> Vec
 def coordinate_permutation(
     polynomial_map: PolynomialMap, renaming: Mapping[str, str]
 ) -> Permutation:
-    """The permutation π of the coordinates induced by a permutation τ of the parameters: f_π(j) =
-    τ(f_j).
+    """The permutation π of the coordinates with f_π(j) = τ(f_j), for one τ of the parameters.
 
     Finding it proves that it is a symmetry, because the images are compared exactly. Coordinates
     with the same image keep their order, so that products of permutations of the parameters go to
@@ -225,16 +230,13 @@ def coordinate_permutation(
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
     sources = [targets.index(i) for i in range(len(variables))]
-    classes: defaultdict[frozenset[object], list[int]] = defaultdict(list)
+    equal: dict[frozenset[tuple[Vector, Any]], list[int]] = {}
     for j, image in enumerate(watched(polynomial_map.images)):
-        classes[frozenset(image.items())].append(j)
+        equal.setdefault(frozenset(image.items()), []).append(j)
     result = [0] * len(polynomial_map.images)
-    for members in watched(classes.values()):
-        image = polynomial_map.images[members[0]]
-        moved = frozenset(
-            (tuple(exponents[i] for i in sources), c) for exponents, c in image.items()
-        )
-        others = classes.get(moved, [])
+    for image, members in watched(equal.items()):
+        moved = frozenset((tuple(exponents[i] for i in sources), c) for exponents, c in image)
+        others = equal.get(moved, [])
         if len(others) != len(members):
             raise MethodUnavailableError(
                 "this permutation of the parameters does not permute the images"
@@ -245,12 +247,11 @@ def coordinate_permutation(
 
 
 def symmetrized(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:
-    """The average of the degrees over the group, scaled to integers: positive gradings that the
-    group preserves.
+    """The average of the degrees over the group, scaled to integers.
+
+    It is positive, a grading as each of the degrees that it averages, and the group preserves it.
     """
-    orbits = connected(
-        [{j, *(permutation[j] for permutation in permutations)} for j in range(len(degrees))]
-    )
+    orbits = connected(list(zip(range(len(degrees)), *permutations, strict=True)))
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)
     for orbit in orbits:
