@@ -86,10 +86,9 @@ class InvalidCaseError(M2BridgeError):
 
 def check_choice(option: str, value: object, choices: Any) -> None:
     """Raise InvalidCaseError unless a value is one of those of a ``Literal`` type."""
-    if value not in get_args(choices):
-        raise InvalidCaseError(
-            option, f"unknown {option} '{value}': use {', '.join(get_args(choices))}"
-        )
+    known = get_args(choices)
+    if value not in known:
+        raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(known)}")
 
 
 class ConversionError(M2BridgeError):
@@ -157,22 +156,18 @@ class ParseError(M2BridgeError):
 
 
 class MethodUnavailableError(M2BridgeError):
-    """The chosen method does not apply to this case; the message says which hypothesis fails and
-    what to use.
-    """
+    """The chosen method does not apply; the message says which hypothesis fails and what to use."""
 
 
 class NotApplicableError(MethodUnavailableError):
-    """The question does not apply to this case, by whatever method; the message says which
-    hypothesis fails.
-    """
+    """The question does not apply, by whatever method; the message says which hypothesis fails."""
 
 
 class TooLargeError(M2BridgeError):
-    """A valid problem that takes more than is tried here; the message says how much, and what to do
-    instead.
+    """A valid problem that takes more than is tried here.
 
-    Nothing is said about the answer, as when a limit on time is reached.
+    The message says how much, and what to do instead. Nothing is said about the answer, as when a
+    limit on time is reached.
 
     Examples
     --------
@@ -208,8 +203,7 @@ class OtherReleaseError(CertificateError):
 
 
 class TooExpensiveError(CertificateError):
-    """A certificate whose size says, before anything is computed, that checking it would take too
-    much.
+    """A certificate whose size says, before anything is computed, that it takes too much to check.
 
     Attributes
     ----------
@@ -266,8 +260,7 @@ class EngineVersionError(EngineError):
 
 
 class TimeLimitError(EngineError):
-    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself; see
-    :mod:`m2bridge.limits`.
+    """The time limit was reached, by Macaulay2, which was killed, or by m2bridge itself.
 
     Examples
     --------

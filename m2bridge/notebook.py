@@ -1,5 +1,7 @@
-"""``%load_ext m2bridge``: Macaulay2 in cells of a notebook. The only room that knows IPython, which
-is loaded there.
+"""``%load_ext m2bridge``: Macaulay2 in cells of a notebook, and the progress of long cells.
+
+The only door to IPython, which is loaded there and nowhere else. One workspace serves a notebook;
+errors are shown as they are in a terminal, without Python's own calls.
 """
 
 from __future__ import annotations
@@ -35,10 +37,7 @@ from m2bridge.workspace.macaulay2 import Macaulay2, Workspace
 
 
 def load(shell: InteractiveShell) -> None:
-    """Add the magics ``%%m2`` and ``%m2``, the completion of names in them, and the progress of
-    long cells.
-    """
-
+    """Add the magics ``%%m2`` and ``%m2``, the completion of names, and the progress of cells."""
     magics = Macaulay2Magics(shell, Progress())
     shell.register_magics(magics)
     shell.Completer.custom_matchers.append(completes(lambda: magics.work.names()))
@@ -48,7 +47,6 @@ def load(shell: InteractiveShell) -> None:
 
 def unload(shell: InteractiveShell) -> None:
     """End the notebook's Macaulay2, and take all of it away."""
-
     magics = shell.magics_manager.registry.pop(Macaulay2Magics.__name__)
     magics.close()
     shell.events.unregister("pre_run_cell", magics.progress.begin)
@@ -57,9 +55,9 @@ def unload(shell: InteractiveShell) -> None:
     for kind in shell.magics_manager.magics.values():
         kind.pop("m2", None)
     matchers = shell.Completer.custom_matchers
-    matchers[:] = [
-        matcher for matcher in matchers if getattr(matcher, "matcher_identifier", "") != IDENTIFIER
-    ]
+    for matcher in list(matchers):
+        if getattr(matcher, "matcher_identifier", "") == IDENTIFIER:
+            matchers.remove(matcher)
 
 
 MOST_TEXT = 100_000
@@ -68,15 +66,13 @@ MOST_TEXT = 100_000
 _OPTIONS = re.compile(
     r"(?:\s*(?:(?:-i|-o|--input|--output|--timeout|--m2)[ =]\s*\S+|--restart\b))*"
 )
-
+"""The options at the beginning of a line, before its code."""
 
 _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds in decimal digits; ValueError otherwise, also where Python would
-    read a number.
-    """
+    """Read a number of seconds in decimal digits; ValueError for all else, such as 1_0 or inf."""
     if not _DECIMAL.fullmatch(text):
         raise ValueError(f"'{text}' is not a number of seconds")
     return float(text)
@@ -84,13 +80,12 @@ def seconds(text: str) -> float:
 
 @magics_class
 class Macaulay2Magics(Magics):
-    """One workspace of Macaulay2 for a notebook: from the first cell that needs it to the end of
-    the kernel.
-    """
+    """One workspace of Macaulay2 for a notebook, from the first cell that needs it on."""
 
     def __init__(self, shell: InteractiveShell, progress: Progress) -> None:
         super().__init__(shell)
-        self._shell, self.progress = shell, progress
+        self._shell = shell
+        self.progress = progress
         self._work: Workspace | None = None
         self._program: str | None = None
 
@@ -103,9 +98,8 @@ class Macaulay2Magics(Magics):
 
     @property
     def _cell(self) -> int:
-        """The number of the cell that runs; IPython itself counts the next one from its beginning
-        on.
-        """
+        """The number of the cell that runs."""
+        # IPython itself has counted the next one from the beginning of this one on.
         running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
         return self._shell.execution_count if running is None else int(running)
 
@@ -144,23 +138,26 @@ class Macaulay2Magics(Magics):
     @argument("--m2", metavar="PATH", help="begin with this Macaulay2 program, for this notebook")
     @line_cell_magic
     def m2(self, line: str, cell: str | None = None) -> Any:
-        """Evaluate Macaulay2 code in the workspace of this notebook; show what it printed, and its
-        last value.
+        """Evaluate Macaulay2 code in the workspace of this notebook.
 
-        ``%%m2 -i f -o I`` takes the Python object ``f`` in, and brings the value of ``I`` to Python
-        afterwards. Several names are separated by commas. A semicolon at the end says that the last
-        value is not wanted.
+        What it printed is shown, and its last value. ``%%m2 -i f -o I`` takes the Python object
+        ``f`` in, and brings the value of ``I`` to Python afterwards. Several names are separated by
+        commas. A semicolon at the end says that the last value is not wanted.
         """
-        head = line if cell is not None else line[: _OPTIONS.match(line).end()]  # type: ignore[union-attr]
+        head = line
+        if cell is None:
+            begins = _OPTIONS.match(line)
+            assert begins is not None  # it matches no text, too
+            head = line[: begins.end()]
         options = parse_argstring(self.m2, head)
         if options.restart or options.m2:
             self.close()
             self._program = options.m2 or self._program
         try:
-            # The line of the magic is a comment, so that lines have the numbers that they have in
-            # the cell.
-            code = line[len(head) :] if cell is None else f"-- %%m2 {printable(line)}\n{cell}"
-            return self._evaluate(code, options)
+            if cell is None:
+                return self._evaluate(line[len(head) :], options)
+            # The line of the magic is a comment, so that lines have their numbers in the cell.
+            return self._evaluate(f"-- %%m2 {printable(line)}\n{cell}", options)
         except M2BridgeError as error:
             raise marked(error) from None
 
@@ -172,42 +169,38 @@ class Macaulay2Magics(Magics):
             self.work[name] = user[name]
         file = f"In [{self._cell}]"
         with asked_by("--timeout"):
-            evaluation = self.work.evaluate(
-                code, references=True, timeout=options.timeout, file=file
-            )
+            work = self.work
+            evaluation = work.evaluate(code, references=True, timeout=options.timeout, file=file)
         sys.stdout.write(shortened(evaluation.output, MOST_TEXT))
-        user.update({name: self.work.get(name, references=True) for name in _names(options.output)})
+        # All are there, or none is brought.
+        brought = {name: work.get(name, references=True) for name in _names(options.output)}
+        user.update(brought)
         return _shown(evaluation.value)
 
 
 def _names(lists: Iterable[str]) -> list[str]:
-    return [name.strip() for names in lists for name in names.split(",") if name.strip()]
+    """The names of an option, which may be given several times, with commas."""
+    names = [name.strip() for name in ",".join(lists).split(",")]
+    return [name for name in names if name]
 
 
 def _shown(value: Any) -> Any:
-    """The value, for IPython to show; nothing, where that is a text of more than :data:`MOST_TEXT`
-    characters.
-
-    What has HTML of its own keeps that short by itself.
-    """
-    if hasattr(value, "_repr_html_"):
+    """The value, for IPython to show; nothing, where its text is too long for a cell."""
+    if hasattr(value, "_repr_html_"):  # which is short by itself
         return value
     with any_length():
         text = repr(value)
-    if len(text) <= MOST_TEXT and not (
-        isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0
-    ):
+    # IPython calls repr() once more, with Python's own limit on digits.
+    too_many_digits = isinstance(value, int) and len(text) > sys.get_int_max_str_digits() > 0
+    if len(text) <= MOST_TEXT and not too_many_digits:
         return value
-    print(
-        f"{shortened(text)}\n({len(text)} characters; -o NAME brings the value of NAME to Python)"
-    )
+    advice = f"({len(text)} characters; -o NAME brings the value of NAME to Python)"
+    print(f"{shortened(text)}\n{advice}")
     return None
 
 
 def marked(error: M2BridgeError) -> M2BridgeError:
-    """The error, shown in the cell by its message, with the place in the code, and without Python's
-    own calls.
-    """
+    """The error, shown in the cell by its message, with the place in the code."""
     red, plain = "\x1b[31m", "\x1b[0m"
     advice = "\n%m2 --restart begins anew" if isinstance(error, WorkspaceLostError) else ""
     lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
@@ -216,17 +209,15 @@ def marked(error: M2BridgeError) -> M2BridgeError:
 
 
 IDENTIFIER = "m2bridge"
-_CELL, _LINE, _NAME = (
-    re.compile(r"\s*%%m2\b"),
-    re.compile(r"\s*%m2\s"),
-    re.compile(r"[A-Za-z][A-Za-z0-9']*$"),
-)
+_CELL = re.compile(r"\s*%%m2\b")
+_LINE = re.compile(r"\s*%m2\s")
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*$")
 
 
 def completes(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[CompletionContext], SimpleMatcherResult]:
-    """A matcher for IPython.
+    """A matcher for IPython, which lists the names that begin as the word at the cursor.
 
     Parameters
     ----------
@@ -263,8 +254,7 @@ _OWN = __file__
 
 
 class Progress:
-    """A line below each cell in which a function of m2bridge takes longer than ``patience``
-    seconds.
+    """A line below each cell in which a function of m2bridge takes long.
 
     Parameters
     ----------
@@ -275,7 +265,8 @@ class Progress:
     """
 
     def __init__(self, patience: float = 1.0, show: Callable[[str], object] | None = None) -> None:
-        self._patience, self._show = patience, show
+        self._patience = patience
+        self._show = show
         self._over = threading.Event()
         self._watcher: threading.Thread | None = None
 
@@ -283,11 +274,11 @@ class Progress:
         """A cell begins, in this thread."""
         self.end()
         self._over = threading.Event()
-        # the context says below which cell lines are shown
-        watch, over = copy_context().run, self._over
-        arguments = (self._watch, threading.get_ident(), over, self._show or _Line())
         self._watcher = threading.Thread(
-            target=watch, args=arguments, name="m2bridge progress", daemon=True
+            target=copy_context().run,  # the context says below which cell lines are shown
+            args=(self._watch, threading.get_ident(), self._over, self._show or _Line()),
+            name="m2bridge progress",
+            daemon=True,
         )
         self._watcher.start()
 
@@ -299,9 +290,11 @@ class Progress:
         self._watcher = None
 
     def _watch(self, thread: int, over: threading.Event, show: Callable[[str], object]) -> None:
-        begin, last = time.monotonic(), ""
+        begin = time.monotonic()
+        last = ""
         while not over.wait(self._patience):
-            if doing := doings(sys._current_frames().get(thread)):
+            doing = doings(sys._current_frames().get(thread))
+            if doing:
                 last = doing
                 show(f"m2bridge: {last}, {duration(time.monotonic() - begin)} …")
         if last:
@@ -309,26 +302,26 @@ class Progress:
 
 
 def doings(frame: FrameType | None) -> str:
-    """The function of m2bridge that was called, and whether it waits for Macaulay2; empty outside
-    m2bridge.
-    """
-    called, waits = "", False
+    """The function of m2bridge that was called, and whether it waits; empty outside m2bridge."""
+    called = ""
+    waits = False
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_PACKAGE) and not file.startswith(_OWN):
-            called, waits = frame.f_code.co_name, waits or "/engine/" in file
+            called = frame.f_code.co_name  # the outermost of them is the last that is met
+            waits = waits or "/engine/" in file
         frame = frame.f_back
-    return f"{called} (Macaulay2)" if called and waits else called
+    return f"{called} (Macaulay2)" if waits else called
 
 
 class _Line:
     """One line of output, which is replaced."""
 
     def __init__(self) -> None:
-        self._handle, self._shown = DisplayHandle(), False
+        self._handle = DisplayHandle()
+        self._shown = False
 
     def __call__(self, text: str) -> None:
-        (self._handle.update if self._shown else self._handle.display)(
-            {"text/plain": text}, raw=True
-        )
+        show = self._handle.update if self._shown else self._handle.display
+        show({"text/plain": text}, raw=True)
         self._shown = True

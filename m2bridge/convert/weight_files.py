@@ -1,8 +1,8 @@
 """The named arrays of numbers in files of NumPy, safetensors, PyTorch and JSON, and in Python.
 
 They are described first and read one by one, so a file may hold more than fits into memory. Nothing
-is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``. Which weight
-an array is, its family knows.
+is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``. Families
+know which of the weights an array is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Evaluates anybody's Macaulay2 code, and tells what can be told of it without running it."""
+"""The process that evaluates anybody's Macaulay2 code, and what can be told of code unread.
+
+Values go in and come out through :mod:`m2bridge.convert`, which is imported when the first one does
+so: Macaulay2 starts meanwhile.
+"""
 
 import re
 from collections.abc import Callable, Mapping
@@ -53,7 +57,9 @@ def check_name(name: str) -> str:
 
 
 _LIBRARIES = ("wire", "values", "workspace", "session")
+"""The shared scripts that its process has loaded."""
 _HEAP = "1g"
+"""Large values come in without much collecting of garbage; unused address space costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Display(Evaluation):
-    """An evaluation whose value is as it was sent, in the wire format, with its text as Macaulay2
-    writes it.
-    """
+    """An evaluation whose value is in the wire format, with its text as Macaulay2 writes it."""
 
     text: str
 
@@ -108,13 +112,10 @@ class Evaluator(Conversation):
         self._count = 0
 
     def settings(self) -> Mapping[str, str]:
-        """A larger heap to begin with, so that large values come in without much collecting of
-        garbage.
-
-        Address space that is not used costs nothing, but counts where it is limited.
-        """
-        limited = self.limits.memory is not None or address_space() is not None
-        return {} if limited else {"GC_INITIAL_HEAP_SIZE": _HEAP}
+        """A larger heap to begin with, where address space is not limited."""
+        if self.limits.memory is not None or address_space() is not None:
+            return {}
+        return {"GC_INITIAL_HEAP_SIZE": _HEAP}
 
     def evaluate(
         self,
@@ -125,9 +126,7 @@ class Evaluator(Conversation):
         *,
         timeout: float | None = None,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time; see
-        :meth:`Macaulay2.evaluate`.
-        """
+        """The value of the last statement, what was printed, and the time."""
         fields, transcript = self.answer(
             code, form, file, bindings_of(inputs), output=True, timeout=timeout
         )
@@ -136,12 +135,8 @@ class Evaluator(Conversation):
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """The value as text; empty if there is none."""
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
-        return Display(
-            fields.get("value"),
-            transcript.output,
-            transcript.seconds,
-            value_of(fields, "text") or "",
-        )
+        text = value_of(fields, "text") or ""
+        return Display(fields.get("value"), transcript.output, transcript.seconds, text)
 
     def answer(
         self,
@@ -178,13 +173,20 @@ class Evaluator(Conversation):
             raise InvalidCaseError(
                 "code", f"must be Macaulay2 code as text, not a {type(code).__name__}"
             )
-        self._count += not file
-        source = Source(file or ("the code" if self._passing else f"input {self._count}"), code)
-        form = "" if is_silent(code) else form
-        flags = (self._passing, bool(given), output and not self._passing)
-        arguments = (quoted(form), *("true" if flag else "false" for flag in flags))
+        if not file:
+            self._count += 1
+            file = "the code" if self._passing else f"input {self._count}"
+        source = Source(file, code)
+        if is_silent(code):
+            form = ""
+        flags = [self._passing, bool(given), output and not self._passing]
+        arguments = [quoted(form), *map(_boolean, flags)]
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
         return fields_of(transcript.records), transcript
+
+
+def _boolean(flag: bool) -> str:
+    return "true" if flag else "false"
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
-"""Macaulay2 for people: any code with its value as a Python object, and workspaces that keep their
-symbols.
+"""Macaulay2 for people: any code with its value as a Python object, and workspaces that stay.
+
+The public class :class:`Macaulay2` is a session of isolated scripts, a process for single values,
+and the maker of workspaces; each has a Macaulay2 of its own, so none sees symbols of another.
 """
 
 import difflib
@@ -34,24 +36,20 @@ class _Kept(Evaluator):
     def answer(
         self, code: str, form: str = "", *more: str, **options: Any
     ) -> tuple[dict[str, Any], Transcript]:
-        """The answer of :class:`Evaluator`; an error that has cost the symbols says so, but where
-        text is shown.
-        """
+        """The answer of :class:`Evaluator`; an error that has cost the symbols says so."""
         try:
             return super().answer(code, form, *more, **options)
+        except errors.WorkspaceLostError:
+            raise
         except errors.EngineError as error:
-            if (
-                self.process is None
-                and form != "text"
-                and not isinstance(error, errors.WorkspaceLostError)
-            ):
+            # Where text is shown, a command ends, and its workspace with it.
+            if self.process is None and form != "text":
                 error.message += "; the symbols of this workspace are gone"
             raise
 
 
 class Workspace:
-    """A Macaulay2 of its own, with the packages that ``M2`` loads by itself, that keeps its symbols
-    between calls.
+    """A Macaulay2 of its own that keeps its symbols between calls, with the usual packages.
 
     Isolated runs and other workspaces see nothing of it. Its symbols outlive errors in the code.
     When a limit, an interrupt or a crash ends the process, they are gone: every call after that
@@ -107,10 +105,9 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement, as a Python object; parameters and errors as
-        :meth:`Macaulay2.evaluate`.
+        """The value of the last statement, as a Python object.
 
-        Inputs stay bound to their names.
+        Inputs stay bound to their names. Parameters and errors as :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -130,8 +127,9 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time; as
-        :meth:`Macaulay2.evaluate`.
+        """The value of the last statement, what was printed, and the time.
+
+        Parameters and errors as :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -142,9 +140,7 @@ class Workspace:
         return self._process.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
-        """The value of the last statement as Macaulay2 writes it, whether or not it has a
-        counterpart in Python.
-        """
+        """The value of the last statement as Macaulay2 writes it, of whatever class it is."""
         return self._process.show(code, file, timeout=timeout)
 
     def __getitem__(self, name: str) -> Any:
@@ -160,9 +156,7 @@ class Workspace:
         return self.get(name)
 
     def get(self, name: str, *, references: bool = False) -> Any:
-        """The value of a symbol, as ``work[name]``; with references for what has no counterpart, if
-        wanted.
-        """
+        """The value of a symbol, as ``work[name]``; if wanted, with references."""
         given = f'mbEmit("defined", {_is_defined(name)})\n'
         fields, _ = self._process.answer(name, form(references), f"the symbol {name}", given)
         if not value_of(fields, "defined"):
@@ -234,17 +228,13 @@ class Workspace:
             )
         version = f"Macaulay2 {self._process.candidate.version}"
         if others := self._query(f"mbOthers {quoted(name)}"):
-            near = " or ".join(difflib.get_close_matches(name, others, 3))
-            advice = (
-                f"did you mean {near}?"
-                if near
-                else "its file must be in a folder of Macaulay2's path"
-            )
+            advice = "its file must be in a folder of Macaulay2's path"
+            if near := difflib.get_close_matches(name, others, 3):
+                advice = f"did you mean {' or '.join(near)}?"
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
+        file = f"the call for the package {name}"
         try:
-            self._process.answer(
-                f"needsPackage {quoted(name)};", file=f"the call for the package {name}"
-            )
+            self._process.answer(f"needsPackage {quoted(name)};", file=file)
         except errors.ScriptError as error:
             message = f"{version} cannot load the package '{name}': {error.error}"
             raise errors.PackageError(message, output=error.output) from None
@@ -310,8 +300,7 @@ class Macaulay2(Session):
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement of some Macaulay2 code, as a Python object; see
-        :meth:`evaluate`.
+        """The value of the last statement of some code, as a Python object; see :meth:`evaluate`.
 
         Examples
         --------
@@ -319,9 +308,8 @@ class Macaulay2(Session):
         ...     m2.value("first entries gens gb ideal(n, 15)", n=6)
         [3]
         """
-        return self.evaluate(
-            code, timeout=timeout, references=references, file=file, **inputs
-        ).value
+        evaluation = self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
+        return evaluation.value
 
     def evaluate(
         self,
@@ -333,8 +321,7 @@ class Macaulay2(Session):
         file: str = "",
         **inputs: Any,
     ) -> Evaluation:
-        """Evaluate Macaulay2 code, with fresh symbols, in a process with the packages that ``M2``
-        loads by itself.
+        """Evaluate Macaulay2 code with fresh symbols, and the packages that ``M2`` loads by itself.
 
         Symbols are forgotten afterwards; a :meth:`workspace` keeps them. Other state of Macaulay2,
         such as methods that the code installs, stays until the process ends: isolated runs have
@@ -375,8 +362,7 @@ class Macaulay2(Session):
         return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
 
     def workspace(self, packages: Iterable[str] = ()) -> Workspace:
-        """A Macaulay2 of its own that keeps its symbols between calls; it ends with the session's
-        ``with`` block.
+        """A Macaulay2 of its own that keeps its symbols; it ends with the session's ``with`` block.
 
         Parameters
         ----------
@@ -401,8 +387,7 @@ class Macaulay2(Session):
         return workspace
 
     def close(self, reason: str = "it was closed") -> None:
-        """End the Macaulay2 of isolated runs and that of :meth:`value`, and all they started; the
-        next call starts it.
+        """End the Macaulay2 of isolated runs and that of :meth:`value`; the next call starts it.
 
         A run that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
         Workspaces go on.
