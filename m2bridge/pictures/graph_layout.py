@@ -1,22 +1,23 @@
-"""The places of the nodes and edges of a layered graph: few edges cross, and none passes through a
-node.
+"""The places of the nodes and edges of a layered graph: few edges cross, none meets another node.
 
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
-(1981): an edge over several layers gets a place in each of them, and layers are sorted by the means
-of their neighbours' places.
+(1981): an edge over several layers gets a place in each of them, its bend, and layers are sorted by
+the means of their neighbours' places.
 """
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
-Node = TypeVar("Node")
+Node = TypeVar("Node", bound=Hashable)
 Edge = tuple[Node, Node]
 Place = tuple[float, int]
 """Across, and the layer."""
+Neighbours = Mapping[Hashable, Sequence[Hashable]]
 
 SWEEPS = 24
+"""Layers settle after a few; of those that go on changing, the best arrangement seen counts."""
 
 
 def placed(
@@ -32,52 +33,77 @@ def placed(
         From a node to one of a higher layer.
     """
     height = {node: level for level, layer in enumerate(layers) for node in layer}
-    rows: list[list[object]] = [list(layer) for layer in layers]
-    paths: list[list[object]] = []
+    rows: list[list[Hashable]] = [list(layer) for layer in layers]
+    paths: list[list[Hashable]] = []
     for number, (low, high) in enumerate(edges):
-        bends = [(number, level) for level in range(height[low] + 1, height[high])]
-        for bend in bends:
-            rows[bend[1]].append(bend)
-        paths.append([low, *bends, high])
+        path: list[Hashable] = [low]
+        for level in range(height[low] + 1, height[high]):
+            bend = (number, level)
+            rows[level].append(bend)
+            path.append(bend)
+        paths.append([*path, high])
     across = _across(rows, paths)
-    level = {item: number for number, row in enumerate(rows) for item in row}
-    return {node: (across[node], height[node]) for node in height}, [
-        [(across[i], level[i]) for i in p] for p in paths
-    ]
+    places: dict[Hashable, Place] = {}
+    for level, row in enumerate(rows):
+        places |= {item: (across[item], level) for item in row}
+    routes = [[places[item] for item in path] for path in paths]
+    return {node: places[node] for node in height}, routes
 
 
-def _across(rows: list[list[object]], paths: Sequence[Sequence[object]]) -> dict[object, float]:
-    below, above = defaultdict[object, list[object]](list), defaultdict[object, list[object]](list)
+def _across(
+    rows: list[list[Hashable]], paths: Sequence[Sequence[Hashable]]
+) -> dict[Hashable, float]:
+    """The place of each node and bend in its row, after the sweep with the fewest crossings."""
+    below = defaultdict[Hashable, list[Hashable]](list)
+    above = defaultdict[Hashable, list[Hashable]](list)
     for path in paths:
-        for one, other in itertools.pairwise(path):
-            below[other].append(one)
-            above[one].append(other)
-    best, fewest = _centred(rows), None
+        for low, high in itertools.pairwise(path):
+            below[high].append(low)
+            above[low].append(high)
+    best = _centred(rows)
+    fewest = None
     for sweep in range(SWEEPS):
-        upwards = sweep % 2 == 0
-        for row in rows if upwards else reversed(rows):
-            here = _centred(rows)
-            row.sort(key=lambda item: _mean(item, below if upwards else above, here))
+        if sweep % 2 == 0:
+            for row in rows:
+                _sort(row, below, _centred(rows))
+        else:
+            for row in reversed(rows):
+                _sort(row, above, _centred(rows))
         crossings = _crossings(rows, below)
         if fewest is None or crossings < fewest:
-            best, fewest = _centred(rows), crossings
+            best = _centred(rows)
+            fewest = crossings
     return best
 
 
-def _centred(rows: Sequence[Sequence[object]]) -> dict[object, float]:
-    return {item: place - (len(row) - 1) / 2 for row in rows for place, item in enumerate(row)}
+def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]) -> None:
+    """Sort a row by the means of the neighbours' places; what has no neighbour keeps its own."""
+
+    def mean(item: Hashable) -> float:
+        near = [places[other] for other in neighbours.get(item, ())] or [places[item]]
+        return sum(near) / len(near)
+
+    row.sort(key=mean)
 
 
-def _mean(
-    item: object, neighbours: Mapping[object, Sequence[object]], places: Mapping[object, float]
-) -> float:
-    near = [places[other] for other in neighbours.get(item, ())]
-    return sum(near) / len(near) if near else places[item]
-
-
-def _crossings(rows: Sequence[Sequence[object]], below: Mapping[object, Sequence[object]]) -> int:
-    places, count = _centred(rows), 0
+def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
+    places: dict[Hashable, float] = {}
     for row in rows:
-        ends = [(places[item], places[other]) for item in row for other in below.get(item, ())]
-        count += sum((a - c) * (b - d) < 0 for k, (a, b) in enumerate(ends) for c, d in ends[:k])
+        middle = (len(row) - 1) / 2
+        places |= {item: place - middle for place, item in enumerate(row)}
+    return places
+
+
+def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
+    """The number of pairs of edges between two layers that cross."""
+    places = _centred(rows)
+    count = 0
+    for row in rows:
+        ends = []
+        for item in row:
+            ends += [(places[item], places[other]) for other in below.get(item, ())]
+        for (high, low), (other_high, other_low) in itertools.combinations(ends, 2):
+            # They cross if the one that is left above is right below.
+            if (high - other_high) * (low - other_low) < 0:
+                count += 1
     return count

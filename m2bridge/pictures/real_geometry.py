@@ -1,5 +1,9 @@
-"""Real curves and surfaces in a box: real roots, isolated exactly, and the pieces that they
-bound.
+"""Real curves and surfaces in a box: real roots, isolated exactly, and the pieces that they bound.
+
+A surface is cut into cells over cells of the plane, and a curve into branches over intervals of a
+line, as in a cylindrical algebraic decomposition (Brown, J. Symbolic Comput. 32, 2001): over a cell
+the number and the order of real roots are constant, and so are the signs that are asked for. Roots
+are balls of FLINT that contain one exact root each; only what is drawn is rounded.
 """
 
 from __future__ import annotations
@@ -7,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
-from math import cos, pi, prod
+from math import cos, pi
 from typing import Any
 
 from flint import Ordering, arb, ctx, fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpq_poly
@@ -24,11 +28,21 @@ Interval = tuple[fmpq, fmpq]
 Box = Mapping[str, Interval]
 """For each variable the open interval that is looked at."""
 
+Point = tuple[float, ...]
+Spot = Mapping[str, Any]
+"""A point: for each variable a rational number, or a ball of FLINT that contains it."""
+
 PRECISION = 128
 """Bits of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
+
 LARGEST_DENOMINATOR = 200
+"""Of the rational numbers that are tried: what people can still read."""
+
 CLOSE = fmpq(1, 10**7)
 """How far the first and the last node are from the ends of an interval, of its length."""
+
+TRIED = 12
+"""Fractions among which a rational point of a branch is looked for."""
 
 
 def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
@@ -38,10 +52,11 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
         return []
     names = tuple(str(symbol) for symbol in listed[0].ring.symbols)
     context = fmpq_mpoly_ctx.get(names, Ordering.lex)
-    return [
-        context.from_dict({monomial: flint_rational(c) for monomial, c in p.items()})
-        for p in listed
-    ]
+    converted = []
+    for polynomial in listed:
+        terms = {monomial: flint_rational(c) for monomial, c in polynomial.items()}
+        converted.append(context.from_dict(terms))
+    return converted
 
 
 def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
@@ -56,13 +71,13 @@ def _names(polynomial: fmpq_mpoly) -> tuple[str, ...]:
 
 def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
     """The coefficient of the highest power of a variable."""
-    place, degree = _names(polynomial).index(variable), degree_in(polynomial, variable)
-    kept = {
-        (*monomial[:place], 0, *monomial[place + 1 :]): coefficient
-        for monomial, coefficient in polynomial.to_dict().items()
-        if monomial[place] == degree
-    }
-    return polynomial.context().from_dict(kept)
+    place = _names(polynomial).index(variable)
+    degree = degree_in(polynomial, variable)
+    terms = {}
+    for monomial, coefficient in polynomial.to_dict().items():
+        if monomial[place] == degree:
+            terms[(*monomial[:place], 0, *monomial[place + 1 :])] = coefficient
+    return polynomial.context().from_dict(terms)
 
 
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
@@ -75,59 +90,63 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
-    """Return polynomials without the variable, which vanish where the real roots in the interval
-    may change.
+    """Return polynomials that vanish where the real roots in the interval may change.
 
-    They may change in number or in order. The polynomials are the leading coefficient, the
-    discriminant, and the values at both ends. Source: Brown, *Improved projection for cylindrical
-    algebraic decomposition*, J. Symbolic Comput. 32 (2001).
+    They may change in number or in order, as the other variables move. The polynomials are the
+    leading coefficient, the discriminant, and the values at both ends. Source: Brown, *Improved
+    projection for cylindrical algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
     if degree == 0:
         return [polynomial]
-    discriminant = [polynomial.discriminant(variable)] if degree > 1 else []
-    ends = [polynomial.subs({variable: end}) for end in interval]
-    return [leading_coefficient(polynomial, variable), *discriminant, *ends]
+    found = [leading_coefficient(polynomial, variable)]
+    if degree > 1:
+        found.append(polynomial.discriminant(variable))
+    found += [polynomial.subs({variable: end}) for end in interval]
+    return found
 
 
 def real_roots(
     polynomial: fmpq_mpoly, variable: str, interval: Interval, *, exact: bool = False
 ) -> list[Any]:
-    """The different real roots in an open interval, in increasing order, of a polynomial in one
-    variable alone.
+    """The different real roots in an open interval, increasing; there is no other variable.
 
     They are balls of FLINT; if ``exact``, rational ones are rational numbers.
     """
     univariate = _univariate(polynomial, variable)
     if univariate.degree() < 1:
         return []
-    roots = [root.real for root, _ in univariate.numer().complex_roots() if root.imag == 0]
     low, high = map(arb, interval)
-    inside = sorted((root for root in roots if low < root < high), key=lambda root: root.mid())
-    rational = [root for root, _ in univariate.roots()] if exact else []
-    return [next((number for number in rational if root.contains(number)), root) for root in inside]
+    inside = []
+    for root, _ in univariate.numer().complex_roots():
+        # FLINT refines roots until those that are real have the exact imaginary part 0.
+        if root.imag == 0 and low < root.real < high:
+            inside.append(root.real)
+    inside.sort(key=arb.mid)
+    if not exact:
+        return inside
+    rational = [number for number, _ in univariate.roots()]
+    # A ball contains no other root, so a rational root in it is the root that it stands for.
+    return [next(filter(root.contains, rational), root) for root in inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     place = _names(polynomial).index(variable)
-    coefficients = {
-        monomial[place]: coefficient for monomial, coefficient in polynomial.to_dict().items()
-    }
-    return fmpq_poly(
-        [coefficients.get(power, 0) for power in range(max(coefficients, default=0) + 1)]
-    )
+    coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
+    for monomial, coefficient in polynomial.to_dict().items():
+        coefficients[monomial[place]] = coefficient
+    return fmpq_poly(coefficients)
 
 
 def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
-    """The open intervals between the real roots of polynomials in one variable, which are rounded
-    to their precision.
+    """The open intervals between real roots of polynomials, which are rounded to their precision.
 
-    The polynomials are irreducible, so that no two roots are the same.
+    The polynomials have one variable, and are irreducible, so that no two roots are the same.
     """
-    roots = sorted(
-        near(root) for p in watched(polynomials) for root in real_roots(p, variable, interval)
-    )
-    return list(pairwise(dict.fromkeys([interval[0], *roots, interval[1]])))
+    roots: list[fmpq] = []
+    for polynomial in watched(polynomials):
+        roots += map(near, real_roots(polynomial, variable, interval))
+    return list(pairwise(dict.fromkeys([interval[0], *sorted(roots), interval[1]])))
 
 
 def nodes(interval: Interval, count: int) -> list[fmpq]:
@@ -138,16 +157,14 @@ def nodes(interval: Interval, count: int) -> list[fmpq]:
 
 
 def middle(interval: Interval) -> fmpq:
-    """A rational number in the middle third of an interval, with a small denominator if there is
-    one.
-    """
+    """A rational number in the middle third of an interval, with as small a denominator as is."""
     low, high = interval
-    return fractions_between((low + (high - low) / 3, high - (high - low) / 3), 1)[0]
+    third = (high - low) / 3
+    return fractions_between((low + third, high - third), 1)[0]
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
-    """Rational numbers in an open interval, with small denominators as far as there are enough of
-    them.
+    """Rational numbers in an open interval, with small denominators where there are enough.
 
     They keep away from its ends, which may be rounded.
     """
@@ -155,11 +172,13 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     low, high = interval[0] + away, interval[1] - away
     fractions: list[fmpq] = []
     for denominator in range(1, LARGEST_DENOMINATOR + 1):
-        first, last = (low * denominator).floor(), (high * denominator).ceil()
-        candidates = (
-            fmpq(numerator, denominator) for numerator in range(int(first), int(last) + 1)
-        )
-        fractions += [c for c in candidates if low < c < high and c.q == denominator]
+        first = int((low * denominator).floor())
+        last = int((high * denominator).ceil())
+        for numerator in range(first, last + 1):
+            fraction = fmpq(numerator, denominator)
+            is_reduced = fraction.q == denominator  # else it was found before
+            if low < fraction < high and is_reduced:
+                fractions.append(fraction)
         if len(fractions) >= count:
             return fractions[:count]
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
@@ -173,28 +192,22 @@ def near(number: arb) -> fmpq:
 
 def as_float(number: Any) -> float:
     """The nearest floating-point number."""
-    return float(number.mid()) if isinstance(number, arb) else int(number.p) / int(number.q)
+    if isinstance(number, arb):
+        return float(number.mid())
+    return int(number.p) / int(number.q)
 
 
 def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
     """Return the value at a point that is known up to balls."""
     point = [arb(values[name]) for name in _names(polynomial)]
-    terms = (
-        prod(
-            (value**e for value, e in zip(point, monomial, strict=True) if e),
-            start=arb(coefficient),
-        )
-        for monomial, coefficient in polynomial.to_dict().items()
-    )
-    return sum(terms, arb(0))
-
-
-TRIED = 12
-"""Fractions among which a rational point of a branch is looked for."""
-
-Point = tuple[float, ...]
-Spot = Mapping[str, Any]
-"""A point: for each variable a rational number, or a ball of FLINT that contains it."""
+    value = arb(0)
+    for monomial, coefficient in polynomial.to_dict().items():
+        term = arb(coefficient)
+        for number, exponent in zip(point, monomial, strict=True):
+            if exponent:
+                term *= number**exponent
+        value += term
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,89 +244,111 @@ def branches(
         About how many points there are along the box.
     """
     with ctx.workprec(PRECISION):
-        return tuple(_Branches(prime, box).cells(cuts, fineness))
+        variety = _Branches(prime, box)
+        if variety.base is None:
+            return tuple(variety.isolated())
+        return tuple(variety.cells(variety.base, cuts, fineness))
 
 
 class _Branches:
-    """The real points of a prime ideal in a box: over the line of one variable, or finitely
-    many.
+    """The real points of a prime ideal in a box: over the line of one variable, or finitely many.
+
+    Attributes
+    ----------
+    base : str or None
+        A variable that takes infinitely many values on the variety: no polynomial in it alone is in
+        the ideal. ``None`` if there are finitely many points.
+    projections : dict
+        For each other variable the equation between it and the base, or of it alone.
     """
 
     def __init__(self, prime: GeneratingSet, box: Box) -> None:
-        self.prime, self.box, self.names = prime, box, prime.ring.variables
+        self.prime = prime
+        self.box = box
+        self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)
-        self.base = next(((name,) for name in self.names if not self.eliminated(name)), ())
-        # the equation between each other variable and the base
+        self.base = next((name for name in self.names if not self.eliminated([name])), None)
         self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
-            if name not in self.base:
-                (self.projections[name],) = self.eliminated(*self.base, name)
+            if self.base is None:
+                (self.projections[name],) = self.eliminated([name])
+            elif name != self.base:
+                (self.projections[name],) = self.eliminated([self.base, name])
 
-    def eliminated(self, *kept: str, more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
-        """Generators of the elimination ideal in the variables that are kept, of the ideal with
-        ``more``.
-        """
+    def eliminated(self, kept: Sequence[str], more: Sequence[PolyElement] = ()) -> list[fmpq_mpoly]:
+        """Generators of the elimination ideal in some variables, of the ideal with ``more``."""
         ring = self.prime.ring.sympy_ring
+        symbols = dict(zip(self.names, ring.symbols, strict=True))
         gone = [name for name in self.names if name not in kept]
-        order = [ring.symbols[self.names.index(name)] for name in (*gone, *kept)]
-        basis = groebner([g.as_expr() for g in (*self.prime.generators, *more)], *order, order=lex)
-        inside = [g for g in basis.exprs if not {str(s) for s in g.free_symbols} & set(gone)]
-        return to_flint(ring.from_expr(g) for g in inside)
+        # In a lexicographic Gröbner basis those without the first variables generate the ideal.
+        order = [symbols[name] for name in (*gone, *kept)]
+        generators = [g.as_expr() for g in (*self.prime.generators, *more)]
+        basis = groebner(generators, *order, order=lex).exprs
+        first = order[: len(gone)]
+        inside = [polynomial for polynomial in basis if polynomial.free_symbols.isdisjoint(first)]
+        return to_flint(map(ring.from_expr, inside))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
         """Return the real points over a point of the base, in the order of the coordinates."""
-        projections = self.projections.items()
-        roots = [
-            real_roots(p.subs(dict(over)), name, self.box[name], exact=exact)
-            for name, p in projections
-        ]
-        spots = (
-            {**over, **dict(zip(self.projections, values, strict=True))}
-            for values in product(*roots)
-        )
-        return [spot for spot in spots if all(ball(g, spot).contains(0) for g in self.generators)]
+        roots = []
+        for name, equation in self.projections.items():
+            section = equation.subs(dict(over))
+            roots.append(real_roots(section, name, self.box[name], exact=exact))
+        found: list[Spot] = []
+        for values in product(*roots):
+            spot = {**over, **dict(zip(self.projections, values, strict=True))}
+            if all(ball(g, spot).contains(0) for g in self.generators):
+                found.append(spot)
+        return found
 
     def rational(self, spot: Spot) -> Spot | None:
         """Return a point if its coordinates are rational, and it is exactly on the variety."""
         numbers = [spot[name] for name in self.names]
-        is_rational = all(isinstance(number, fmpq) for number in numbers)
-        return spot if is_rational and all(g(*numbers) == 0 for g in self.generators) else None
+        if not all(isinstance(number, fmpq) for number in numbers):
+            return None
+        if any(g(*numbers) != 0 for g in self.generators):
+            return None
+        return spot
 
-    def cells(self, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
-        if not self.base:
-            for spot in self.points({}, exact=True):
-                yield Cell(((_point(spot, self.names),),), spot, self.rational(spot))
-            return
-        (base,) = self.base
-        critical = [
-            b for name, p in self.projections.items() for b in boundaries(p, name, self.box[name])
-        ]
-        critical += [g for cut in cuts for g in self.eliminated(base, more=[cut])]
+    def isolated(self) -> Iterator[Cell]:
+        """The points of a variety that has finitely many."""
+        for spot in self.points({}, exact=True):
+            line = (_point(spot, self.names),)
+            yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
+
+    def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
+        """The branches of a curve, from left to right, and over each interval by their points."""
+        critical: list[fmpq_mpoly] = []
+        for name, equation in self.projections.items():
+            critical += boundaries(equation, name, self.box[name])
+        for cut in cuts:
+            critical += self.eliminated([base], more=[cut])
         for span in watched(pieces(factors(critical), base, self.box[base])):
-            part = as_float((span[1] - span[0]) / (self.box[base][1] - self.box[base][0]))
-            places = nodes(span, max(5, round(2 * fineness * part)))
-            tracks = [self.points({base: place}) for place in watched(places)]
+            count = max(5, round(2 * fineness * _share(span, self.box[base])))
+            tracks = [self.points({base: place}) for place in watched(nodes(span, count))]
             sample = self.points({base: middle(span)})
-            _same(map(len, (*tracks, sample)))
-            exact = self._rational_on(base, span, len(sample))
+            _same([len(spots) for spots in (*tracks, sample)])
+            rational = self._rational_on(base, span, len(sample))
             for number, spot in enumerate(sample):
-                yield Cell(
-                    (tuple(_point(track[number], self.names) for track in tracks),),
-                    spot,
-                    exact.get(number),
-                )
+                line = tuple(_point(spots[number], self.names) for spots in tracks)
+                yield Cell(points=(line,), sample=spot, rational=rational.get(number))
 
     def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
         """A rational point of each branch, by number, among those over a few fractions."""
         points: dict[int, Spot] = {}
         for place in watched(fractions_between(span, TRIED)):
-            spots = enumerate(self.points({base: place}, exact=True))
-            points = {
-                n: rational for n, spot in spots if (rational := self.rational(spot))
-            } | points
+            for number, spot in enumerate(self.points({base: place}, exact=True)):
+                rational = self.rational(spot)
+                if rational is not None:
+                    points.setdefault(number, rational)
             if len(points) == count:
                 break
         return points
+
+
+def _share(span: Interval, whole: Interval) -> float:
+    """The part that a span is of the whole interval."""
+    return as_float((span[1] - span[0]) / (whole[1] - whole[0]))
 
 
 def _point(spot: Spot, names: Sequence[str]) -> Point:
@@ -323,13 +358,14 @@ def _point(spot: Spot, names: Sequence[str]) -> Point:
 def patches(
     surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
 ) -> tuple[Cell, ...]:
-    """The cells of an irreducible surface in an open box; on each the sign of every polynomial in
-    ``cuts`` is constant.
+    """The cells of an irreducible surface in an open box, on each of which no cut changes its sign.
 
     Cuts that vanish on the surface do not cut it.
 
     Parameters
     ----------
+    cuts
+        Polynomials.
     fineness : int
         About how many points there are along the box.
     """
@@ -338,12 +374,19 @@ def patches(
 
 
 class _Decomposition:
-    """A decomposition of a surface in variables x, y, z: z is the one over the plane."""
+    """A decomposition of a surface in variables x, y, z, of which z is the one over the plane.
+
+    The curves of the plane are those over which points of the surface meet, leave the box, or meet
+    a cut. Over an interval of x in which they do not cross, the strips are the intervals of y
+    between them; over a strip the surface is a number of graphs.
+    """
 
     def __init__(
         self, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
     ) -> None:
-        self.surface, self.box, self.fineness = surface, box, fineness
+        self.surface = surface
+        self.box = box
+        self.fineness = fineness
         self.x, self.y, self.z = _order(surface)
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
@@ -351,7 +394,9 @@ class _Decomposition:
     def patches(self) -> Iterator[Cell]:
         # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave
         # the box.
-        critical = [b for curve in self.curves for b in boundaries(curve, self.y, self.box[self.y])]
+        critical: list[fmpq_mpoly] = []
+        for curve in self.curves:
+            critical += boundaries(curve, self.y, self.box[self.y])
         upright = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in watched(combinations(upright, 2))]
         for span in watched(pieces(factors(critical), self.x, self.box[self.x])):
@@ -359,41 +404,41 @@ class _Decomposition:
 
     def _over(self, span: Interval) -> Iterator[Cell]:
         """The cells over an interval of x; over each node they are the same in number."""
-        low, high = self.box[self.x]
-        part = as_float((span[1] - span[0]) / (high - low))
-        columns = [
-            self._column(x) for x in watched(nodes(span, max(7, round(self.fineness * part))))
-        ]
+        count = max(7, round(self.fineness * _share(span, self.box[self.x])))
+        columns = [self._column(x) for x in watched(nodes(span, count))]
         inside = middle(span)
-        strips, section = self._strips(inside), self.surface.subs({self.x: inside})
-        _same(iter([len(strips), *map(len, columns)]))
+        strips = self._strips(inside)
+        section = self.surface.subs({self.x: inside})
+        _same([len(strips), *map(len, columns)])
         for strip, interval in enumerate(strips):
-            roots = _same(len(points) for column in columns for points in column[strip])
+            lines = [column[strip] for column in columns]
+            roots = _same([len(points) for line in lines for points in line])
+            samples = self._spots(inside, section, middle(interval))
             for root in range(roots):
-                grid = tuple(tuple(points[root] for points in column[strip]) for column in columns)
-                sample = self._spots(inside, section, middle(interval))[root]
-                yield Cell(grid, sample, self._rational(span, strip, root))
+                grid = tuple(tuple(points[root] for points in line) for line in lines)
+                rational = self._rational(span, strip, root)
+                yield Cell(points=grid, sample=samples[root], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
         """The nodes in each interval of y, and the points over each.
 
         The number of nodes must not depend on x, where the interval may shrink to a point.
         """
-        names, section, count = (
-            _names(self.surface),
-            self.surface.subs({self.x: x}),
-            max(5, round(self.fineness / 2)),
-        )
-        return [
-            [
-                [_point(spot, names) for spot in self._spots(x, section, y)]
-                for y in nodes(interval, count)
-            ]
-            for interval in self._strips(x)
-        ]
+        section = self.surface.subs({self.x: x})
+        count = max(5, round(self.fineness / 2))
+        column = []
+        for interval in self._strips(x):
+            line = [self._points(x, section, y) for y in nodes(interval, count)]
+            column.append(line)
+        return column
+
+    def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
+        names = _names(self.surface)
+        return [_point(spot, names) for spot in self._spots(x, section, y)]
 
     def _strips(self, x: fmpq) -> list[Interval]:
-        return pieces((curve.subs({self.x: x}) for curve in self.curves), self.y, self.box[self.y])
+        sections = (curve.subs({self.x: x}) for curve in self.curves)
+        return pieces(sections, self.y, self.box[self.y])
 
     def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
         """The points over a point of the plane, from the section of the surface at x."""
@@ -412,21 +457,22 @@ class _Decomposition:
 
 
 def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The order, last the variable in which the surface is a graph, or nearly: a constant leading
-    coefficient.
-    """
+    """The order of variables, last the one in which the surface is a graph, or most like one."""
 
-    def price(name: str) -> tuple[bool, bool, int]:
+    def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
         degree = degree_in(surface, name)
-        return degree == 0, not leading_coefficient(surface, name).is_constant(), degree
+        # Where the leading coefficient vanishes a root goes to infinity, and the surface leaves
+        # the box.
+        may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
+        return degree == 0, may_go_to_infinity, degree
 
     names = _names(surface)
-    last = min(names, key=price)
+    last = min(names, key=unlike_a_graph)
     first, second = (name for name in names if name != last)
     return first, second, last
 
 
-def _same(counts: Iterator[int]) -> int:
+def _same(counts: Iterable[int]) -> int:
     """The number that a decomposition keeps constant, of real roots or points."""
     seen = set(counts)
     if len(seen) != 1:
