@@ -1,5 +1,8 @@
-"""Compositions of polynomial maps: layers, bounds from their sizes, and rescalings of
-parameters.
+"""Compositions of polynomial maps: layers, bounds from their sizes, rescalings of parameters.
+
+A :class:`Chain` is differentiated layer by layer modulo a prime, so that its dimension is found
+where it is too large to be expanded. Bounds from above come from the number of coordinates, and
+from the torus that rescales hidden variables and keeps the function.
 """
 
 from __future__ import annotations
@@ -7,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import compress
+from itertools import pairwise
 from math import comb, prod
 from numbers import Rational
 from typing import Any, ClassVar
@@ -24,9 +27,15 @@ from m2bridge.limits import watched
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Known
 
+MAX_TERMS = 200_000
+"""Terms of all outputs together that are expanded: some seconds."""
+TITLE = "composition of polynomial maps"
+
 Row = Sequence[int]
 Support = tuple[tuple[int, int], ...]
 """The variables of a monomial that occur, by position, each with its exponent."""
+Monomial = tuple[int, ...]
+"""The exponents of all variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +79,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from SymPy expressions; errors as in
-        :meth:`PolynomialMap.from_expressions`.
-        """
+        """Build a layer from expressions; errors as in :meth:`PolynomialMap.from_expressions`."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -93,14 +100,14 @@ class Layer:
         InvalidCaseError
             If the prime divides a denominator.
         """
+        outputs = []
         try:
-            outputs = [
-                tuple(
-                    (int(flint.nmod(flint_rational(c), prime)), support(m))
-                    for m, c in image.items()
-                )
-                for image in self.polynomial_map.images
-            ]
+            for image in self.polynomial_map.images:
+                terms = []
+                for monomial, coefficient in image.items():
+                    residue = int(flint.nmod(flint_rational(coefficient), prime))
+                    terms.append((residue, support(monomial)))
+                outputs.append(tuple(terms))
         except ZeroDivisionError:
             message = f"a layer has no meaning modulo {prime}, which divides a denominator"
             raise InvalidCaseError("field", message) from None
@@ -117,22 +124,26 @@ class ReducedLayer:
     def values(self, point: Row) -> list[int]:
         """The outputs at a point (inputs followed by parameters)."""
         p = self.prime
-        return [
-            sum(c * prod(pow(point[i], e, p) for i, e in factors) for c, factors in f) % p
-            for f in self.outputs
-        ]
+        values = []
+        for terms in self.outputs:
+            value = 0
+            for coefficient, factors in terms:
+                value += coefficient * prod([pow(point[i], e, p) for i, e in factors])
+            values.append(value % p)
+        return values
 
     def pullback(self, point: Row, covector: Row) -> list[int]:
-        """The covector on the inputs and parameters that a covector on the outputs becomes: reverse
-        differentiation.
-        """
-        p, result = self.prime, [0] * len(point)
-        for j in compress(range(len(self.outputs)), covector):
-            for c, factors in self.outputs[j]:
+        """The covector on inputs and parameters that one on the outputs becomes."""
+        p = self.prime
+        result = [0] * len(point)
+        for terms, weight in zip(self.outputs, covector, strict=True):
+            if not weight:
+                continue
+            for coefficient, factors in terms:
                 powers = [pow(point[i], exponent, p) for i, exponent in factors]
                 for k, (i, exponent) in enumerate(factors):
-                    slope = c * exponent * pow(point[i], exponent - 1, p)
-                    result[i] += covector[j] * slope * prod(powers[:k] + powers[k + 1 :])
+                    slope = coefficient * exponent * pow(point[i], exponent - 1, p)
+                    result[i] += weight * slope * prod(powers[:k] + powers[k + 1 :])
         return [entry % p for entry in result]
 
 
@@ -141,13 +152,8 @@ def support(monomial: Row) -> Support:
     return tuple((i, exponent) for i, exponent in enumerate(monomial) if exponent)
 
 
-MAX_TERMS = 200_000
-"""Terms of all outputs together that are expanded: some seconds."""
-
-
 def expanded(layers: Sequence[Layer]) -> PolynomialMap:
-    """The composition; with inputs, its coordinates are the coefficients that are not identically
-    zero.
+    """The composition; with inputs, its coordinates are the coefficients that are not zero.
 
     Raises
     ------
@@ -157,41 +163,48 @@ def expanded(layers: Sequence[Layer]) -> PolynomialMap:
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map
     _check_size(layers)
-    inputs = layers[0].inputs
-    images: dict[str, Mapping[tuple[int, ...], Any]] = {}
+    size = len(layers[0].inputs)
+    images: dict[str, Mapping[Monomial, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
-        if not inputs:
+        coefficients: dict[Monomial, dict[Monomial, Any]] = {}
+        for exponents, c in image.items():
+            coefficients.setdefault(exponents[:size], {})[exponents[size:]] = c
+        if not size:
             images[name] = image
             continue
-        coefficients: dict[tuple[int, ...], dict[tuple[int, ...], Any]] = {}
-        for exponents, c in image.items():
-            coefficients.setdefault(exponents[: len(inputs)], {})[exponents[len(inputs) :]] = c
         for exponents in sorted(coefficients, reverse=True):
             images["_".join([name, *map(str, exponents)])] = coefficients[exponents]
-    return PolynomialMap.from_terms([name for layer in layers for name in layer.parameters], images)
+    return PolynomialMap.from_terms(all_parameters(layers), images)
 
 
-def _compose(layers: Sequence[Layer]) -> list[dict[tuple[int, ...], Any]]:
+def all_parameters(layers: Sequence[Layer]) -> list[str]:
+    """The names of the parameters, layer by layer."""
+    return [name for layer in layers for name in layer.parameters]
+
+
+def _compose(layers: Sequence[Layer]) -> list[dict[Monomial, Any]]:
     """The outputs as polynomials in all inputs and parameters."""
-    names = [*layers[0].inputs, *(name for layer in layers for name in layer.parameters)]
-    context = flint.fmpq_mpoly_ctx.get(
-        [f"v{i}" for i in range(len(names))], flint.Ordering.degrevlex
-    )
+    size = len(layers[0].inputs)
+    context = _polynomials_in(size + len(all_parameters(layers)))
     generators = context.gens()
-    flowing, start = list(generators[: len(layers[0].inputs)]), len(layers[0].inputs)
+    flowing = list(generators[:size])
+    start = size
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*flowing, *generators[start:stop]]
-        own = flint.fmpq_mpoly_ctx.get(
-            [f"v{i}" for i in range(len(arguments))], flint.Ordering.degrevlex
-        )
-        images = (
-            {e: flint_rational(c) for e, c in image.items()}
-            for image in layer.polynomial_map.images
-        )
-        flowing = [own.from_dict(image).compose(*arguments, ctx=context) for image in images]
+        own = _polynomials_in(len(arguments))
+        flowing = []
+        for image in layer.polynomial_map.images:
+            terms = {monomial: flint_rational(c) for monomial, c in image.items()}
+            flowing.append(own.from_dict(terms).compose(*arguments, ctx=context))
         start = stop
     return [{tuple(map(int, e)): c for e, c in image.to_dict().items()} for image in flowing]
+
+
+def _polynomials_in(count: int) -> Any:
+    """FLINT's polynomials in so many variables over QQ."""
+    names = [f"v{i}" for i in range(count)]
+    return flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
 
 
 def _check_size(layers: Sequence[Layer]) -> None:
@@ -209,19 +222,21 @@ def _check_size(layers: Sequence[Layer]) -> None:
 
 def _term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     """The largest number of terms of a polynomial in variables that have so many terms."""
-    factors = (
-        [monomial_count(terms[i], e) if terms[i] else 0 for i, e in support(monomial)]
-        for monomial in image
-    )
-    return sum(map(prod, factors))
+    count = 0
+    for monomial in image:
+        powers = 1
+        for i, exponent in support(monomial):
+            # The power of a sum of so many terms; of none, the power is zero.
+            powers *= monomial_count(terms[i], exponent) if terms[i] else 0
+        count += powers
+    return count
 
 
 Interval = tuple[int, int]
 
 
 def coordinate_bound(layers: Sequence[Layer]) -> int:
-    """The number of coordinates, or with inputs the number of monomials in them of the degrees that
-    can occur.
+    """The number of coordinates; with inputs, of monomials in them of the degrees that can occur.
 
     Each hidden variable is a polynomial in the inputs whose monomials have degrees in an interval;
     it is followed from layer to layer.
@@ -233,20 +248,30 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for layer in layers:
         degrees = flowing + [(0, 0)] * len(layer.parameters)
         flowing = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
-    # monomials in ``size`` variables with degree from ``low`` to ``high``
-    return sum(
-        comb(size + high, size) - comb(size + low - 1, size) for low, high in filter(None, flowing)
-    )
+    count = 0
+    for interval in flowing:
+        if interval is not None:
+            low, high = interval
+            # C(n + s, s) monomials in s variables have a degree of at most n.
+            count += comb(size + high, size) - comb(size + low - 1, size)
+    return count
 
 
 def _image_degrees(monomials: Sequence[Row], degrees: Sequence[Interval | None]) -> Interval | None:
     """The degrees of a polynomial in variables of such degrees; ``None`` is the zero polynomial."""
-    bounds = []
+    lows, highs = [], []
     for monomial in monomials:
-        factors = [(e, interval) for i, e in support(monomial) if (interval := degrees[i])]
-        if len(factors) == len(support(monomial)):
-            bounds.append([sum(e * interval[end] for e, interval in factors) for end in (0, 1)])
-    return (min(low for low, _ in bounds), max(high for _, high in bounds)) if bounds else None
+        low = high = 0
+        for i, exponent in support(monomial):
+            interval = degrees[i]
+            if interval is None:
+                break  # a monomial in a variable that is zero
+            low += exponent * interval[0]
+            high += exponent * interval[1]
+        else:
+            lows.append(low)
+            highs.append(high)
+    return (min(lows), max(highs)) if lows else None
 
 
 Variable = str | tuple[int, int]
@@ -254,8 +279,7 @@ Variable = str | tuple[int, int]
 
 
 def rescaling_dimension(layers: Sequence[Layer]) -> int:
-    """The dimension of the torus that rescales parameters and hidden variables and keeps inputs and
-    outputs.
+    """The dimension of the orbits of the torus that rescales variables and keeps the function.
 
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs and the
@@ -265,10 +289,12 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     coefficient that vanishes modulo p only removes conditions.
     """
     rows = list(_conditions(layers))
-    hidden = [
-        {v: entry for v, entry in row.items() if not isinstance(v, str)} for row in watched(rows)
-    ]
-    return sum(len(layer.parameters) for layer in layers) - sparse_rank(rows) + sparse_rank(hidden)
+    hidden = [_without_parameters(row) for row in watched(rows)]
+    return len(all_parameters(layers)) - sparse_rank(rows) + sparse_rank(hidden)
+
+
+def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
+    return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
@@ -277,9 +303,9 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
         inputs = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in watched(image):
-                row: dict[Variable, int] = (
-                    {} if number == len(layers) - 1 else {(number + 1, j): -1}
-                )
+                row: dict[Variable, int] = {}
+                if number < len(layers) - 1:  # u = 0 on the outputs of the whole, and the inputs
+                    row[number + 1, j] = -1
                 for i, exponent in support(monomial):
                     if i >= inputs:
                         row[layer.parameters[i - inputs]] = exponent
@@ -288,13 +314,9 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
                 yield row
 
 
-TITLE = "composition of polynomial maps"
-
-
 @dataclass(frozen=True, slots=True)
 class Chain(DifferentiableModel):
-    """A composition of polynomial maps: the outputs of each layer are the inputs of the next one,
-    by position.
+    """A composition of polynomial maps: outputs of each layer are inputs of the next, by position.
 
     If the first layer has no inputs, the model is the map from all parameters to the outputs of the
     last layer. If it has inputs, each choice of parameters gives a polynomial function of them, and
@@ -331,7 +353,7 @@ class Chain(DifferentiableModel):
     def __post_init__(self) -> None:
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
-        for i, (before, after) in enumerate(zip(self.layers, self.layers[1:], strict=False), 2):
+        for i, (before, after) in enumerate(pairwise(self.layers), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
                     f"layer {i} has {len(after.inputs)} inputs, but layer {i - 1} has"
@@ -339,7 +361,8 @@ class Chain(DifferentiableModel):
                 )
         names: set[str] = set()
         for i, layer in enumerate(self.layers, 1):
-            if repeated := sorted(names & set(layer.parameters)):
+            repeated = sorted(names & set(layer.parameters))
+            if repeated:
                 raise ConversionError(
                     f"layer {i}: the parameter '{repeated[0]}' belongs to an earlier layer already"
                 )
@@ -348,7 +371,7 @@ class Chain(DifferentiableModel):
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of all parameters, layer by layer."""
-        return tuple(name for layer in self.layers for name in layer.parameters)
+        return tuple(all_parameters(self.layers))
 
     @property
     def parameter_count(self) -> int:
@@ -379,23 +402,20 @@ class Chain(DifferentiableModel):
 
     def to_json(self) -> dict[str, Any]:
         """The layers, with polynomials as text."""
-        return {
-            "layers": [
+        layers = []
+        for layer in self.layers:
+            images = map(str, layer.polynomial_map.images)
+            layers.append(
                 {
                     "inputs": list(layer.inputs),
                     "parameters": list(layer.parameters),
-                    "outputs": {
-                        y: str(f)
-                        for y, f in zip(layer.outputs, layer.polynomial_map.images, strict=True)
-                    },
+                    "outputs": dict(zip(layer.outputs, images, strict=True)),
                 }
-                for layer in self.layers
-            ]
-        }
+            )
+        return {"layers": layers}
 
     def parametrization(self) -> PolynomialMap:
-        """The composition, expanded: the coefficient of x^2*z in the output f is called
-        ``f_2_0_1``.
+        """The composition, expanded: ``f_2_0_1`` is the coefficient of x^2*z in the output f.
 
         Raises
         ------
@@ -405,9 +425,7 @@ class Chain(DifferentiableModel):
         return expanded(self.layers)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the rescalings of parameters and hidden variables that do not change the
-        function.
-        """
+        """The dimension of the rescalings of variables that do not change the function."""
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
@@ -428,36 +446,40 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """See :class:`~m2bridge.maps.model.DifferentiableModel`: the chain rule, from the last
-        layer to the first.
+        """Return gradients by the chain rule, from the last layer to the first.
+
+        See :class:`~m2bridge.maps.model.DifferentiableModel`.
         """
         layers = _reduced(self.layers, prime)
         points: list[list[int]] = []
-        at: tuple[int, ...] | None = None
+        evaluated: Row | None = None
         result = []
-        for x, covector in zip(map(tuple, inputs), covectors, strict=True):
-            if x != at:
-                at, points = x, self._forward(layers, parameters, x)
+        for x, covector in zip(inputs, covectors, strict=True):
+            if x != evaluated:  # without inputs it is one point for all covectors
+                evaluated = x
+                points = self._forward(layers, parameters, x)
             gradient: list[int] = []
-            for layer, reduced, point in zip(
-                self.layers[::-1], layers[::-1], points[::-1], strict=True
+            for layer, reduced, point in reversed(
+                list(zip(self.layers, layers, points, strict=True))
             ):
                 whole = reduced.pullback(point, covector)
-                covector, gradient = (
-                    whole[: len(layer.inputs)],
-                    whole[len(layer.inputs) :] + gradient,
-                )
+                size = len(layer.inputs)
+                gradient = whole[size:] + gradient
+                covector = whole[:size]
             result.append(gradient)
         return result
 
     def _forward(self, layers: Sequence[ReducedLayer], parameters: Row, x: Row) -> list[list[int]]:
         """The values of inputs and parameters of each layer."""
         points: list[list[int]] = []
-        flowing, start = list(x), 0
+        flowing = list(x)
+        start = 0
         for layer, reduced in zip(self.layers, layers, strict=True):
             stop = start + len(layer.parameters)
-            points.append([*flowing, *parameters[start:stop]])
-            flowing, start = reduced.values(points[-1]), stop
+            point = [*flowing, *parameters[start:stop]]
+            points.append(point)
+            flowing = reduced.values(point)
+            start = stop
         return points
 
 
@@ -477,8 +499,8 @@ def projected(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> Polynomi
     names = polynomial_map.coordinates
     if not outputs or len(set(outputs)) < len(outputs):
         raise InvalidCaseError("outputs", "choose at least one output, and each of them once")
-    if unknown := [name for name in outputs if name not in names]:
-        raise InvalidCaseError(
-            "outputs", f"there is no output '{unknown[0]}': use {', '.join(names)}"
-        )
+    for name in outputs:
+        if name not in names:
+            reason = f"there is no output '{name}': use {', '.join(names)}"
+            raise InvalidCaseError("outputs", reason)
     return polynomial_map.restricted_to([names.index(name) for name in outputs])
