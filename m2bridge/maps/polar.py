@@ -1,10 +1,12 @@
-"""Polar degrees: the classes of the conormal variety, and how many critical points a quadratic loss
-has.
+"""Polar degrees: the classes of the conormal variety, whose sum is the generic ED degree.
+
+By a theorem of the family, where it has one; else Macaulay2 counts modulo a prime, with random
+numbers: points of the source in general slices, which need free parameters, or the bidegree of the
+conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from math import comb, log10
 from random import Random
 from typing import Any, Literal, Unpack
@@ -34,21 +36,19 @@ from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed
 
 PRIME = 32003
 """Modulo which Macaulay2 counts."""
-
 MOST_MINORS = 5000
 """In one slice."""
-
 MOST_LABELS = 16
+"""Bars that have numbers over them."""
 RATIO = 500
 """If the largest is so many times the smallest that is not zero, the bars are logarithms."""
 
 Method = Literal["auto", "theorem", "slices", "conormal"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolarDegrees(PictureResult):
-    """The polar degrees of a projective variety Z of dimension n in P^N, which may be the closure
-    of an affine one.
+    """The polar degrees of a projective variety Z of dimension n in P^N.
 
     δ_i is the number of points of the conormal variety over i general hyperplanes in P^N and N − 1
     − i in its dual.
@@ -83,7 +83,7 @@ class PolarDegrees(PictureResult):
     dimension: int
     method: str
     theorem: PolarTheorem
-    engine_version: str
+    engine_version: str = ""
     seconds: float
     unfinished: str = ""
     closure: bool = False
@@ -111,73 +111,52 @@ class PolarDegrees(PictureResult):
 
     @property
     def _dual(self) -> tuple[int, int] | None:
-        """Dimension and degree of the dual variety, from the last polar degree that is not zero;
-        (−1, 0) if empty.
+        """Dimension and degree of the dual variety; (−1, 0) if it is empty.
+
+        Its degree is the last polar degree that is not zero, δ_i, and its dimension N − 1 − i.
         """
         if not self._complete:
             return None
-        defect = next(i for i, value in enumerate(reversed(self.degrees)) if value)
-        empty = self.dimension == self.ambient
-        return (
-            (-1, 0) if empty else (self.ambient - 1 - defect, self.degrees[self.dimension - defect])
-        )
+        if self.dimension == self.ambient:
+            return -1, 0
+        defect = 0
+        while not self.degrees[self.dimension - defect]:
+            defect += 1
+        return self.ambient - 1 - defect, self.degrees[self.dimension - defect]
 
     @property
     def dual_dimension(self) -> int | None:
-        """The projective dimension of the dual variety; −1 if it is empty, which that of the whole
-        space is.
-        """
-        return self._dual and self._dual[0]
+        """The projective dimension of the dual variety; −1 if that is empty, as of P^N itself."""
+        return None if self._dual is None else self._dual[0]
 
     @property
     def dual_degree(self) -> int | None:
         """The degree of the dual variety; 0 if it is empty."""
-        return self._dual and self._dual[1]
+        return None if self._dual is None else self._dual[1]
 
     def to_sheet(self) -> Sheet:
         """The numbers, how they are known, and what was observed."""
-        shown = ", ".join(map(str, self.degrees)) + ("" if self._complete else ", …")
-        dual = (
-            f"dimension {self.dual_dimension}, degree {self.dual_degree}"
-            if self.dual_degree
-            else "empty"
-        )
-        of_closure = "; of the closure in projective space" if self.closure else ""
-        facts = [
-            ("variety", f"dimension {self.dimension} in P^{self.ambient}{of_closure}"),
-            ("polar degrees", shown),
-            ("generic ED degree", f"{self.generic_ed_degree}" if self._complete else "not known"),
-            ("dual variety", dual if self._complete else "not known"),
-            ("known", self.theorem.known),
-            *(
-                ("" if number else "rests on", reason)
-                for number, reason in enumerate(self.theorem.rests_on)
-            ),
-            (
-                "general fibre",
-                self.theorem.generic_fibre and f"{self.theorem.generic_fibre} point, observed",
-            ),
-            ("not finished", self.unfinished or None),
-            ("computed by", computed_by(self.engine_version, self.seconds)),
-        ]
-        blocks: list[Block] = [Facts(facts)]
-        if loci := [
-            (locus.name, locus.codimension, locus.kernel)
-            for locus in self.theorem.loci
-            if locus.kernel
-        ]:
-            blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), loci))
-        title = (
-            f"Polar degrees of the {self.title}"
-            if self.case or self.method == "slices"
-            else self.title
-        )
-        formulas = [rf"\operatorname{{gED}} = {self.generic_ed_degree}"] if self._complete else []
-        return Sheet(title, [*blocks, Picture(self.page_svg)], formulas)
+        blocks: list[Block] = [Facts(_facts(self))]
+        special = [locus for locus in self.theorem.loci if locus.kernel]
+        if special:
+            rows = [(locus.name, locus.codimension, locus.kernel) for locus in special]
+            blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), rows))
+        blocks.append(Picture(self.page_svg))
+        title = self.title
+        if self.case or self.method == "slices":
+            title = f"Polar degrees of the {title}"
+        formulas = []
+        if self.generic_ed_degree is not None:
+            formulas.append(rf"\operatorname{{gED}} = {self.generic_ed_degree}")
+        return Sheet(title, blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
         """The numbers, how they are known, and what was observed."""
         theorem = self.theorem
+        loci = []
+        for locus in theorem.loci:
+            numbers = {"codimension": locus.codimension, "kernel_at_most": locus.kernel}
+            loci.append({"orbit": locus.name, **numbers})
         return result_json(self.case, "QQ", self.engine_version or None, self.seconds) | {
             "title": self.title or None,
             "dimension": self.dimension,
@@ -191,10 +170,7 @@ class PolarDegrees(PictureResult):
             "known": theorem.known,
             "rests_on": list(theorem.rests_on),
             "generic_fibre_points": theorem.generic_fibre,
-            "loci": [
-                {"orbit": x.name, "codimension": x.codimension, "kernel_at_most": x.kernel}
-                for x in theorem.loci
-            ],
+            "loci": loci,
             "unfinished": self.unfinished or None,
         }
 
@@ -204,44 +180,80 @@ class PolarDegrees(PictureResult):
 
     def to_csv(self) -> str:
         """One line for each polar degree."""
-        return csv_text(
-            ("i", "polar_degree"),
-            [(self.dimension - k, value) for k, value in enumerate(self.degrees)],
-        )
+        return csv_text(("i", "polar_degree"), zip(self._places, self.degrees, strict=True))
+
+    @property
+    def _places(self) -> range:
+        """n, n − 1, …: the i of each δ_i."""
+        return range(self.dimension, self.dimension - len(self.degrees), -1)
 
     def figure(self) -> Any:
         """A bar for each of δ_n, δ_{n−1}, …; their sum is the generic ED degree."""
         degrees = self.degrees
-        logarithmic = max(degrees) > RATIO * min(value for value in degrees if value)
-        heights = [log10(value) if value else 0.0 for value in degrees] if logarithmic else degrees
-        places = [self.dimension - k for k in range(len(degrees))]
-        whole = f", generic ED degree {short(sum(degrees))}" if self._complete else ""
+        heights: Sequence[float] = degrees
+        label = "polar degree δ$_i$"
+        if max(degrees) > RATIO * min(filter(None, degrees)):
+            heights = [log10(value or 1) for value in degrees]
+            label = f"log$_{{10}}$ of the {label}"
+        heading = "Polar degrees"
+        if self._complete:
+            heading += f", generic ED degree {short(sum(degrees))}"
         with styled():
             figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
             axes = figure.subplots()
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)
-            bars = axes.bar(places, heights, width=0.72, color=BLUE)
+            bars = axes.bar(self._places, heights, width=0.72, color=BLUE)
             axes.set_xlim(self.dimension + 0.7, -0.7)
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
-            axes.set_ylabel(
-                f"{'log$_{10}$ of the ' if logarithmic else ''}polar degree δ$_i$", style="italic"
-            )
+            axes.set_ylabel(label, style="italic")
             if len(degrees) <= MOST_LABELS:
-                axes.set_xticks(places)
+                axes.set_xticks(self._places)
                 axes.bar_label(bars, list(map(short, degrees)), padding=3, fontsize=9.5, color=SOFT)
-            axes.set_title(f"Polar degrees{whole}\n{self.title}", fontsize=12)
+            axes.set_title(f"{heading}\n{self.title}", fontsize=12)
             figure.tight_layout()
             return figure
+
+
+def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
+    variety = f"dimension {result.dimension} in P^{result.ambient}"
+    if result.closure:
+        variety += "; of the closure in projective space"
+    shown = ", ".join(map(str, result.degrees))
+    ed_degree = dual = "not known"
+    if result.generic_ed_degree is None:
+        shown += ", …"
+    else:
+        ed_degree = str(result.generic_ed_degree)
+        dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
+        if not result.dual_degree:
+            dual = "empty"
+    facts: list[tuple[str, object]] = [
+        ("variety", variety),
+        ("polar degrees", shown),
+        ("generic ED degree", ed_degree),
+        ("dual variety", dual),
+        ("known", result.theorem.known),
+    ]
+    name = "rests on"
+    for reason in result.theorem.rests_on:
+        facts.append((name, reason))
+        name = ""  # one heading for all of them
+    if result.theorem.generic_fibre is not None:
+        facts.append(("general fibre", f"{result.theorem.generic_fibre} point, observed"))
+    return [
+        *facts,
+        ("not finished", result.unfinished or None),
+        ("computed by", computed_by(result.engine_version, result.seconds)),
+    ]
 
 
 @computation
 def polar_degrees(
     case: Case | Ideal, *, method: Method = "auto", title: str = "", **options: Unpack[RunOptions]
 ) -> PolarDegrees:
-    """Compute the polar degrees of the projective variety of a cone, or of the projective closure
-    of another variety.
+    """Compute the polar degrees of the projective variety of a cone, or of a projective closure.
 
     Parameters
     ----------
@@ -285,8 +297,15 @@ def polar_degrees(
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:
-        known = model.title, model.case, model.coordinate_count - 1, len(theorem.degrees) - 1
-        return PolarDegrees(*known, "theorem", theorem, "", clock().seconds)
+        return PolarDegrees(
+            title=model.title,
+            case=model.case,
+            ambient=model.coordinate_count - 1,
+            dimension=len(theorem.degrees) - 1,
+            method="theorem",
+            theorem=theorem,
+            seconds=clock().seconds,
+        )
     if method == "theorem":
         raise MethodUnavailableError(
             f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
@@ -304,83 +323,83 @@ def _of_closure(model: Model) -> PolarDegrees:
 def _of_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False
 ) -> PolarDegrees:
-    """Return them by the conormal variety; ``prime`` says that the ideal is known to be prime over
-    QQ.
-    """
+    """Return them by the conormal variety; ``prime``: the ideal is known to be prime over QQ."""
     answer = answer_to(conormal_script(ideal, title, prime=prime))
     version = current().version
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
-    homogeneous = all(map(is_homogeneous, ideal.generators))
-    listed = answer.integer_lists("polar_degrees")
-    degrees = tuple(sum(row[i] for row in listed if i < len(row)) for i in range(last, -1, -1))
-    ambient = len(ideal.ring.variables) - homogeneous
+    # δ_0, δ_1, … of each irreducible component; smaller ones have fewer.
+    components = answer.integer_lists("polar_degrees")
+    degrees = [0] * (last + 1)
+    for component in components:
+        for i, value in enumerate(component):
+            degrees[last - i] += value
     known = f"by the conormal variety, modulo {PRIME}"
-    if len(listed) > 1:
-        known += f"; the sum over {len(listed)} irreducible components"
-    theorem = PolarTheorem(degrees, known, ())
+    if len(components) > 1:
+        known += f"; the sum over {len(components)} irreducible components"
+    cone = all(map(is_homogeneous, ideal.generators))
+    variables = len(ideal.ring.variables)
     return PolarDegrees(
-        title,
-        case,
-        ambient,
-        last,
-        "conormal",
-        theorem,
-        version,
-        clock().seconds,
-        closure=not homogeneous,
+        title=title,
+        case=case,
+        ambient=variables - 1 if cone else variables,
+        dimension=last,
+        method="conormal",
+        theorem=PolarTheorem(tuple(degrees), known, ()),
+        engine_version=version,
+        seconds=clock().seconds,
+        closure=not cone,
     )
 
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
-    """The Macaulay2 program that computes the conormal variety; InvalidCaseError for an ideal that
-    is not over QQ.
+    """The Macaulay2 program that computes the conormal variety.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the ideal is not over QQ.
     """
     if ideal.ring.field != QQ:
         raise InvalidCaseError(
             "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
         )
     modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
-    generators = [
-        modulo.sympy_ring.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero
-    ]
-    names = {"title": title, "prime": "true" if prime else ""}
-    return question(
-        "polar_conormal", {"givenIdeal": GeneratingSet(modulo, tuple(generators))}, names
-    )
+    integral = map(integer_coefficients, ideal.generators_or_zero)
+    generators = tuple(map(modulo.sympy_ring.from_dict, integral))
+    given = {"givenIdeal": GeneratingSet(modulo, generators)}
+    return question("polar_conormal", given, {"title": title, "prime": "true" if prime else ""})
 
 
 def _by_slices(model: Model) -> PolarDegrees:
     forms, cone = _forms(model)
     kept, point = _chart(forms)
     last = len(kept)
-    if (minors := max(comb(last + 1, cut + 2) for cut in range(last + 1))) > MOST_MINORS:
+    minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
+    if minors > MOST_MINORS:
         raise TooLargeError(
             f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}"
         )
     answer, late = answer_until_limit(slices_script(forms, kept, point, model.title))
     version = current().version
-    theorem = PolarTheorem(
-        _counted(answer, last), f"by counting points in random slices, modulo {PRIME}", ()
-    )
-    numbers = len(forms.coordinates) - 1, last
+    known = f"by counting points in random slices, modulo {PRIME}"
     return PolarDegrees(
-        model.title,
-        model.case,
-        *numbers,
-        "slices",
-        theorem,
-        version,
-        clock().seconds,
-        late,
-        not cone,
+        title=model.title,
+        case=model.case,
+        ambient=len(forms.coordinates) - 1,
+        dimension=last,
+        method="slices",
+        theorem=PolarTheorem(_counted(answer, last), known, ()),
+        engine_version=version,
+        seconds=clock().seconds,
+        unfinished=late,
+        closure=not cone,
     )
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
-    """The parametrization of the cone over the variety in projective space, and whether it is that
-    of the model.
+    """The parametrization of the cone over the projective variety; whether it is the model's.
 
     It is if weights of the parameters make all images homogeneous of weight 1; else 1 is the first
     coordinate. Images are multiplied by their denominators, which is a linear change of
@@ -391,28 +410,34 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
         raise MethodUnavailableError(
             "the parameters satisfy relations, and slices need free ones: use conormal"
         )
-    exponents = sorted({monomial for image in free.images for monomial in image.monoms()})
+    exponents = {monomial for image in free.images for monomial in image.monoms()}
     if not exponents:
         raise InvalidCaseError("map", "its image is the point zero")
-    ranks = {flint.fmpz_mat([[*row, *one] for row in exponents]).rank() for one in ((), (1,))}
-    names, images = free.coordinates, tuple(image.clear_denoms()[1] for image in free.images)
-    if len(ranks) > 1:
-        names = (next(name for k in count() if (name := f"h{k}") not in names), *names)
+    # There are such weights w if the equations ⟨w, monomial⟩ = 1 have a solution over QQ.
+    matrix = [[*monomial, 1] for monomial in sorted(exponents)]
+    cone = flint.fmpz_mat(matrix).rank() == flint.fmpz_mat([row[:-1] for row in matrix]).rank()
+    names = free.coordinates
+    images = tuple(image.clear_denoms()[1] for image in free.images)
+    if not cone:
+        number = 0
+        while f"h{number}" in names:
+            number += 1
+        names = (f"h{number}", *names)
         images = (free.source.sympy_ring.one, *images)
-    return PolynomialMap(free.source, names, images), len(ranks) == 1
+    return PolynomialMap(free.source, names, images), cone
 
 
 def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
-    """The positions of as few parameters as suffice, while the others are random numbers, and a
-    random point.
+    """The positions of as few parameters as suffice, and a random point, for all the others.
+
+    Their derivatives and the point itself span the tangent space of the cone.
     """
     random = Random(1)
     point = [random.randrange(1, PRIME) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, PRIME)
-    rows = [
-        [int(image(*point)) % PRIME, *row]
-        for image, row in zip(forms.images, gradients, strict=True)
-    ]
+    rows = []
+    for image, gradient in zip(forms.images, gradients, strict=True):
+        rows.append([int(image(*point)) % PRIME, *gradient])
     pivots = pivot_columns(rows, PRIME)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
@@ -422,9 +447,7 @@ def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
 def slices_script(
     forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str
 ) -> Script:
-    """The Macaulay2 program that counts; parameters that are not kept have the values of
-    the point.
-    """
+    """The Macaulay2 program that counts; parameters that are not kept have the point's values."""
     names = macaulay2.all_to_macaulay2(forms.source.variables)
     values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
     written = {
@@ -439,10 +462,9 @@ def slices_script(
 
 
 def _counted(answer: Answer, last: int) -> tuple[int, ...]:
-    """The numbers of points, each divided by that of the general fibre, as far as they were
-    counted.
-    """
-    counts = [answer.integer(f"polar_{i}") for i in range(last, -1, -1) if f"polar_{i}" in answer]
+    """The numbers of points that were counted, each divided by that of the general fibre."""
+    names = [f"polar_{i}" for i in range(last, -1, -1)]
+    counts = [answer.integer(name) for name in names if name in answer]
     fibre = answer.integer("fibre") if "fibre" in answer else 1
     if fibre < 1 or any(value < 0 or value % fibre for value in counts):
         raise MethodUnavailableError(

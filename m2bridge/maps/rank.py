@@ -204,7 +204,7 @@ def _gradients(
     return rows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRank(Observed):
     """The observed dimension of a model without orbits; see
     :class:`m2bridge.maps.statement.Observed`.
@@ -257,7 +257,8 @@ class ObservedRank(Observed):
 def observe_rank(model: Model) -> ObservedRank:
     """Observe the dimension of the closure; see :func:`m2bridge.maps.rank.rank_result`."""
     with limited(None) as running:
-        return ObservedRank(model, rank_result(model), running.seconds)
+        result = rank_result(model)
+        return ObservedRank(model=model, result=result, seconds=running.seconds)
 
 
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:

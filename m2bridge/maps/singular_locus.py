@@ -395,7 +395,7 @@ def _from_ideal(
             if "fibres" not in plan and not model.no_fibres(field):
                 place += "; --method fibres needs none"
             reason = f"{variety.unfinished} ({place})"
-            return [_not_finished(methods, dimension, reason)]
+            return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
         width = len(ideal.ring.variables)
@@ -406,12 +406,8 @@ def _from_ideal(
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        findings.append(_not_finished(methods, dimension, str(limit)))
+        findings.append(LocusFindings(methods, dimension, unfinished=str(limit)))
     return findings
-
-
-def _not_finished(methods: str, dimension: int | None, limit: str) -> LocusFindings:
-    return LocusFindings(methods, dimension, (), None, unfinished=limit)
 
 
 def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
@@ -430,7 +426,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         closure.
     """
     if dimension == len(ideal.ring.variables):
-        return LocusFindings("jacobian", dimension, (), ())
+        return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         raise errors.MethodUnavailableError(
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible"
@@ -439,10 +435,15 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
     answer, late = answer_until_limit(_criterion(model, macaulay2.ring_values(ideal)))
     if late:
         primes, rest = proved_until(answer)
-        findings = _not_finished("jacobian", dimension, late)
-        return replace(findings, proved=_components(model, primes), rest_dimension=rest)
+        return LocusFindings(
+            "jacobian",
+            dimension,
+            unfinished=late,
+            proved=_components(model, primes),
+            rest_dimension=rest,
+        )
     found = _components(model, measured(answer, "minimal_primes", "dimensions", "degrees"))
-    return LocusFindings("jacobian", dimension, (), found)
+    return LocusFindings("jacobian", dimension, components=found)
 
 
 def _components(model: Model, primes: Iterable[Measured]) -> tuple[Component, ...]:

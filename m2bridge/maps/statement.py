@@ -165,8 +165,8 @@ class LocusFindings:
 
     method: str
     dimension: int | None
-    statuses: tuple[OrbitStatus, ...]
-    components: Components | None
+    statuses: tuple[OrbitStatus, ...] = ()
+    components: Components | None = None
     unfinished: str = ""
     uses_engine: bool = True
     proved: Components = ()

@@ -457,7 +457,7 @@ def by_fibres(shape: Shape) -> LocusFindings:
     try:
         observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("fibres", None, (), None, str(limit))
+        return LocusFindings("fibres", None, unfinished=str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
     return orbit_findings(
         "fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished

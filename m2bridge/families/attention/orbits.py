@@ -195,7 +195,14 @@ def orbit_findings(
         components = [Component(ZERO, None, 0, 1)]
     components.sort(key=lambda component: (-component.dimension, component.description))
     found = None if unfinished else tuple(components)
-    return LocusFindings(method, dimension, statuses, found, unfinished, uses_engine)
+    return LocusFindings(
+        method=method,
+        dimension=dimension,
+        statuses=statuses,
+        components=found,
+        unfinished=unfinished,
+        uses_engine=uses_engine,
+    )
 
 
 def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:

@@ -361,7 +361,7 @@ def by_bounds(shape: Shape) -> LocusFindings:
     try:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
-        return LocusFindings("tangent bounds", None, (), None, str(limit), uses_engine=False)
+        return LocusFindings("tangent bounds", None, unfinished=str(limit), uses_engine=False)
     findings = _findings("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     with share(1.0, otherwise=BOUND_SECONDS):
