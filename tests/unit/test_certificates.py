@@ -412,6 +412,22 @@ def test_a_proof_may_move_to_another_page_and_a_lemma_may_not_change() -> None:
             assert verify(changed(certificate, ("trusted", k), lemma)).outcome == "other-release"
 
 
+def test_a_page_is_the_former_place_of_a_proof_with_a_label_only() -> None:
+    """Of one that is found on a page, without a label, another page is another place."""
+    path = FOLDER / "networks" / "polynomial-network-2-2-1-r2-expected-dimension.json"
+    certificate = by_release(read(path), "0.1.0")
+    lemma, _ = certificate.trusted
+    words, _, page = lemma.partition("docs/")
+    assert page == "polynomial_networks.md)"
+    for place, outcome in (
+        ("mathematics.md)", "other-release"),
+        ("mathematics.md, 3)", "accepted"),
+    ):
+        assert (
+            verify(changed(certificate, ("trusted", 0), f"{words}docs/{place}")).outcome == outcome
+        )
+
+
 def test_this_release_names_each_proof_by_its_own_place() -> None:
     certificate = read(FOLDER / "accepted" / "d3-dout2-a2-t2-degree.json")
     for k, lemma in enumerate(certificate.trusted):

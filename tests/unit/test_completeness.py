@@ -83,6 +83,15 @@ def test_the_series_counts_the_monomials_outside(monomials: list[tuple[int, ...]
         assert outside == algebra.hilbert_function(series, n)
 
 
+def test_what_is_in_an_ideal() -> None:
+    """In the zero ideal zero only."""
+    context = algebra.ring(2)
+    x, y = context.gens()
+    for generators, inside in (([], [0 * x]), ([x**2, x + y], [0 * x, x + y, x * y])):
+        basis = algebra.groebner_basis(generators, context)
+        assert [f for f in (0 * x, x, y, x + y, x * y) if algebra.is_in(f, basis)] == inside
+
+
 def test_leading_monomials_are_those_of_sympy() -> None:
     x, y, z, w = symbols("x y z w")
     equations = [x * z - y**2, x * w - y * z, y * w - z**2, x**3 - w**3]

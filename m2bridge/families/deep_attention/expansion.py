@@ -1,5 +1,6 @@
-"""A lightning attention network expanded: as a polynomial map by FLINT, and as a sum of words in
-matrices of any size.
+"""A lightning attention network expanded: by FLINT as a polynomial map, or as a sum of words.
+
+Words are products of matrices of any size, and make identities for all sizes.
 
 The function is P(XXᵀ)X, where P is a matrix of polynomials in a symmetric matrix S: Q_1 = 1, and
 layer k makes Σ_h V_h Q S Qᵀ A_h Q of Q, plus Q itself with a skip connection.
@@ -16,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from functools import reduce
 from itertools import combinations_with_replacement
-from math import prod
 from operator import add, mul
 
 import flint
@@ -28,15 +28,21 @@ from m2bridge.families.deep_attention.network import EntryMatrix, Head, Layer, N
 from m2bridge.families.deep_attention.shape import Shape, coefficient_count
 from m2bridge.limits import check, watched
 
+# More coordinates are not written down.
 MAX_COORDINATES = 20_000
+# So many layers or inputs give more, however the coordinates are counted; the count itself would
+# be a number with very many digits.
+MOST_LAYERS = 9
+MOST_INPUTS = 99
+# Products of terms, if nothing were collected in between: some twenty seconds.
 MAX_PRODUCTS = 3_000_000
-"""Products of terms, when nothing is collected in between: some twenty seconds."""
 _PRODUCTS_PER_SECOND = 150_000
 
 Exponents = tuple[int, ...]
 Polynomial = dict[Exponents, int]
+# An input and exponents of S; the place of a coefficient of P has an output before them.
+Monomial = tuple[int, Exponents]
 Place = tuple[int, int, Exponents]
-"""Output, input, and exponents of S."""
 
 
 def expanded(network: Shape) -> PolynomialMap:
@@ -52,12 +58,14 @@ def expanded(network: Shape) -> PolynomialMap:
     _check_size(network)
     P = _symmetric_coefficients(network)
     if _sees_all(network):
-        images = {
-            "_".join(["c", str(k), str(i), *map(str, e)]): image for (k, i, e), image in P.items()
-        }
+        images = {_name("c", k, i, *exponents): P[k, i, exponents] for k, i, exponents in P}
     else:
         images = _coefficients_of_a_token(network, P)
     return PolynomialMap.from_terms(network.parameter_names(), images)
+
+
+def _name(letter: str, *numbers: int) -> str:
+    return "_".join([letter, *map(str, numbers)])
 
 
 def _sees_all(network: Shape) -> bool:
@@ -72,7 +80,11 @@ def _check_size(network: Shape) -> None:
             "softmax functions are not polynomial: they have a dimension, but no Zariski closure to"
             " be computed",
         )
-    if network.layers > 9 or network.widths[0] > 99 or coefficient_count(network) > MAX_COORDINATES:
+    if (
+        network.layers > MOST_LAYERS
+        or network.widths[0] > MOST_INPUTS
+        or coefficient_count(network) > MAX_COORDINATES
+    ):
         raise TooLargeError(
             f"this network has more than {MAX_COORDINATES} coordinates to write down (its dimension"
             " needs none)"
@@ -87,15 +99,20 @@ def _check_size(network: Shape) -> None:
 
 
 def _product_count(network: Shape) -> int:
-    """Products of terms in all layers, if nothing were collected in between; in the first one Q =
-    1.
+    """Products of terms in all layers, if nothing were collected in between.
+
+    An entry of V Q S Qᵀ A Q is a sum over five indices, two of them of S, in which Q occurs three
+    times; an entry of A = KᵀQ with a < d is a sum of a terms.
     """
-    n, terms, products = network.widths[0], 1, 0
-    for k, (d, after, a) in enumerate(network.layer_sizes):
-        matrix = a if a < d else 1
-        new = network.heads * matrix * (d**3 * n**2 * terms**3 if k else d**2)
+    n = network.widths[0]
+    terms = 1
+    products = 0
+    for layer, (d, after, a) in enumerate(network.layer_sizes):
+        # Q = 1 in the first layer
+        summands = d**2 if layer == 0 else d**3 * n**2 * terms**3
+        new = network.heads * summands * (a if a < d else 1)
         products += new * after * n
-        terms = new + terms * network.skip
+        terms = new + terms if network.skip else new
     return products
 
 
@@ -104,68 +121,76 @@ def _symmetric_coefficients(network: Shape) -> dict[Place, Polynomial]:
     n = network.widths[0]
     variables = n * (n + 1) // 2
     context = flint.fmpz_mpoly_ctx.get(("v", variables + network.parameter_count), "degrevlex")
-    entries, parameters = context.gens()[:variables], context.gens()[variables:]
-    symmetric = dict(zip(combinations_with_replacement(range(n), 2), entries, strict=True))
-    S = EntryMatrix([[symmetric[min(p, q), max(p, q)] for q in range(n)] for p in range(n)])
+    generators = context.gens()
+    entries, parameters = generators[:variables], generators[variables:]
+    symmetric = {}
+    for (p, q), entry in zip(combinations_with_replacement(range(n), 2), entries, strict=True):
+        symmetric[p, q] = symmetric[q, p] = entry
+    S = EntryMatrix([[symmetric[p, q] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
     for layer in Point.read(network, parameters, NumberSystem()).network():
         heads = [head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in watched(layer)]
-        Q = reduce(add, [Q, *heads] if network.skip else heads)
+        if network.skip:
+            heads.append(Q)
+        Q = reduce(add, heads)
     P: dict[Place, Polynomial] = {}
     for k, row in enumerate(Q.rows, 1):
         for i, entry in enumerate(row, 1):
             for exponents, c in entry.to_dict().items():
-                place = (k, i, tuple(map(int, exponents[:variables])))
-                P.setdefault(place, {})[tuple(map(int, exponents[variables:]))] = int(c)
-    return {
-        place: P[place]
-        for place in sorted(P, key=lambda p: (p[:2], tuple(-e for e in p[2])))
-        if any(place[2])
-    }
+                in_S = tuple(map(int, exponents[:variables]))
+                in_parameters = tuple(map(int, exponents[variables:]))
+                P.setdefault((k, i, in_S), {})[in_parameters] = int(c)
+    # the constant part of P, of a network with skip connections, is the identity
+    varying = [place for place in P if any(place[2])]
+    return {place: P[place] for place in sorted(varying, key=_order)}
+
+
+def _order(place: Place | Monomial) -> tuple[tuple[int, ...], Exponents]:
+    """By outputs and inputs, and then the larger exponents first."""
+    *indices, exponents = place
+    return tuple(indices), tuple(-e for e in exponents)
 
 
 def _coefficients_of_a_token(network: Shape, P: dict[Place, Polynomial]) -> dict[str, Polynomial]:
-    """Coefficients of Σ_i P_ki(XXᵀ) X_i1 that are linearly independent as linear forms in those of
-    P_k1, …, P_kn.
-    """
-    places = sorted(
-        {(i, e) for _, i, e in P}, key=lambda place: (place[0], tuple(-x for x in place[1]))
-    )
-    columns = _monomials_in_tokens(network, places)
-    monomials = sorted({m for column in columns.values() for m in column}, reverse=True)
-    rows = [[columns[place].get(m, 0) for m in monomials] for place in places]
+    """Coefficients of Σ_i P_ki(XXᵀ) X_i1, linearly independent as linear forms in those of P_k."""
+    monomials = sorted({(i, exponents) for _, i, exponents in P}, key=_order)
+    expanded_monomials = _monomials_in_tokens(network, monomials)
+    in_tokens = sorted(set().union(*expanded_monomials), reverse=True)
+    rows = [[terms.get(m, 0) for m in in_tokens] for terms in expanded_monomials]
     chosen, _ = pivot_columns(rows)
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
         for j in chosen:
             image = Counter[Exponents]()
-            for place, row in zip(places, rows, strict=True):
-                for exponents, c in P.get((k, *place), {}).items() if row[j] else ():
+            for monomial, row in zip(monomials, rows, strict=True):
+                if row[j] == 0:
+                    continue
+                for exponents, c in P.get((k, *monomial), {}).items():
                     image[exponents] += row[j] * c
-            if terms := {exponents: c for exponents, c in image.items() if c}:
-                images["_".join(["f", str(k), *map(str, monomials[j])])] = terms
+            terms = {exponents: c for exponents, c in image.items() if c}
+            if terms:
+                images[_name("f", k, *in_tokens[j])] = terms
     return images
 
 
-def _monomials_in_tokens(
-    network: Shape, places: list[tuple[int, Exponents]]
-) -> dict[tuple[int, Exponents], Polynomial]:
+def _monomials_in_tokens(network: Shape, monomials: list[Monomial]) -> list[Polynomial]:
     """The polynomial S^e X_i1 in X, where S = XXᵀ, for each i and exponents e."""
     n, t = network.widths[0], network.t
-    gens = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
-    X = [gens[i * t : (i + 1) * t] for i in range(n)]
-    entries = [
-        reduce(add, map(mul, X[p], X[q])) for p, q in combinations_with_replacement(range(n), 2)
-    ]
-    columns = {}
-    for i, exponents in watched(places):
-        value = prod((s**e for s, e in zip(entries, exponents, strict=True)), start=X[i - 1][0])
-        columns[i, exponents] = {tuple(map(int, m)): int(c) for m, c in value.to_dict().items()}
-    return columns
+    generators = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
+    X = [generators[i * t : (i + 1) * t] for i in range(n)]
+    pairs = combinations_with_replacement(range(n), 2)
+    entries = [reduce(add, map(mul, X[p], X[q])) for p, q in pairs]
+    polynomials = []
+    for i, exponents in watched(monomials):
+        value = X[i - 1][0]
+        for entry, e in zip(entries, exponents, strict=True):
+            value *= entry**e
+        polynomials.append({tuple(map(int, m)): int(c) for m, c in value.to_dict().items()})
+    return polynomials
 
 
+# The bit by which the letter of a transpose differs: above the letters of a thousand layers.
 _TRANSPOSED = 1 << 19
-"""The bit by which the letter of a transpose differs."""
 
 
 class Words(Counter[str]):

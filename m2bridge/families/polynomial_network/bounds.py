@@ -1,5 +1,7 @@
-"""Upper bounds for the dimension of a polynomial network, from its widths and its activation degree
-alone.
+"""Upper bounds for the dimension of a polynomial network, from its widths and its degree alone.
+
+They are those of theorem-network-bounds in docs/polynomial_networks.md, with its numbers, and the
+dimension of the orbits of the gauge group, which is the reason for the first of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +21,9 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
     = 1 the group is Π GL(d_i) over the hidden layers.
     """
     hidden = widths[1:-1]
-    return sum(hidden) if degree > 1 else sum(d * d for d in hidden) - _stabilizer(tuple(widths))
+    if degree > 1:
+        return sum(hidden)
+    return sum(d * d for d in hidden) - _stabilizer(tuple(widths))
 
 
 def _stabilizer(widths: Widths) -> int:
@@ -32,37 +36,38 @@ def _stabilizer(widths: Widths) -> int:
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        return min(widths[a : b + 1]) if a >= 0 and b <= last else 0
+        # of the product of the matrices from a to b; outside of the network spaces are zero
+        if a < 0 or b > last:
+            return 0
+        return min(widths[a : b + 1])
 
-    intervals = [(a, b) for a in range(last + 1) for b in range(a, last + 1)]
-    copies = {
-        (a, b): rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
-        for a, b in intervals
-    }
-    present = [(interval, count) for interval, count in copies.items() if count]
-    pairs = product(present, repeat=2)
-    return sum(
-        many * others
-        for ((a, b), many), ((c, d), others) in pairs
-        if c <= a <= d <= b and a > 0 and d < last
-    )
+    present = []
+    for a in range(last + 1):
+        for b in range(a, last + 1):
+            m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
+            if m_ab:
+                present.append((a, b, m_ab))
+    dimension = 0
+    for (a, b, m_ab), (c, d, m_cd) in product(present, repeat=2):
+        if c <= a <= d <= b and a > 0 and d < last:
+            dimension += m_ab * m_cd
+    return dimension
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Known:
     """The smallest bound that these arguments give, applied to all parts of the network."""
     if degree == 1:
         rank = min(widths)
-        return Known.at_most(
-            rank * (widths[0] + widths[-1] - rank),
-            f"the functions are matrices of rank at most {rank}",
-        )
+        dimension = rank * (widths[0] + widths[-1] - rank)
+        return Known.at_most(dimension, f"the functions are matrices of rank at most {rank}")
 
     @cache
     def bound(part: Widths) -> Known:
-        return min(candidates(part), key=lambda candidate: candidate.value)
+        return min(candidates(part), key=_value)
 
     def candidates(part: Widths) -> Iterator[Known]:
-        (first, second), (before, last) = part[:2], part[-2:]
+        first, second = part[:2]
+        before, last = part[-2:]
         yield from _direct(part, degree, characteristic)
         if second < first:
             value = second * (first - second) + bound((second, *part[1:])).value
@@ -71,42 +76,41 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Known:
             value = before * (last - before) + bound((*part[:-1], before)).value
             yield Known.at_most(value, f"the outputs span a space of dimension at most {before}")
         for i, width in enumerate(part[1:-1], 1):
-            left, right = bound(part[: i + 1]).value, bound(part[i:]).value
+            left = bound(part[: i + 1]).value
+            right = bound(part[i:]).value
             reason = f"composition at the hidden layer {i}: at most {left} + {right} − {width}"
             yield Known.at_most(left + right - width, reason)
 
     return bound(tuple(widths))
 
 
+def _value(bound: Known) -> int:
+    return bound.value
+
+
 def _direct(part: Widths, degree: int, characteristic: int) -> Iterator[Known]:
-    """Bounds that look at the whole network at once."""
-    first, last = part[0], part[-1]
+    """Bounds that look at the whole network at once: 1, 2, and 7 to 9."""
     weights = sum(before * after for before, after in pairwise(part))
-    form_degree = degree ** (len(part) - 2)
     moved = gauge_dimension(part, degree)
     yield Known.at_most(weights - moved, "the weights up to the gauge group")
+    first, last = part[0], part[-1]
+    form_degree = degree ** (len(part) - 2)
     if first > 1 and form_degree > weights:
         return  # even more coordinates than that, perhaps a number with very many digits
     ambient = last * comb(first - 1 + form_degree, first - 1)
     yield Known.at_most(ambient, "the number of coordinates")
-    if len(part) == 3 and last == 1:
-        yield from _power_sums(first, part[1], degree, characteristic, ambient)
-    if len(part) == 3 and last == 3 and degree == 2 and 2 * part[1] < 3 * first - first % 2:
-        yield Known.at_most(
-            ambient - 1, "a minor of the skew-symmetric matrix of three quadratic forms vanishes"
-        )
+    if len(part) == 3:
+        for reason in _equations(part, degree, characteristic):
+            yield Known.at_most(ambient - 1, reason)
 
 
-def _power_sums(
-    variables: int, summands: int, degree: int, characteristic: int, ambient: int
-) -> Iterator[Known]:
-    """Sums of r-th powers of linear forms that satisfy an equation (Alexander–Hirschowitz:
-    defective cases).
-    """
-    if summands < comb(variables - 1 + degree // 2, variables - 1):
-        yield Known.at_most(ambient - 1, "a minor of the catalecticant matrix vanishes")
-    if (variables, summands, degree, characteristic) == (5, 7, 3, 0):
-        yield Known.at_most(
-            ambient - 1,
-            "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)",
-        )
+def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
+    """Why the functions of a network with one hidden layer satisfy an equation."""
+    first, hidden, last = widths
+    if last == 1 and hidden < comb(first - 1 + degree // 2, first - 1):
+        yield "a minor of the catalecticant matrix vanishes"
+    # the only defective case in which no minor of a catalecticant vanishes
+    if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
+        yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
+    if last == 3 and degree == 2 and 2 * hidden < 3 * first - first % 2:
+        yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"

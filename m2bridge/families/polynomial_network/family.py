@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PolynomialNetworks(Family[PolynomialNetwork]):
-    """All widths and all activation degrees."""
+    """All widths and all activation degrees; what a case is called, and what it asks of a user."""
 
     __slots__ = ()
 

@@ -1,11 +1,13 @@
-"""Polynomial neural networks as models: their numbers, and how they are evaluated without
-expansion.
+"""Polynomial neural networks as models: their numbers, their coordinates, and what is stated.
+
+They are differentiated without expansion, so that dimensions need no coordinates. Upper bounds are
+in ``bounds``; what the program says here is checked by ``checker``, which shares the words only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import mul
@@ -27,10 +29,16 @@ if TYPE_CHECKING:
     from m2bridge.maps.rank import ObservedRank
 
 NAME = "polynomial-network"
+WORDS = wording(Path(__file__).parent / "words.toml")
+
+# A row of the differential is as long as there are weights.
 MAX_PARAMETERS = 100_000
 MAX_DEGREE = 10**6
+# The bounds of all parts of a network take time cubic in the number of layers.
 MAX_LAYERS = 100
+# More coordinates are not written down.
 MAX_COORDINATES = 20_000
+
 Row = Sequence[int]
 
 
@@ -73,26 +81,22 @@ class PolynomialNetwork(DifferentiableModel):
     def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
         listed = positive_integers("widths", widths)
         if not 2 <= len(listed) <= MAX_LAYERS + 1:
-            raise InvalidCaseError(
-                "widths", f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
-            )
+            message = f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
+            raise InvalidCaseError("widths", message)
         object.__setattr__(self, "widths", listed)
         object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_DEGREE))
         if self.parameter_count > MAX_PARAMETERS:
-            raise InvalidCaseError(
-                "widths", f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be"
-            )
+            message = f"give {self.parameter_count} weights; at most {MAX_PARAMETERS} can be"
+            raise InvalidCaseError("widths", message)
 
     @classmethod
     def from_key(cls, key: str) -> Self:
         """The network with this key, such as ``2-2-1-r2``."""
-        match = re.fullmatch(
-            r"([1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})+)-r([1-9][0-9]{0,8})", key, re.ASCII
-        )
+        number = "[1-9][0-9]{0,8}"
+        match = re.fullmatch(rf"({number}(?:-{number})+)-r({number})", key)
         if match is None:
-            raise InvalidCaseError(
-                "key", f"'{key}' does not name a polynomial network: write 2-2-1-r2"
-            )
+            message = f"'{key}' does not name a polynomial network: write 2-2-1-r2"
+            raise InvalidCaseError("key", message)
         return cls(map(int, match[1].split("-")), int(match[2]))
 
     @property
@@ -137,11 +141,13 @@ class PolynomialNetwork(DifferentiableModel):
 
     def check_expandable(self) -> None:
         """Raise TooLargeError if there are more coordinates than can be written down."""
-        most = MAX_COORDINATES
-        if (self.input_count > 1 and self.function_degree > most) or self.coordinate_count > most:
+        # forms of degree D in two or more variables have more than D coefficients, whose number
+        # may have very many digits
+        many = self.input_count > 1 and self.function_degree > MAX_COORDINATES
+        if many or self.coordinate_count > MAX_COORDINATES:
             raise TooLargeError(
-                f"this network has more than {most} coordinates, too many to write down; its"
-                " dimension needs none"
+                f"this network has more than {MAX_COORDINATES} coordinates, too many to write"
+                " down; its dimension needs none"
             )
 
     def grading(self) -> tuple[Vector, ...]:
@@ -152,7 +158,8 @@ class PolynomialNetwork(DifferentiableModel):
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
-            return tuple(_unit(inputs * outputs, n) for n in range(inputs * outputs))
+            entries = inputs * outputs
+            return tuple(_unit(entries, n) for n in range(entries))
         self.check_expandable()
         exponents = monomials(inputs, self.function_degree)
         return tuple(_unit(outputs, k) + m for k in range(outputs) for m in exponents)
@@ -160,20 +167,18 @@ class PolynomialNetwork(DifferentiableModel):
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return exchanges of neighbouring inputs and outputs; they generate S_d_0 × S_d_l."""
         last = len(self.widths) - 1
-
-        def exchanges(
-            count: int, others: int, name: Callable[[int, int], str]
-        ) -> Iterator[dict[str, str]]:
-            for s in range(1, count):
-                yield {
-                    name(n, m): name(2 * s + 1 - n, m)
-                    for n in (s, s + 1)
-                    for m in range(1, others + 1)
-                }
-
-        columns = exchanges(self.input_count, self.widths[1], lambda j, i: f"W_1_{i}_{j}")
-        rows = exchanges(self.output_count, self.widths[-2], lambda i, j: f"W_{last}_{i}_{j}")
-        return *columns, *rows
+        exchanges = []
+        for j in range(1, self.input_count):
+            exchange = dict[str, str]()
+            for i in range(1, self.widths[1] + 1):
+                exchange |= _exchange(f"W_1_{i}_{j}", f"W_1_{i}_{j + 1}")
+            exchanges.append(exchange)
+        for i in range(1, self.output_count):
+            exchange = dict[str, str]()
+            for j in range(1, self.widths[-2] + 1):
+                exchange |= _exchange(f"W_{last}_{i}_{j}", f"W_{last}_{i + 1}_{j}")
+            exchanges.append(exchange)
+        return tuple(exchanges)
 
     def gauge_dimension(self) -> int:
         """Return the dimension of the orbits of the gauge group on generic weights."""
@@ -198,16 +203,11 @@ class PolynomialNetwork(DifferentiableModel):
             raise InvalidCaseError("widths", reason.message) from None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """min(Σ d_i d_{i−1} − Σ_{0<i<l} d_i, number of coordinates); for linear networks there is
-        no expectation.
-        """
+        """The expected dimension; for linear networks there is no expectation."""
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
-        return (
-            Expectation(
-                expected_dimension(self), "the expected dimension (Kileel, Trager, Bruna 2019)"
-            ),
-        )
+        source = "the expected dimension (Kileel, Trager, Bruna 2019)"
+        return (Expectation(expected_dimension(self), source),)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
@@ -222,23 +222,24 @@ class PolynomialNetwork(DifferentiableModel):
             gradient: list[int] = []
             for W, y, slopes in reversed(self._forward(parameters, x, prime)):
                 gradient = [entry * value % prime for entry in g for value in y] + gradient
-                columns = zip(*W, strict=True)
-                g = [
-                    slope * sum(map(mul, column, g)) % prime
-                    for slope, column in zip(slopes, columns, strict=True)
-                ]
+                pulled = (sum(map(mul, column, g)) for column in zip(*W, strict=True))
+                g = [slope * entry % prime for slope, entry in zip(slopes, pulled, strict=True)]
             result.append(gradient)
         return result
 
     def _forward(self, parameters: Row, x: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
         """The matrix W_i, its input y_{i−1} and the slopes r z_{i−1}^(r−1) of each layer."""
         layers: list[tuple[list[Row], Row, Row]] = []
-        y, slopes, start = list(x), [0] * len(x), 0
+        y = list(x)
+        # nothing comes before the first layer: its slopes are not used
+        slopes = [0] * len(x)
+        start = 0
         for before, after in pairwise(self.widths):
             stop = start + before * after
             W = [parameters[i : i + before] for i in range(start, stop, before)]
+            start = stop
             layers.append((W, y, slopes))
-            z, start = [sum(map(mul, row, y)) % prime for row in W], stop
+            z = [sum(map(mul, row, y)) % prime for row in W]
             powers = [pow(entry, self.degree - 1, prime) for entry in z]
             y = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
             slopes = [self.degree * power % prime for power in powers]
@@ -264,34 +265,39 @@ def monomials(variables: int, degree: int) -> list[Vector]:
 
 
 def _unit(size: int, i: int) -> Vector:
-    return tuple(int(i == j) for j in range(size))
+    return (*[0] * i, 1, *[0] * (size - 1 - i))
+
+
+def _exchange(one: str, other: str) -> dict[str, str]:
+    return {one: other, other: one}
 
 
 def layer_chain(network: PolynomialNetwork) -> Chain:
-    """Return the network as a chain, with inputs x_j, hidden sums z_k_i before activation, and
-    outputs f_i.
-    """
+    """Return the network as a chain: inputs x_j, sums z_k_i before activation, outputs f_i."""
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import PolynomialRing
     from m2bridge.maps.chain import Chain, Layer  # imports SymPy
 
     layers = []
-    outputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
+    inputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
+    last = len(network.widths) - 1
     for k, size in enumerate(network.widths[1:], 1):
-        name, inputs = "f" if k == len(network.widths) - 1 else f"z_{k}", outputs
+        name = "f" if k == last else f"z_{k}"
         outputs = tuple(f"{name}_{i}" for i in range(1, size + 1))
-        weights = (f"W_{k}_{i}_{j}" for i in range(1, size + 1) for j in range(1, len(inputs) + 1))
+        weights: list[str] = []
+        for i in range(1, size + 1):
+            weights += [f"W_{k}_{i}_{j}" for j in range(1, len(inputs) + 1)]
         source = PolynomialRing(QQ, (*inputs, *weights))
-        x, w = source.sympy_ring.gens[: len(inputs)], source.sympy_ring.gens[len(inputs) :]
-        powers = [entry ** (1 if k == 1 else network.degree) for entry in x]
+        generators = source.sympy_ring.gens
+        x, w = generators[: len(inputs)], generators[len(inputs) :]
+        # the activation belongs to the layer behind it, so that layers compose to the network
+        powers = x if k == 1 else [entry**network.degree for entry in x]
         rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
         images = tuple(sum(map(mul, row, powers), source.sympy_ring.zero) for row in rows)
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
+        inputs = outputs
     return Chain(tuple(layers), network.title, network.key)
-
-
-WORDS = wording(Path(__file__).parent / "words.toml")
 
 
 def expected_dimension(network: PolynomialNetwork) -> int:
@@ -302,7 +308,8 @@ def expected_dimension(network: PolynomialNetwork) -> int:
 def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
     def fails(network: PolynomialNetwork) -> str:
         holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
-        return next((WORDS.hypotheses[name] for name in hypotheses if not holds[name]), "")
+        failing = (WORDS.hypotheses[name] for name in hypotheses if not holds[name])
+        return next(failing, "")
 
     words = WORDS.fields("expected-dimension", part)
     return GlobalStatement(**words, predict=expected_dimension, hypotheses=fails)
