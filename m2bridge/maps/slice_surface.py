@@ -33,8 +33,8 @@ from m2bridge.pictures.slice_picture import (
     CLOSURE_ONLY,
     FUNCTIONS,
     UNDECIDED,
-    Kind,
     Piece,
+    PieceKind,
     SurfaceResult,
     equation_latex,
 )
@@ -426,7 +426,7 @@ class _Parts:
         for prime, singular in self._curves():
             cuts = self._cuts(prime)
             for branch in branches(prime, self.space.box, cuts, fineness):
-                kind: Kind = "curve" if len(branch.points[0]) > 1 else "point"
+                kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
                 yield self._piece(kind, branch, to_flint(cuts), singular)
 
     def _cuts(self, prime: Ideal) -> list[PolyElement]:
@@ -449,7 +449,9 @@ class _Parts:
             if part.dimension < 2 and not any(map(part.prime.contains, singular)):
                 yield part.prime, False
 
-    def _piece(self, kind: Kind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool) -> Piece:
+    def _piece(
+        self, kind: PieceKind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool
+    ) -> Piece:
         """The piece, whose place the signs of ``cuts`` at one of its points decide."""
         values = [ball(cut, cell.sample) for cut in cuts]
         if doubtful := [value for value in values if not (value > 0 or value < 0)]:
@@ -464,7 +466,7 @@ class _Parts:
             else FUNCTIONS
         )
         exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
-        return Piece(kind, place, singular, cell.points, exact)
+        return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=exact)
 
     def confirmed(self, piece: Piece) -> Piece:
         """The piece; raises ContradictionError if membership at its rational point says the

@@ -1,11 +1,14 @@
-"""The picture of a real surface in a box: for paper, and for a page where it is turned by the
-mouse.
+"""The picture of a real surface in a box, for paper and for a page where the mouse turns it.
+
+Colours say which points are functions of real weights, lines where the surface is singular. Nothing
+is computed here but what hides what; where the pieces come from, :mod:`m2bridge.maps.slice_surface`
+says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from json import dumps
 from math import cos, radians, sin
 from typing import Any, Literal
@@ -18,43 +21,68 @@ from m2bridge.engine.script import page
 from m2bridge.results import picture
 from m2bridge.results.markup import polynomial_latex
 
-Point = Sequence[float]
+Vector = Sequence[float]
+"""The coordinates of a point, or of a direction, in space."""
+
 NEAR = 0.04
 """Of the box, whose side is 2: what is as near to a point of the surface does not hide it."""
 
+DIGITS = 3
+"""Decimals of the points of a page; more would be less than a pixel."""
 
-def axes(elevation: float, azimuth: float) -> tuple[Point, Point, Point]:
+FUNCTIONS = "functions of real weights"
+CLOSURE_ONLY = "only in the Zariski closure"
+UNDECIDED = "in the Zariski closure; real weights not decided"
+
+FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
+STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
+"""Of lines on a page."""
+LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
+"""The same for matplotlib."""
+
+LIGHT = (0.35, -0.45, 0.82)
+"""The direction of the light, of length 1, from the right, before and above."""
+WIDTH = 2.8
+"""Of lines, in points."""
+LONG = 50
+"""Signs in the legend, of which two do not fit side by side."""
+PALE = 0.35
+"""Of a line that is behind the surface."""
+
+
+def axes(elevation: float, azimuth: float) -> tuple[Vector, Vector, Vector]:
     """Vectors to the right, upwards, and towards the eye; the angles are in degrees."""
     e, a = radians(elevation), radians(azimuth)
-    return (
-        (-sin(a), cos(a), 0.0),
-        (-sin(e) * cos(a), -sin(e) * sin(a), cos(e)),
-        (cos(e) * cos(a), cos(e) * sin(a), sin(e)),
-    )
+    right = (-sin(a), cos(a), 0.0)
+    upwards = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
+    towards_the_eye = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
+    return right, upwards, towards_the_eye
 
 
 def hidden(
-    points: Sequence[Point], squares: Iterable[Sequence[Point]], elevation: float, azimuth: float
+    points: Sequence[Vector], squares: Iterable[Sequence[Vector]], elevation: float, azimuth: float
 ) -> list[bool]:
     """Whether a square is before each point, in the coordinates of a cube [-1, 1]³."""
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
         return [False] * len(points)
+    # In this frame the third coordinate is the nearness to the eye.
     frame = numpy.array(axes(elevation, azimuth)).T
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
-    start, u, v = (
-        triangles[:, 0],
-        triangles[:, 1] - triangles[:, 0],
-        triangles[:, 2] - triangles[:, 0],
-    )
+    u = triangles[:, 1] - triangles[:, 0]
+    v = triangles[:, 2] - triangles[:, 0]
+    # A triangle that is seen from its edge hides nothing, and has no coordinates below.
+    is_seen = abs(_area(u, v)) > 1e-12
+    start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
     area = _area(u, v)
-    facing = abs(area) > 1e-12
-    start, u, v, area = start[facing], u[facing], v[facing], area[facing]
     behind = []
     for point in numpy.array(points, dtype=float) @ frame:
-        r, s = _area(point - start, v) / area, _area(u, point - start) / area
-        depth = start[:, 2] + r * u[:, 2] + s * v[:, 2]
-        behind.append(bool(((r >= 0) & (s >= 0) & (r + s <= 1) & (depth > point[2] + NEAR)).any()))
+        # The triangle has start + r u + s v with r, s ≥ 0 and r + s ≤ 1 on the ray to the eye.
+        r = _area(point - start, v) / area
+        s = _area(u, point - start) / area
+        nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
+        hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR)
+        behind.append(bool(hides.any()))
     return behind
 
 
@@ -63,18 +91,12 @@ def _area(one: Any, other: Any) -> Any:
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
 
-FUNCTIONS = "functions of real weights"
-CLOSURE_ONLY = "only in the Zariski closure"
-UNDECIDED = "in the Zariski closure; real weights not decided"
-
-Kind = Literal["surface", "curve", "point"]
-Strip = tuple[tuple[float, ...], ...]
+PieceKind = Literal["surface", "curve", "point"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A connected piece of the surface, of a curve on it, or a point, with the same answer at all
-    of its points.
+    """A connected piece of the surface or of a curve on it, or a point, with one answer for all.
 
     Parameters
     ----------
@@ -90,34 +112,46 @@ class Piece:
         A rational point of it, where one was found; membership was asked there.
     """
 
-    kind: Kind
+    kind: PieceKind
     place: str
     singular: bool
-    points: tuple[Strip, ...]
+    points: tuple[tuple[tuple[float, ...], ...], ...]
     sample: Mapping[str, Fraction] | None
 
     @property
     def name(self) -> str:
         """The name in legends."""
-        return f"{'singular ' if self.singular else ''}{self.kind}: {self.place}"
+        name = f"{self.kind}: {self.place}"
+        if self.singular:
+            return f"singular {name}"
+        return name
 
     @property
     def colour(self) -> str:
         """The colour of its squares or line."""
-        return (
-            FACES[self.place]
-            if self.kind == "surface"
-            else picture.VERMILION
-            if self.singular
-            else picture.INK
-        )
+        if self.kind == "surface":
+            return FACES[self.place]
+        if self.singular:
+            return picture.VERMILION
+        return picture.INK
+
+    @property
+    def is_dotted(self) -> bool:
+        """Whether it is drawn by dots: no weights have these functions."""
+        return self.place == CLOSURE_ONLY
+
+    def squares(self) -> Iterator[tuple[Vector, Vector, Vector, Vector]]:
+        """The squares of a grid, corner after corner."""
+        for one, other in pairwise(self.points):
+            for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
+                yield a, b, c, d
 
 
 class SurfaceResult(picture.PictureResult):
-    """A result with a real surface in a box, its curves and points, and a direction from which it
-    is seen, in degrees.
+    """A result with a real surface in a box, with its curves and points.
 
-    The three variables of the equation are the coordinates of the box.
+    The three variables of the equation are the coordinates of the box. It is seen from a direction
+    that is given in degrees.
     """
 
     __slots__ = ()
@@ -143,47 +177,27 @@ class SurfaceResult(picture.PictureResult):
         return surface_html(self)
 
 
-DIGITS = 3
-STYLES = {FUNCTIONS: "solid", CLOSURE_ONLY: "dotted", UNDECIDED: "dashed"}
-
-
 def scene(view: SurfaceResult) -> dict[str, Any]:
-    """A dictionary for ``json.dumps``: ``squares`` have four corners each, ``lines`` any number of
-    points.
-    """
+    """A dictionary for ``json.dumps``: squares have four corners, lines any number of points."""
 
-    def flat(points: Sequence[Point]) -> list[float]:
+    def flat(points: Sequence[Vector]) -> list[float]:
         return [round(float(value), DIGITS) for value in scaled(points, view).ravel()]
 
-    def part(piece: Piece) -> dict[str, Any]:
-        return {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
-
+    surfaces, lines = [], []
+    for piece in view.pieces:
+        part = {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
+        if piece.kind == "surface":
+            surfaces.append(part | {"squares": list(map(flat, piece.squares()))})
+        else:
+            lines.append(part | {"points": flat(piece.points[0])})
     return {
         "names": list(view.variables),
         "ends": [[str(low), str(high)] for low, high in view.box.values()],
         "elevation": view.elevation,
         "azimuth": view.azimuth,
-        "surfaces": [
-            part(piece) | {"squares": list(map(flat, quads(piece)))}
-            for piece in view.pieces
-            if piece.kind == "surface"
-        ],
-        "lines": [
-            part(piece) | {"points": flat(piece.points[0])}
-            for piece in view.pieces
-            if piece.kind != "surface"
-        ],
+        "surfaces": surfaces,
+        "lines": lines,
     }
-
-
-FACES = {FUNCTIONS: picture.SKY, CLOSURE_ONLY: picture.ORANGE, UNDECIDED: picture.GREEN}
-LINES = {FUNCTIONS: "-", CLOSURE_ONLY: (0, (0.1, 2.2)), UNDECIDED: "--"}
-LIGHT = (0.35, -0.45, 0.82)
-WIDTH = 2.8
-LONG = 50
-"""Signs in the legend, of which two do not fit side by side."""
-PALE = 0.35
-"""Of a line that is behind the surface."""
 
 
 def draw_surface(view: SurfaceResult) -> Any:
@@ -196,12 +210,11 @@ def draw_surface(view: SurfaceResult) -> Any:
         _surface(space, view)
         _curves(space, view)
         degree = max(map(sum, view.equation))
-        picture.add_title(
-            figure,
-            f"${equation_latex(view.equation)}$",
-            f"A surface of degree {degree} in the Zariski closure",
-        )
-        columns = 2 if all(len(piece.name) < LONG for piece in view.pieces) else 1
+        words = f"A surface of degree {degree} in the Zariski closure"
+        picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
+        columns = 2
+        if any(len(piece.name) >= LONG for piece in view.pieces):
+            columns = 1
         figure.legend(
             handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
         )
@@ -225,63 +238,52 @@ def _axes(space: Any, view: SurfaceResult) -> None:
 
 
 def _surface(space: Any, view: SurfaceResult) -> None:
-    """All cells in one collection, so that the near ones hide the far ones; only dots where there
-    are no weights.
-    """
-    surfaces = [
-        (piece, piece.place == CLOSURE_ONLY) for piece in view.pieces if piece.kind == "surface"
-    ]
-    cells = [(piece.colour, dotted, quad) for piece, dotted in surfaces for quad in quads(piece)]
-    if cells:
-        faces = [
-            shaded(colour, _brightness(quad), 0.16 if dotted else 0.88)
-            for colour, dotted, quad in cells
-        ]
-        edges = [shaded(colour, 0.55, 0.0 if dotted else 0.35) for colour, dotted, _ in cells]
+    """All squares, faint with dots where there are no weights."""
+    surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
+    squares, faces, edges = [], [], []
+    for piece in surfaces:
+        face_alpha, edge_alpha = 0.88, 0.35
+        if piece.is_dotted:
+            face_alpha, edge_alpha = 0.16, 0.0
+        for square in piece.squares():
+            squares.append(square)
+            faces.append(shaded(piece.colour, _brightness(square), face_alpha))
+            edges.append(shaded(piece.colour, 0.55, edge_alpha))
+    if squares:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
-        space.add_collection3d(picture.polygons([quad for *_, quad in cells], **style))
-    for dots in (
-        numpy.array(piece.points).reshape(-1, 3).T for piece, dotted in surfaces if dotted
-    ):
-        space.scatter(
-            *dots, s=1.6, color=shaded(picture.ORANGE, 0.6, 1), depthshade=False, zorder=2
-        )
-
-
-def quads(piece: Piece) -> Iterator[tuple[Point, Point, Point, Point]]:
-    """The squares of a grid."""
-    for one, other in pairwise(piece.points):
-        for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
-            yield a, b, c, d
+        # In one collection the near ones hide the far ones.
+        space.add_collection3d(picture.polygons(squares, **style))
+    colour = shaded(picture.ORANGE, 0.6, 1)
+    for piece in surfaces:
+        if piece.is_dotted:
+            dots = numpy.array(piece.points).reshape(-1, 3).T
+            space.scatter(*dots, s=1.6, color=colour, depthshade=False, zorder=2)
 
 
 def _curves(space: Any, view: SurfaceResult) -> None:
     """Curves and points, pale where the surface is before them."""
-    squares = [
-        scaled(quad, view)
-        for piece in view.pieces
-        if piece.kind == "surface"
-        for quad in quads(piece)
-    ]
+    surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
+    squares = [scaled(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
-            filled = piece.colour if piece.place != CLOSURE_ONLY else "white"
-            space.plot(
-                *zip(*piece.points[0], strict=True),
-                "o",
-                color=piece.colour,
-                markerfacecolor=filled,
-                zorder=4,
-            )
+            filled = piece.colour
+            if piece.is_dotted:
+                filled = "white"
+            style = {"color": piece.colour, "markerfacecolor": filled, "zorder": 4}
+            space.plot(*zip(*piece.points[0], strict=True), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
-            behind = hidden(
-                scaled((points[1:] + points[:-1]) / 2, view), squares, view.elevation, view.azimuth
-            )
-            for pale, run in groupby(range(len(behind)), behind.__getitem__):
-                part = list(run)
-                seen = points[part[0] : part[-1] + 2].T
-                space.plot(*seen, alpha=PALE if pale else 1.0, zorder=3, **_line_style(piece))
+            centres = scaled((points[1:] + points[:-1]) / 2, view)
+            behind = hidden(centres, squares, view.elevation, view.azimuth)
+            start = 0
+            for is_behind, run in groupby(behind):
+                end = start + len(list(run))
+                alpha = 1.0
+                if is_behind:
+                    alpha = PALE
+                part = points[start : end + 1].T
+                space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
+                start = end
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
@@ -299,60 +301,59 @@ def scaled(points: Any, view: SurfaceResult) -> Any:
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
 
 
-def _brightness(quad: Sequence[Point]) -> float:
+def _brightness(square: Sequence[Vector]) -> float:
     """The brightness of a square that is lit from both sides."""
-    a, b, c, d = numpy.array(quad, dtype=float)
+    a, b, c, d = numpy.array(square, dtype=float)
     normal = numpy.cross(c - a, d - b)
     return 0.62 + 0.4 * abs(float(normal @ LIGHT)) / (float(numpy.linalg.norm(normal)) or 1.0)
 
 
 def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     """A colour ``#rrggbb`` made darker, or paler above 1."""
-    return *(min(1.0, int(colour[k : k + 2], 16) / 255 * brightness) for k in (1, 3, 5)), alpha
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    return *(min(1.0, channel * brightness) for channel in channels), alpha
 
 
 def _legend(view: SurfaceResult) -> list[Any]:
     """The legend of colours and lines that occur."""
     entries = {}
     for piece in view.pieces:
+        style: dict[str, Any]
         if piece.kind == "surface":
-            dotted = piece.place == CLOSURE_ONLY
-            face = shaded(piece.colour, 0.95, 0.2 if dotted else 0.88)
-            hatch = "...." if dotted else None
-            entries[piece.name] = picture.patch(
-                facecolor=face, edgecolor=piece.colour, hatch=hatch, label=piece.name
-            )
+            style = {"facecolor": shaded(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
+            if piece.is_dotted:
+                style |= {"facecolor": shaded(piece.colour, 0.95, 0.2), "hatch": "...."}
+            entries[piece.name] = picture.patch(label=piece.name, **style)
         else:
-            dots = {"marker": "o"} if piece.kind == "point" else {}
-            entries[piece.name] = picture.line(
-                [(0, 0)], label=piece.name, **_line_style(piece), **dots
-            )
+            style = _line_style(piece)
+            if piece.kind == "point":
+                style["marker"] = "o"
+            entries[piece.name] = picture.line([(0, 0)], label=piece.name, **style)
     return list(entries.values())
 
 
 def equation_latex(equation: PolyElement) -> str:
-    """``c^2 = v^2 w``: the terms with positive coefficients on the left, those with negative ones
-    on the right.
-    """
-    ring = equation.ring
-    terms = dict(equation)
-    positive = ring.from_dict({m: c for m, c in terms.items() if c > 0})
-    negative = ring.from_dict({m: -c for m, c in terms.items() if c < 0})
-    sides = sorted(
-        (positive, negative), key=lambda side: (not side, len(side), max(map(sum, side), default=0))
-    )
+    """``c^2 = v^2 w``: terms with one sign on each side, the shorter side on the left."""
+
+    def length(side: PolyElement) -> tuple[bool, int, int]:
+        return not side, len(side), max(map(sum, side), default=0)
+
+    terms = equation.items()
+    positive = equation.ring.from_dict({m: c for m, c in terms if c > 0})
+    negative = equation.ring.from_dict({m: -c for m, c in terms if c < 0})
+    sides = sorted((positive, negative), key=length)
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 
 def surface_html(view: SurfaceResult) -> str:
-    """The surface on a canvas, turned by the mouse or the arrow keys; nothing is loaded from
-    elsewhere.
-    """
+    """The surface on a canvas, turned by the mouse or by keys; nothing is loaded from elsewhere."""
     shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
-    legend = list(dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts))
-    caption = f"{polynomial_text(view.equation)} = 0"
-    return page(
-        "surface",
-        {"title": view.model.title, "caption": caption, "scene": dumps(shown), "legend": legend},
-    )
+    legend = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
+    values = {
+        "title": view.model.title,
+        "caption": f"{polynomial_text(view.equation)} = 0",
+        "scene": dumps(shown),
+        "legend": list(legend),
+    }
+    return page("surface", values)
