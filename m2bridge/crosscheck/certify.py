@@ -1,5 +1,9 @@
-"""The questions about a family that certificates answer, and certificates made from a case and a
-question.
+"""Certificates, made from a case and a question; and the questions about a family.
+
+A question is observed, by methods that share nothing with predictions, and its content is what was
+observed and what follows. A certificate holds the content, the program of Macaulay2 behind it, and
+what is reported and nobody can check: versions, seconds, memory. What is checked of it afterwards
+stands in :mod:`m2bridge.checker`, and shares nothing with this file.
 """
 
 import platform
@@ -52,10 +56,8 @@ def foreign_program(certificate: Certificate) -> Difference | None:
     """
     model = family(certificate.family).from_json(certificate.case)
     text, libraries = _program(_script(certificate.family, certificate.question, model))
-    stored = certificate.script["text"], certificate.libraries
-    return difference(stored[0], text, "script.text") or difference(
-        stored[1], libraries, "libraries"
-    )
+    found = difference(certificate.script["text"], text, "script.text")
+    return found or difference(certificate.libraries, libraries, "libraries")
 
 
 @lru_cache(maxsize=256)
@@ -76,10 +78,10 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """The text of a program, empty if there is none, and SHA-256 of the shared scripts that it
-    uses.
-    """
-    return (script.body, {name: _digest(name) for name in script.libraries}) if script else ("", {})
+    """The text of a program, and SHA-256 of the shared scripts that it uses; empty for none."""
+    if script is None:
+        return "", {}
+    return script.body, {name: _digest(name) for name in script.libraries}
 
 
 @cache
@@ -93,8 +95,9 @@ STATEMENTS = "statements"
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """The questions of the family of this name, by their keys; raises InvalidCaseError if there is
-    no such family.
+    """The questions of the family of this name, by their keys; InvalidCaseError if there is none.
+
+    Statements with the same key are one question, and those that are observed apart are none.
     """
     chosen = family(name)
     by_key: dict[str, list[Statement]] = {}
@@ -161,10 +164,11 @@ class StatedQuestion(Question[Any, Any]):
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, ())
-        certain = (
-            verdict.statement for verdict in verdicts if verdict.decision is not Decision.UNDECIDED
-        )
-        trusted = dict.fromkeys(lemma for statement in certain for lemma in statement.trusted)
+        # not those of the verdicts, which have none where a statement does not apply
+        trusted: dict[str, None] = {}
+        for verdict in verdicts:
+            if verdict.decision is not Decision.UNDECIDED:
+                trusted |= dict.fromkeys(verdict.statement.trusted)
         return Content(answer, observed.evidence(), tuple(trusted))
 
     def rows(self, certificate: Certificate) -> list[Row]:
@@ -172,9 +176,10 @@ class StatedQuestion(Question[Any, Any]):
 
         The words are those of the certificate, which may be those of another release.
         """
-        orbits, rows = certificate.evidence.get("orbits"), []
+        orbits = certificate.evidence.get("orbits")
         number = len(orbits) if isinstance(orbits, list) else 0
         model = self.family.from_json(certificate.case)
+        rows = []
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
             verdict = from_certificate(
                 statement,
@@ -188,7 +193,7 @@ class StatedQuestion(Question[Any, Any]):
                 text=data["text"],
                 verdict=data["verdict"],
                 reason=verdict.reason,
-                witness="" if verdict.witness is None else _witness_text(verdict.witness),
+                witness=_witness_text(verdict.witness),
                 source=data["source"],
             )
             rows.append(row)
@@ -203,8 +208,9 @@ class StatedQuestion(Question[Any, Any]):
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
-        """Whether all questions share an observation; or some statement applies, and none takes
-        Macaulay2.
+        """Whether the answer costs little more than others do.
+
+        All questions share an observation; or some statement applies, and none takes Macaulay2.
         """
         if not self.family.observed_separately:
             return True
@@ -221,8 +227,10 @@ class StatedQuestion(Question[Any, Any]):
         return needed
 
 
-def _witness_text(witness: Witness) -> str:
-    """A sentence about the place where a statement fails."""
+def _witness_text(witness: Witness | None) -> str:
+    """A sentence about the place where a statement fails; empty if there is none."""
+    if witness is None:
+        return ""
     values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
     details = "; ".join(filter(None, (weights_text(witness), numbers_text(witness))))
     return f"at orbit {plain_text(witness.orbit)}: {values} ({details})"
@@ -281,41 +289,48 @@ def certify_all(
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
+    """Raise InvalidCaseError for a number, alone or in a list, that the form does not hold."""
     for name, value in case.items():
         numbers = value if isinstance(value, list) else [value]
-        if any(isinstance(number, int) and number > LARGEST for number in numbers):
-            raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
+        for number in numbers:
+            if isinstance(number, int) and number > LARGEST:
+                raise InvalidCaseError(name, f"a certificate is about numbers up to {LARGEST}")
 
 
 def _certificates(
     model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None
 ) -> list[Certificate]:
-    observations: dict[str, tuple[Any, dict[str, Any]]] = {}
-    version = "none" if engine is None else engine.version
+    certificates = []
+    observed: dict[str, tuple[Any, dict[str, Any]]] = {}
     for question in questions:
-        if question.observation not in observations:
-            if isinstance(engine, Session):
-                engine.forget_peak_memory()
-            with limited(None) as running:
-                observation = question.observe(model)
-                peak_memory = engine.peak_memory if isinstance(engine, Session) else None
-                reported = {"versions": _versions(version), "seconds": round(running.seconds, 3)}
-                observations[question.observation] = (
-                    observation,
-                    reported | {"peak_memory": peak_memory},
-                )
-    return [
-        _certificate(model, question, *observations[question.observation]) for question in questions
-    ]
+        if question.observation not in observed:
+            observed[question.observation] = _observed(model, question, engine)
+        observation, reported = observed[question.observation]
+        certificates.append(_certificate(model, question, observation, reported))
+    return certificates
+
+
+def _observed(
+    model: Any, question: Question[Any, Any], engine: Engine | None
+) -> tuple[Any, dict[str, Any]]:
+    """What is observed of a model, and what is reported of the run, which nobody can check."""
+    if isinstance(engine, Session):
+        engine.forget_peak_memory()
+    with limited(None) as running:
+        observation = question.observe(model)
+        reported = {
+            "versions": _versions("none" if engine is None else engine.version),
+            "seconds": round(running.seconds, 3),
+            "peak_memory": engine.peak_memory if isinstance(engine, Session) else None,
+        }
+    return observation, reported
 
 
 def _certificate(
     model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]
 ) -> Certificate:
-    content, (text, libraries) = (
-        question.content(model, observation),
-        _program(question.script(model)),
-    )
+    content = question.content(model, observation)
+    text, libraries = _program(question.script(model))
     return Certificate(
         schema=SCHEMA,
         family=model.family,

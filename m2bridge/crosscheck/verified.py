@@ -1,5 +1,8 @@
-"""Verification with the program: what the checker says of the content, and whether the program is
-this release's.
+"""Verification with the program: what the checker says of the content, and then whether the program
+is the one of this release.
+
+The content is computed anew by :mod:`m2bridge.checker` alone, without Macaulay2. The program is
+compared as text: whoever trusts it can run it.
 """
 
 from dataclasses import replace
@@ -38,7 +41,9 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
             "certificate", "must be what certify(…) returns; 'm2bridge verify' reads files"
         )
     result = checker.verify(certificate, name)
-    return _with_program(certificate, result) if result.accepted else result
+    if not result.accepted:
+        return result
+    return _with_program(certificate, result)
 
 
 def verify_path(path: Path) -> VerifyResult:
@@ -53,10 +58,13 @@ def verify_path(path: Path) -> VerifyResult:
         If it cannot be read.
     """
     result = checker.verify_path(path)
-    if result.check == "file name":  # the content is right; a program that is not says more
+    if result.check == "file name":
+        # the content is right, and the name is not: a program that is not right either says more
         program = _with_program(read(path), replace(result, outcome="accepted"))
         return program if program.outcome == "rejected" else result
-    return _with_program(read(path), result) if result.accepted else result
+    if not result.accepted:
+        return result
+    return _with_program(read(path), result)
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:

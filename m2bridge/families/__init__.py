@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +72,7 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.definition import Family
 
-    found: Family[Any] = _object(GROUP, name, Family, lambda loaded: loaded.name)
+    found: Family[Any] = _object(GROUP, name, Family, "name")
     return found
 
 
@@ -86,14 +86,15 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    found: FamilyChecker = _object(CHECKERS, name, FamilyChecker, lambda loaded: loaded.family)
+    found: FamilyChecker = _object(CHECKERS, name, FamilyChecker, "family")
     return found
 
 
-def _object(group: str, name: str, kind: type[Any], own_name: Callable[[Any], str]) -> Any:
+def _object(group: str, name: str, kind: type[Any], own_name: str) -> Any:
     """Return the object registered under a name, if it is of the right kind and has that name.
 
-    The names of this package's families are taken; they are found without reading other packages.
+    ``own_name`` is the attribute that has it. The names of this package's families are taken; they
+    are found without reading other packages.
     """
     if name in OWN:
         module, _, attribute = _PLACES[group].partition(":")
@@ -104,8 +105,9 @@ def _object(group: str, name: str, kind: type[Any], own_name: Callable[[Any], st
         raise _broken(entry, f"{entry.value} is a class: name an instance of it")
     if not isinstance(loaded, kind):
         raise _broken(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
-    if own_name(loaded) != name:
-        raise _broken(entry, f"it calls itself '{own_name(loaded)}'")
+    called = getattr(loaded, own_name)
+    if called != name:
+        raise _broken(entry, f"it calls itself '{called}'")
     return loaded
 
 
@@ -146,6 +148,9 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 def _changed(folder: str) -> int:
+    """When something was put into a folder, or taken out of it; the empty name is the working
+    directory.
+    """
     try:
         return os.stat(folder or ".").st_mtime_ns
     except OSError:
@@ -154,14 +159,16 @@ def _changed(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """A package that is found twice on the path counts once. Reading all packages takes some
-    hundredths of a second.
+    """The claims on each name by this package and by all that are installed.
+
+    Kept, since reading all packages takes some hundredths of a second.
     """
     from importlib.metadata import EntryPoint, entry_points
 
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    own = (EntryPoint(name, f"{folder}.{_PLACES[group]}", group) for name, folder in OWN.items())
+    own = [EntryPoint(name, f"{folder}.{_PLACES[group]}", group) for name, folder in OWN.items()]
     for entry in (*own, *entry_points(group=group)):
+        # a package that is found twice on the path counts once
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(entries.values()) for name, entries in claims.items()}
 

@@ -1,5 +1,9 @@
 """Families of all sizes: one case, whose statements are decided for all sizes of another family at
 once.
+
+The verdicts are those of :mod:`m2bridge.maps.verdict`; how far each holds, in sets of sizes or in
+networks, is said by an extent of the family. What is here is common to these families: the case,
+the result with all verdicts, and the questions that certificates answer.
 """
 
 from abc import abstractmethod
@@ -89,13 +93,14 @@ class AllSizesResult(VerdictsResult):
 
     def to_json(self) -> dict[str, Any]:
         """Return every verdict, and what was computed."""
+        unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {
             "scope": self.scope,
             "field": "QQ",
             "seconds": round(self.seconds, 3),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "not_stated": list(self.not_stated),
-            **({"unfinished": self.unfinished} if self.unfinished else {}),
+            **unfinished,
             **self.evidence(),
         }
 
@@ -108,10 +113,8 @@ class AllSizesResult(VerdictsResult):
             ("not finished", self.unfinished or None),
         ]
         findings = Findings([verdict.to_finding() for verdict in self.verdicts])
-        return Sheet(
-            f"Cross-check of {self.subject} for {self.scope}",
-            [Facts(rows), *self.tables(), findings],
-        )
+        title = f"Cross-check of {self.subject} for {self.scope}"
+        return Sheet(title, [Facts(rows), *self.tables(), findings])
 
     def content(self, key: str) -> Content:
         """Return answer, evidence and lemmas for the statements with this key.
@@ -145,19 +148,21 @@ def with_a_form(
     MethodUnavailableError
         If none of them has one.
     """
-    chosen = [statement for statement in requests if has_form(statement)]
-    others = tuple(name_with_part(s.key, s.part) for s in requests if not has_form(s))
+    chosen, others = [], []
+    for statement in requests:
+        if has_form(statement):
+            chosen.append(statement)
+        else:
+            others.append(name_with_part(statement.key, statement.part))
     if not chosen:
         raise MethodUnavailableError(
             f"not stated for all sizes, but only for single cases: {', '.join(others)}"
         )
-    return chosen, others
+    return chosen, tuple(others)
 
 
 def finished(result: Any) -> Any:
-    """Return a result for a certificate, which has everything or nothing; TimeLimitError if it is
-    unfinished.
-    """
+    """Return a result for a certificate, which has everything; TimeLimitError if it has not."""
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
     return result
@@ -245,8 +250,8 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the statements."""
-        about = [statement for statement in self.family.stated() if statement.key == self.key]
-        return tuple(name_with_part(statement.key, statement.part) for statement in about)
+        parts = [statement.part for statement in self.family.stated() if statement.key == self.key]
+        return tuple(name_with_part(self.key, part) for part in parts)
 
     def script(self, model: AllSizesCase) -> Script | None:
         """Return the program of the family."""

@@ -2,7 +2,8 @@
 overrides.
 
 Also the options that name a case, figures, and how numbers are read. In a batch one text means
-several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``.
+several numbers, ``1..4,7``, or several lists of numbers, ``1..3,2,1``. Statements stand in
+:mod:`m2bridge.maps.statement`, and what is computed of a model in :mod:`m2bridge.maps`.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ def positive_integer(option: str, value: object, largest: int = LARGEST) -> int:
         raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
     if value > largest:
         raise InvalidCaseError(option, f"must be at most {largest}")
+    if value <= -LARGEST:  # its digits would fill the line
+        raise InvalidCaseError(option, "must be at least 1")
     if value < 1:
-        raise InvalidCaseError(
-            option, "must be at least 1" + (f", not {value}" if value > -LARGEST else "")
-        )
+        raise InvalidCaseError(option, f"must be at least 1, not {value}")
     return value
 
 
@@ -79,7 +80,7 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
     """
     numbers: set[int] = set()
     for part in text.split(","):
-        numbers.update(_range(option, part, len(numbers)))
+        numbers.update(_range(option, part, there=len(numbers)))
     return tuple(sorted(numbers))
 
 
@@ -98,12 +99,13 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, there: int = 0) -> range:
+    """The numbers that one part of a text means; so many are there already."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5"
         )
-    if max(map(len, filter(None, match.groups()))) > DIGITS:
+    if any(len(digits or "") > DIGITS for digits in match.groups()):
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' is too large: numbers have at most {DIGITS} digits"
         )
@@ -298,7 +300,9 @@ class CaseOption:
 
     def values(self, text: str) -> Iterable[Any]:
         """The values that text means where several may be asked for; raises InvalidCaseError."""
-        return (self.value(text),) if self.several is None else self.several(self.name, text)
+        if self.several is None:
+            return (self.value(text),)
+        return self.several(self.name, text)
 
     def value(self, text: str) -> Any:
         """The value that text means; raises InvalidCaseError."""
@@ -514,8 +518,9 @@ class Family(Commands[M]):
 
     def label(self, model: M) -> str:
         """One word for a case, unlike that of any case of another family."""
-        before = f"{self.name}-" if self.prefix is None else self.prefix
-        return f"{before}{model.key}"
+        if self.prefix is None:
+            return f"{self.name}-{model.key}"
+        return f"{self.prefix}{model.key}"
 
     def from_options(self, texts: Mapping[str, str | None]) -> M:
         """The case that options on the command line name; ``None`` stands for one that was left
@@ -541,8 +546,9 @@ class Family(Commands[M]):
             raise InvalidCaseError("case", f"must be a table of {', '.join(self._names())}")
         self.check_names(content)
         required = [option.name for option in self.options if option.required]
-        if missing := [name for name in required if name not in content]:
-            raise InvalidCaseError("case", f"'{missing[0]}' is missing")
+        for name in required:
+            if name not in content:
+                raise InvalidCaseError("case", f"'{name}' is missing")
         return self.build(**content)
 
     def _names(self) -> list[str]:
@@ -550,9 +556,11 @@ class Family(Commands[M]):
 
     def check_names(self, names: Iterable[Any]) -> None:
         """Raise InvalidCaseError for a name that is no option of the family."""
-        if unknown := [name for name in names if name not in self._names()]:
-            reason = f"is not an option of the family {self.name}: use {', '.join(self._names())}"
-            raise InvalidCaseError(str(unknown[0]), reason)
+        known = self._names()
+        for name in names:
+            if name not in known:
+                reason = f"is not an option of the family {self.name}: use {', '.join(known)}"
+                raise InvalidCaseError(str(name), reason)
 
 
 def read_options(
@@ -570,7 +578,8 @@ def read_options(
     values = {}
     for option in options:
         text = texts.get(option.name)
-        text = option.default if text is None else text
+        if text is None:
+            text = option.default
         if text is not None:
             values[option.name] = read(option, text)
         elif option.required:

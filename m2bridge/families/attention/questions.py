@@ -1,5 +1,8 @@
-"""Questions about a closure: what certificates answer, the predicted Hilbert function, and programs
-to run by hand.
+"""Questions about one closure that certificates answer, and programs to run by hand.
+
+There are three: all of the closure by elimination, its equations up to a degree by exact linear
+algebra, and its polar degrees by the theorem of the family. None is a verdict. The checkers of
+their certificates stand in ``checker/``, and share nothing with this file but its words.
 """
 
 from functools import lru_cache
@@ -88,20 +91,20 @@ def fibres_program(model: SingleLayerAttention) -> Script | None:
     return fibres_script(model) if model.t > 1 else None
 
 
+# The limits on questions depend on the case alone, so that everybody asks for the same ones.
+
 USUAL_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure."""
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
+    """What a certificate about the closure trusts; for one token, elimination itself."""
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
     # a checker computes the ideal again up to this degree
-    last = max(map(total_degree, ideal.generators), default=0)
-    return (
-        WORDS.closure["one-token"].format(
-            degree=max(last, default_max_degree(len(ideal.ring.variables)))
-        ),
-    )
+    largest = max(map(total_degree, ideal.generators), default=0)
+    last = max(largest, default_max_degree(len(ideal.ring.variables)))
+    return (WORDS.closure["one-token"].format(degree=last),)
 
 
 def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
@@ -109,13 +112,12 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     if model.t == 1:
         return []
     attention = model.parametrization()
-    points = {
-        orbit: attention.evaluate(flatten(*representative(orbit, model))) for orbit in orbits(model)
-    }
-    return [
-        {"orbit": list(orbit.cells), "dimension": tangent_dimension(ideal.generators, point)}
-        for orbit, point in points.items()
-    ]
+    dimensions = []
+    for orbit in orbits(model):
+        point = attention.evaluate(flatten(*representative(orbit, model)))
+        dimension = tangent_dimension(ideal.generators, point)
+        dimensions.append({"orbit": list(orbit.cells), "dimension": dimension})
+    return dimensions
 
 
 def _by_degree(counts: dict[str, int]) -> str:
@@ -286,9 +288,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
         """What is known up to the degree, and of all degrees where that is proved."""
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
-        counts = {
-            (orbit.degree, orbit.multidegree): len(orbit.polynomials) for orbit in equations.orbits
-        }
+        counts = {}
+        for orbit in equations.orbits:
+            counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
         generators = representations.from_multidegrees(model, counts)
         answer = {
             "dimension": sections.dimension,
@@ -309,15 +311,13 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
     def summary(self, answer: dict[str, Any]) -> str:
         """Degrees of generators, what is known of higher ones, and the Hilbert function."""
         degrees = _by_degree(answer["generators_up_to_degree"])
-        scope = (
-            "these are all"
-            if answer["all_generators"]
-            else "nothing is claimed about higher degrees"
-        )
+        known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
+        scope = "nothing is claimed about higher degrees"
+        if answer["all_generators"]:
+            scope = "these are all"
         values = ", ".join(map(str, answer["hilbert_function"]))
-        series = "; Hilbert series proved" if answer["hilbert_series"] else ""
-        known = f"generators of degree ≤ {answer['max_degree']}: {degrees}; {scope}"
-        return f"{known}; Hilbert function {values}, …{series}"
+        summary = f"{known}; {scope}; Hilbert function {values}, …"
+        return f"{summary}; Hilbert series proved" if answer["hilbert_series"] else summary
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Whether the equations can be computed."""

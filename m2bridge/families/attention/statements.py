@@ -1,7 +1,9 @@
 """The statements about single-layer attention that m2bridge checks; they predict and never compute.
 
-Their words come from ``words.toml``; predictions and hypotheses are functions. To add one: write
-its prediction, and put it into the registry at the end.
+They are those of the paper (Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention*), as
+printed, and ours. Their words come from ``words.toml``; predictions and hypotheses are functions.
+To add one: write its prediction, and put it into the registry at the end. The predictions are
+written once more in ``checker/statements.py``, and nothing is shared.
 """
 
 from collections.abc import Callable
@@ -66,10 +68,12 @@ def _exchanged(orbit: Orbit, shape: Shape) -> Value:
     first row of V.
     """
     A, V = representative(orbit, shape)
-    k, v = tuple(row[0] for row in A), V[0]
-    # h is a unit vector
-    exchanged = tuple((entry, *(0,) * (shape.d - 1)) for entry in v), (k, *V[1:])
-    return Preimages(frozenset({(A, V), exchanged}))
+    k = tuple(row[0] for row in A)
+    v = V[0]
+    zeros = (0,) * (shape.d - 1)
+    A_exchanged = tuple((entry, *zeros) for entry in v)  # v qᵀ
+    V_exchanged = (k, *V[1:])  # h kᵀ: its other rows are zero, as those of V
+    return Preimages(frozenset({(A, V), (A_exchanged, V_exchanged)}))
 
 
 def _itself(orbit: Orbit, shape: Shape) -> Value:
