@@ -24,7 +24,7 @@ from m2bridge.checker.verify import verify, verify_path
 from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import checker
-from m2bridge.families.attention.checker import case as observations, statements
+from m2bridge.families.attention.checker import case as observations, closure, statements
 from m2bridge.families.attention.checker.case import Case, function
 from tests.changing import changed, leaves, recheck
 
@@ -185,6 +185,60 @@ IDEALS = {
 def test_generators_of_another_ideal(check: str) -> None:
     result = verify(IDEALS[check])
     assert (result.outcome, result.check) == ("rejected", check)
+
+
+# For (2, 1, a): polynomials that vanish on the functions A = v qᵀ, V = h vᵀ, where c_1_i_p_q is q_i
+# times the coefficient of y_p y_q in v²; they generate the ideal of these functions.
+SQUARES = [
+    "c_1_1_1_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_1_2",
+    "c_1_1_2_2*c_1_2_1_1 - c_1_1_1_1*c_1_2_2_2",
+    "c_1_1_2_2*c_1_2_1_2 - c_1_1_1_2*c_1_2_2_2",
+    "c_1_1_1_2**2 - 4*c_1_1_1_1*c_1_1_2_2",
+    "c_1_2_1_2**2 - 4*c_1_2_1_1*c_1_2_2_2",
+    "c_1_1_1_2*c_1_2_1_2 - 4*c_1_1_1_1*c_1_2_2_2",
+]
+
+
+def test_an_ideal_that_is_too_small_only_on_a_slice_is_refused() -> None:
+    """The equation F of (2, 1, 2) times the ideal of an orbit closure on which it is zero.
+
+    That has the same zeros, the same degree, the same symmetries, and c_1_1_1_1 is no zero divisor
+    modulo it.
+    """
+    names = sample("d2-dout1-a2-t2-closure").evidence["coordinates"]
+    ring = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
+    quartic, *squares = (
+        flint.fmpq_mpoly(text.replace("**", "^"), ring) for text in (QUARTIC, *SQUARES)
+    )
+    texts = [str(quartic * square).replace("^", "**") for square in squares]
+    result = verify(with_generators(*texts, name="d2-dout1-a2-t2-closure"))
+    assert (result.outcome, result.check) == ("rejected", "generators")
+    assert result.found == "all functions that vanish on a slice"
+
+
+@pytest.mark.parametrize(("a", "is_whole"), [(1, False), (2, True)])
+def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
+    """The equation for all matrices is not the only one for those of rank one."""
+    candidate = closure.candidate_of(Case(2, 1, a, 2), [QUARTIC])
+    assert isinstance(candidate, closure.Candidate)
+    assert (closure.incomplete_on_slice(candidate) is None) == is_whole
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("c_1_1_2_2", "an ideal that is not stable under the group U"),
+        ("c_1_1_1_1", "c_1_1_1_1 is a zero divisor modulo them"),
+    ],
+)
+def test_each_condition_on_an_ideal_is_looked_at(text: str, condition: str) -> None:
+    """For ideals that fail nothing but this condition before the slice."""
+    candidate = closure.candidate_of(Case(2, 1, 2, 2), [text])
+    assert isinstance(candidate, closure.Candidate)
+    basis = algebra.groebner_basis(candidate.generators, candidate.ring)
+    leading = [g.monoms()[0] for g in basis]
+    failures = [closure.zero_divisor(leading), closure.unstable(candidate, basis)]
+    assert [failure.stored for failure in failures if failure] == [condition]
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,20 @@
-"""The checker of certificates about single-layer attention."""
+"""The checker of certificates about single-layer attention: one function for each question.
+
+case.py has all about a case from its definition, and statements.py the verdicts; closure.py and
+equations.py are about the ideal of a closure, polar.py about its polar degrees. What is trusted
+stands at the top of each file.
+"""
 
 from m2bridge.checker import FamilyChecker
-from m2bridge.families.attention.checker.case import name
-from m2bridge.families.attention.checker.closure import closure
-from m2bridge.families.attention.checker.equations import up_to_a_degree
-from m2bridge.families.attention.checker.polar import polar
-from m2bridge.families.attention.checker.statements import QUESTIONS
+from m2bridge.families.attention.checker import case, closure, equations, polar, statements
 
 CHECKER = FamilyChecker(
     "attention",
-    name,
-    {**QUESTIONS, "closure": closure, "equations": up_to_a_degree, "polar-degrees": polar},
+    case.name,
+    {
+        **statements.QUESTIONS,
+        "closure": closure.closure,
+        "equations": equations.up_to_a_degree,
+        "polar-degrees": polar.polar,
+    },
 )

@@ -16,7 +16,7 @@ v_k span U. Indices begin with 0 in the code, and with 1 in comments, as in docs
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, combinations_with_replacement, islice, permutations, product
 from math import comb
 from typing import Any
 
@@ -28,7 +28,7 @@ from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveEr
 from m2bridge.families.attention.checker.schur import determinantal
 
 Orbit = tuple[int, int, int]
-Sparse = Mapping[tuple[int, int], Any]
+Sparse = Mapping[tuple[int, int], Any]  # by row and column
 Pair = tuple[Sparse, Sparse]  # A and V
 Function = dict[tuple[int, ...], Any]  # by (k, i, p, q), p ≤ q; zeros are left out
 
@@ -82,7 +82,9 @@ class Case:
 def name(case: Mapping[str, Any]) -> str:
     """The name, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
-    if len(case) != 4 or not all(type(n) is int and 0 < n < 10**9 for n in numbers):
+    # a bool is no number here, though Python says so
+    are_numbers = all(type(n) is int and 0 < n < 10**9 for n in numbers)
+    if len(case) != 4 or not are_numbers:
         raise CertificateError("integers d, d_out, a, t from 1 to 999999999")
     return "d{}-dout{}-a{}-t{}".format(*numbers)
 
@@ -100,7 +102,12 @@ def function(*pairs: Pair) -> Function:
             if p > q:
                 index = (k, i, q, p)
             found[index] = found.get(index, 0) + a * v
-    return {index: c for index, c in found.items() if c}
+    return without_zeros(found)
+
+
+def without_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The entries that are not zero."""
+    return {place: x for place, x in entries.items() if x}
 
 
 # Orbits.
@@ -141,6 +148,14 @@ def representative(orbit: Orbit) -> Pair:
         V[k, r + k - m] = 1
     V[0, 0] = 1
     return A, V
+
+
+def with_exchanged_vectors(pair: Pair) -> Pair:
+    """For weights of rank one k qᵀ, h vᵀ with q = h = e_1 the weights v qᵀ, h kᵀ."""
+    A, V = pair
+    v_as_column = {(p, 0): x for (_, p), x in V.items()}
+    k_as_row = {(0, p): x for (p, _), x in A.items()}
+    return v_as_column, k_as_row
 
 
 def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
@@ -194,14 +209,18 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
     A: dict[tuple[int, int], Any] = {}
     V: dict[tuple[int, int], Any] = {}
     for i in range(case.d):
-        A[0, i] = c.get((0, i, 0, 0), 0)
+        in_first_row = c.get((0, i, 0, 0), 0)
+        A[0, i] = in_first_row
         for q in range(1, case.d):
-            A[q, i] = c.get((0, i, 0, q), 0) - z[q] * A[0, i]
+            coefficient = c.get((0, i, 0, q), 0)
+            A[q, i] = coefficient - z[q] * in_first_row
     for k in range(case.d_out):
-        V[k, 0] = c.get((k, 0, 0, 0), 0)
+        in_first_column = c.get((k, 0, 0, 0), 0)
+        V[k, 0] = in_first_column
         for q in range(1, case.d):
-            V[k, q] = c.get((k, 0, 0, q), 0) - V[k, 0] * A[q, 0]
-    return {at: a for at, a in A.items() if a}, {at: v for at, v in V.items() if v}
+            coefficient = c.get((k, 0, 0, q), 0)
+            V[k, q] = coefficient - in_first_column * A[q, 0]
+    return without_zeros(A), without_zeros(V)
 
 
 def _length_at(point: Pair, case: Case) -> int:
@@ -250,9 +269,11 @@ def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
     r, _, _ = orbit
     for i, j in product(range(case.d), repeat=2):
         if r == case.alpha < case.d:
-            # X with one entry, at (i, j), takes row j of A to row i; Y takes column i to column j
-            yield function(({(i, column): x for (row, column), x in A.items() if row == j}, V))
-            yield function(({(row, j): x for (row, column), x in A.items() if column == i}, V))
+            # with one entry, at (i, j), X takes row j of A to row i, and Y column i to column j
+            moved_row = {(i, column): x for (row, column), x in A.items() if row == j}
+            moved_column = {(row, j): x for (row, column), x in A.items() if column == i}
+            yield function((moved_row, V))
+            yield function((moved_column, V))
         else:
             yield function(({(i, j): 1}, V))
     for place in product(range(case.d_out), range(case.d)):
@@ -303,8 +324,9 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         dimensions[orbit] = orbit_dimension(orbit, case)
     dimension, dense = max((n, orbit) for orbit, n in dimensions.items())
     length = lengths[dense]
-    degree_of_source = source_degree(dimension, case)
-    if bounds[dense] != dimension or length != len(points[dense]) or degree_of_source % length != 0:
+    degree_of_source = source_degree(paths(d, alpha), dimension, case)
+    is_as_expected = bounds[dense] == dimension and length == len(points[dense])
+    if not is_as_expected or degree_of_source % length != 0:
         raise ContradictionError(
             f"{case}: dimension {dimension}, rank {bounds[dense]}, {degree_of_source} points"
         )
@@ -397,7 +419,8 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         return Difference(
             "evidence.orbits", f"{len(listed)} orbits", f"at least {rank_pairs} orbits"
         )
-    steps = len(listed) * (case.d * (case.d + case.d_out)) ** 2
+    number_of_weights = case.d * (case.d + case.d_out)
+    steps = len(listed) * number_of_weights**2
     if steps > MOST_STEPS:
         raise TooExpensiveError(
             "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
@@ -412,14 +435,15 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
 # The degree.
 
 
-def source_degree(dimension: int, case: Case) -> int:
+def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
     """The degree of P(D_α) × P(V) under forms of bidegree (1, 1), for a closure of this dimension.
 
     It is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A and δ_V = d d' − 1 of the factors
     (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of the
     closure as a projective variety, one less than that of the cone.
     """
-    return comb(dimension - 1, case.d * case.d_out - 1) * paths(case.d, case.alpha)
+    of_v = case.d * case.d_out - 1
+    return comb(dimension - 1, of_v) * of_determinantal
 
 
 def check_source_degree(degree: int, dimension: int, case: Case) -> None:
@@ -430,8 +454,7 @@ def check_source_degree(degree: int, dimension: int, case: Case) -> None:
     if case.alpha in (1, case.d):
         again = section_points(case)
     elif case.alpha * (2 * case.d - case.alpha) <= MOST_VALUES:
-        again = comb(dimension - 1, case.d * case.d_out - 1)
-        again *= degree_by_values(case.d, case.alpha)
+        again = source_degree(degree_by_values(case.d, case.alpha), dimension, case)
     else:
         return
     if again != degree:
@@ -531,8 +554,8 @@ def products_determine_functions() -> bool:
     x, y = unknowns[12:15], unknowns[15:18]
     by_definition = by_products = ring(18).constant(0)
     for token in (x, y):
-        for ((p, j), a), ((_, q), v) in product(A.items(), V.items()):
-            by_definition += a * token[p] * x[j] * v * token[q]
+        for p, j, q in product(d, d, d):
+            by_definition += A[p, j] * token[p] * x[j] * V[0, q] * token[q]
         for (_, j, p, q), c in function((A, V)).items():
             by_products += c * x[j] * token[p] * token[q]
     return bool(by_definition == by_products)
@@ -555,7 +578,8 @@ def images(
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}
     if t == 1:
-        for k, indices in product(range(rows), combinations_with_replacement(range(variables), 3)):
+        triples = list(combinations_with_replacement(range(variables), 3))
+        for k, indices in product(range(rows), triples):
             orders = set(permutations(indices))
             found[k, *indices] = sum(A[p][j] * V[k][q] for p, j, q in orders)
         return found
@@ -571,15 +595,22 @@ def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
     """V and A with variables as entries, and with sums of products in columns of A from α on."""
-    unknowns = iter(ring(variables * (rows + alpha) + alpha * (columns - alpha)).gens())
-    V = [[next(unknowns) for _ in range(variables)] for _ in range(rows)]
-    first_columns = [[next(unknowns) for _ in range(alpha)] for _ in range(variables)]
-    factors = [[next(unknowns) for _ in range(columns - alpha)] for _ in range(alpha)]
+    other_columns = columns - alpha
+    count = rows * variables + variables * alpha + alpha * other_columns
+    unknowns = iter(ring(count).gens())
+    V = _matrix(unknowns, rows, variables)
+    first_columns = _matrix(unknowns, variables, alpha)
+    factors = _matrix(unknowns, alpha, other_columns)
     A = []
     for row in first_columns:
         others = []
-        for i in range(columns - alpha):
+        for i in range(other_columns):
             combination = sum(row[j] * factors[j][i] for j in range(alpha))
             others.append(combination)
         A.append([*row, *others])
     return V, A
+
+
+def _matrix(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
+    """A matrix with the next unknowns as entries."""
+    return [list(islice(unknowns, columns)) for _ in range(rows)]

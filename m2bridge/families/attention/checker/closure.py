@@ -15,6 +15,7 @@ degree.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
 from operator import add
@@ -81,28 +82,9 @@ def closure(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError(
             "case", f"{count} coordinates of weights have {exponents} exponents"
         )
-    images = cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
-    names = [_name(index, case) for index in images]
-    try:
-        polynomials = algebra.read(texts, names)
-    except CertificateError as reason:
-        return Difference("form of the closure", str(reason), "text of polynomials")
-    ring = algebra.ring(count)
-    generators = []
-    for terms in polynomials:
-        # in certificates c_{1,1,1,1} is the first variable
-        moved = {(*others, first): c for (first, *others), c in terms.items()}
-        generators.append(ring.from_dict(moved))
-    first, *others = images
-    candidate = Candidate(
-        case=case,
-        ring=ring,
-        indices=[*others, first],
-        images=[images[index] for index in (*others, first)],
-        generators=generators,
-    )
-    if not all(_is_homogeneous(g) for g in generators):
-        return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+    candidate = candidate_of(case, texts)
+    if isinstance(candidate, Difference):
+        return candidate
     degrees = candidate.degrees
     highest = max(degrees, default=0)
     if highest > MOST_GENERATOR_DEGREE:
@@ -121,7 +103,7 @@ def closure(certificate: Certificate) -> Content | Difference:
         "homogeneous": True,
     }
     evidence = {
-        "coordinates": names,
+        "coordinates": names_of_coordinates(case),
         "generators": texts,
         "tangent_dimensions": _tangent_dimensions(candidate),
     }
@@ -132,12 +114,48 @@ def closure(certificate: Certificate) -> Content | Difference:
     return Content(answer, evidence, tuple(trusted))
 
 
-def _name(index: Index, case: Case) -> str:
-    """The name of a coordinate in certificates; indices begin with 1 there."""
+def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
+    """The ideal with generators of these texts, which have to be homogeneous polynomials."""
+    try:
+        polynomials = algebra.read(texts, names_of_coordinates(case))
+    except CertificateError as reason:
+        return Difference("form of the closure", str(reason), "text of polynomials")
+    ring = algebra.ring(case.coordinate_count)
+    generators = []
+    for terms in polynomials:
+        # in certificates c_{1,1,1,1} is the first variable
+        moved = {(*others, first): c for (first, *others), c in terms.items()}
+        generators.append(ring.from_dict(moved))
+    if not all(_is_homogeneous(g) for g in generators):
+        return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
+    images = _images(case)
+    first, *others = images
+    indices = [*others, first]
+    return Candidate(
+        case=case,
+        ring=ring,
+        indices=indices,
+        images=[images[index] for index in indices],
+        generators=generators,
+    )
+
+
+@lru_cache(maxsize=1)
+def _images(case: Case) -> dict[Index, Any]:
+    """The coordinates as functions of generic weights, in the order of certificates."""
+    return cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
+
+
+def names_of_coordinates(case: Case) -> list[str]:
+    """The names of the coordinates in certificates, where indices begin with 1."""
     form = "c_{}_{}_{}_{}"
     if case.t == 1:
         form = "f_{}_1_{}_1_{}_1_{}_1"
-    return form.format(*(j + 1 for j in index))
+    names = []
+    for index in _images(case):
+        from_one = [j + 1 for j in index]
+        names.append(form.format(*from_one))
+    return names
 
 
 def _is_homogeneous(polynomial: Any) -> bool:
@@ -187,9 +205,9 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     else:
         failure = (
             _other_invariants(candidate, series)
-            or _zero_divisor(leading)
-            or _unstable(candidate, basis)
-            or _incomplete_on_slice(candidate)
+            or zero_divisor(leading)
+            or unstable(candidate, basis)
+            or incomplete_on_slice(candidate)
         )
     failure = failure or _redundant(candidate, series)
     if failure:
@@ -261,7 +279,7 @@ def _other_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
     return Difference("evidence.generators", f"{found}", f"dimension, degree {expected}")
 
 
-def _zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
+def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J; it is none modulo the prime I.
 
     The last variable of a graded reverse lexicographic order is none modulo a homogeneous ideal
@@ -274,7 +292,7 @@ def _zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     return None
 
 
-def _unstable(candidate: Candidate, basis: Any) -> Difference | None:
+def unstable(candidate: Candidate, basis: Any) -> Difference | None:
     """A difference if J is not stable under the group U.
 
     U is a product of additive groups. In characteristic 0 an ideal is stable under such a group
@@ -317,7 +335,7 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
         yield from (on_l, on_v, on_y)
 
 
-def _incomplete_on_slice(candidate: Candidate) -> Difference | None:
+def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     """A difference if I has more elements on the slice Σ than J.
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is

@@ -29,6 +29,7 @@ from m2bridge.families.attention.checker.case import (
     missing_facts,
     observe,
     representative,
+    with_exchanged_vectors,
 )
 from m2bridge.families.attention.checker.integrals import is_stated, stated_polar_degrees
 from m2bridge.families.attention.checker.slices import counted_polar_degrees
@@ -107,12 +108,11 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 
 def exchanged(orbit: Orbit, case: Case) -> list[Json]:
     """Theorem 3.2 at rank one: the weights k qᵀ, h vᵀ and v qᵀ, h kᵀ, here with q = h = e_1."""
-    A, V = representative(orbit)
-    v_for_k = {(p, 0): x for (_, p), x in V.items()}
-    k_for_v = {(0, p): x for (p, _), x in A.items()}
-    if (v_for_k, k_for_v) == (A, V):
-        return as_json([(A, V)], case)
-    return as_json([(A, V), (v_for_k, k_for_v)], case)
+    given = representative(orbit)
+    other = with_exchanged_vectors(given)
+    if other == given:
+        return as_json([given], case)
+    return as_json([given, other], case)
 
 
 def itself(orbit: Orbit, case: Case) -> list[Json]:

@@ -77,7 +77,10 @@ def ideal(base: BaseCase) -> Basis:
     size = cases.Case(d=d, d_out=s, a=r, t=2)
     moved = cases.weights_with_first_row(given, (1, *context.gens()), size)
     found = cases.function(moved)
-    equations = [found.get(index, 0) - given.get(index, 0) for index in found.keys() | given.keys()]
+    equations = []
+    for index in found.keys() | given.keys():
+        difference = found.get(index, 0) - given.get(index, 0)
+        equations.append(difference)
     return _reduced_basis(equations, context)
 
 
@@ -104,11 +107,12 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
     basis = groebner_basis([one * f for f in polynomials], context).autoreduction(groebner=True)
     found = []
     for f in basis:
-        terms = [(list(map(int, exponents)), int(c)) for exponents, c in f.terms()]
-        _, leading_coefficient = terms[0]
-        if leading_coefficient < 0:
-            terms = [(exponents, -c) for exponents, c in terms]
-        found.append([[exponents, str(c)] for exponents, c in terms])
+        if f.leading_coefficient() < 0:
+            f = -f
+        terms: list[list[Any]] = []
+        for exponents, c in f.terms():
+            terms.append([[int(e) for e in exponents], str(c)])
+        found.append(terms)
     return sorted(found, key=_order_of_leading_term, reverse=True)
 
 
@@ -347,9 +351,8 @@ def _check_exchange() -> None:
     That is (A, V) = (k qᵀ, h vᵀ) with q = h = e_1, and (v qᵀ, h kᵀ), as Theorem 3.2 says. At d = 2
     all places are there that make a difference: the others have z = 0 at both points.
     """
-    A, V = cases.representative((1, 1, 0))
-    v_for_k = {(p, 0): x for (_, p), x in V.items()}
-    k_for_v = {(0, p): x for (p, _), x in A.items()}
+    given = cases.representative((1, 1, 0))
+    exchanged = cases.with_exchanged_vectors(given)
     length, points = cases.fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
-    if length != 2 or (A, V) not in points or (v_for_k, k_for_v) not in points:
+    if length != 2 or given not in points or exchanged not in points:
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")

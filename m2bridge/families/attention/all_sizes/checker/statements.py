@@ -30,6 +30,7 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     NONE,
     ORBIT_LENGTH,
     SIZE,
+    SIZE_LENGTH,
     SQUARE,
     Json,
     evidence,
@@ -389,7 +390,8 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     The numbers are those of the checker of single cases, computed for this case.
     """
     point = false.lexmin().sample_point()
-    d, dp, a = (point.get_coordinate_val(isl.dim_type.set, i).to_python() for i in range(3))
+    values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
+    d, dp, a = (value.to_python() for value in values)
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
@@ -402,7 +404,8 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     _, orbit, tangent_bound = max(failing)
     r, s, m = orbit
     found["orbit"] = {"r": r, "s": s, "m": m}
-    found |= cases.matrices(cases.representative((r, s, m)), cases.Case(d, dp, a, 2))
+    case = cases.Case(d=d, d_out=dp, a=a, t=2)
+    found |= cases.matrices(cases.representative((r, s, m)), case)
     if observable == "singular":
         found["numbers"] = {
             "dimension": of_case["dimension"],
