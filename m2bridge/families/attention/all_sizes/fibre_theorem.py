@@ -8,8 +8,10 @@ places, and the ideal is the sum of what is known of them. Source: ours; docs/al
 proof.
 """
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 
 import islpy as isl
 
@@ -58,6 +60,7 @@ BASE_SIZES = {
     Orbit(1, 1, 1): (2, 3),
     Orbit(1, 1, 0): (2, 3, 4),
 }
+"""The d at which an orbit occurs first, and those with places besides."""
 BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for d in sizes)
 
 BaseIdeals = Mapping[BaseCase, Basis]
@@ -67,7 +70,11 @@ positive.
 """
 
 
-@dataclass(frozen=True, slots=True)
+Wanted = Callable[[BaseCase], Basis]
+"""The ideal that the theorem needs, by the base case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
     """Orbits with one kind of fibre.
 
@@ -131,9 +138,20 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         _check_empty(every.subtract(union([selection.last_places() for selection in selections])))
     entry = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
-    strata = [(condition, "1", 1, selections) for condition, selections in DETERMINED.items()]
-    strata += [(ALIKE, "d", 1, _pairs(ALIKE)), (DIFFERENT, "2", 2, _pairs(DIFFERENT))]
-    return tuple(_stratum(*stratum, ideals) for stratum in strata)
+    strata = []
+    for condition, selections in DETERMINED.items():
+        bases = _bases(selections, ideals, lambda pattern: one_point)
+        strata.append(_stratum(condition, bases, length="1", points=1))
+    bases = _bases(_pairs(ALIKE), ideals, lambda pattern: squares)
+    strata.append(_stratum(ALIKE, bases, length="d", points=1))
+    bases = _bases(_pairs(DIFFERENT), ideals, _pair_of_different)
+    strata.append(_stratum(DIFFERENT, bases, length="2", points=2))
+    return tuple(strata)
+
+
+def _pair_of_different(pattern: Pattern) -> Wanted:
+    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
+    return two_points if 1 in pattern.V[0][1:] else squares
 
 
 def _check_empty(missing: isl.Set) -> None:
@@ -149,26 +167,27 @@ def _pairs(condition: str) -> tuple[Selection, ...]:
     return one, Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
 
 
-def _stratum(
-    condition: str, length: str, points: int, selections: tuple[Selection, ...], ideals: BaseIdeals
-) -> Stratum:
-    """The orbits with a condition, if all patterns have the ideals that the theorem needs."""
-    bases = []
-    for pattern in set().union(*(selection.patterns() for selection in selections)):
-        wanted = (
-            one_point
-            if length == "1"
-            else two_points
-            if length == "2" and 1 in pattern.V[0][1:]
-            else squares
-        )
-        bases.append(_with_ideal(pattern, ideals, wanted))
-    return Stratum(condition, length, points, len(bases), tuple(sorted(set(bases))))
+def _bases(
+    selections: tuple[Selection, ...], ideals: BaseIdeals, needed: Callable[[Pattern], Wanted]
+) -> list[BaseCase]:
+    """The base case of each pattern that occurs, if its ideal is the one that the theorem needs."""
+    patterns: set[Pattern] = set()
+    for selection in selections:
+        patterns |= selection.patterns()
+    return [_with_ideal(pattern, ideals, needed(pattern)) for pattern in patterns]
 
 
-def _with_ideal(
-    pattern: Pattern, ideals: BaseIdeals, wanted: Callable[[BaseCase], Basis]
-) -> BaseCase:
+def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
+    return Stratum(
+        orbits=condition,
+        length=length,
+        points=points,
+        patterns=len(bases),
+        ideals=tuple(sorted(set(bases))),
+    )
+
+
+def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCase:
     """The base case with this pattern, up to the order of places, if its ideal is the
     wanted one.
     """
@@ -183,27 +202,36 @@ def _with_ideal(
 
 def one_point(base: BaseCase) -> Basis:
     """z_q − V_1q for all q."""
-    number = base.pattern.V[0]
     constant = (0,) * (base.d - 1)
-    return frozenset(
-        ((unit, 1), *[(constant, -value)] * bool(value))
-        for unit, value in zip(_unknowns(base), number[1:], strict=True)
-    )
+    values = base.pattern.V[0][1:]
+    generators = []
+    for z_q, value in zip(_unknowns(base), values, strict=True):
+        generators.append(((z_q, 1), (constant, -value)) if value else ((z_q, 1),))
+    return frozenset(generators)
 
 
 def squares(base: BaseCase) -> Basis:
     """All monomials of degree 2."""
-    unknowns = _unknowns(base)
-    pairs = {tuple(x + y for x, y in zip(p, q, strict=True)) for p in unknowns for q in unknowns}
-    return frozenset(((pair, 1),) for pair in pairs)
+    pairs = combinations_with_replacement(_unknowns(base), 2)
+    return frozenset(((_times(first, second), 1),) for first, second in pairs)
 
 
 def two_points(base: BaseCase) -> Basis:
     """z_2² − z_2, and the other unknowns."""
-    first, *others = _unknowns(base)
-    square = tuple(2 * e for e in first)
-    return frozenset({((square, 1), (first, -1)), *(((e, 1),) for e in others)})
+    z_2, *others = _unknowns(base)
+    of_one_place = ((_times(z_2, z_2), 1), (z_2, -1))
+    return frozenset([of_one_place, *(((z_q, 1),) for z_q in others)])
 
 
-def _unknowns(base: BaseCase) -> list[tuple[int, ...]]:
-    return [tuple(int(j == q) for j in range(base.d - 1)) for q in range(base.d - 1)]
+Monomial = tuple[int, ...]
+"""The exponents of z_2, …, z_d."""
+
+
+def _times(first: Monomial, second: Monomial) -> Monomial:
+    return tuple(map(operator.add, first, second))
+
+
+def _unknowns(base: BaseCase) -> list[Monomial]:
+    """z_2, …, z_d as monomials."""
+    number = base.d - 1
+    return [(*(0,) * q, 1, *(0,) * (number - q - 1)) for q in range(number)]

@@ -1,5 +1,8 @@
-"""Sets of sizes and orbits, as sets of isl, the integer set library; identities of polynomials;
-patterns of entries.
+"""Sets of sizes (d, d', a) and of their orbits (r, s, m), as sets of isl, the integer set library.
+
+Also identities of polynomials in the sizes, the patterns of entries that representatives of orbits
+have in few places, and sets in words. Source: Verdoolaege, *isl: An Integer Set Library for the
+Polyhedral Model*, ICMS 2010. Nothing here knows a statement.
 """
 
 from __future__ import annotations
@@ -7,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, reduce
-from itertools import permutations
+from itertools import permutations, product
 from math import lcm
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,7 +50,9 @@ def orbits(condition: str = "") -> isl.Set:
 
 
 def _text(names: str, always: str, condition: str) -> str:
-    return f"{{ [{names}] : {always}{f' and ({condition})' if condition else ''} }}"
+    if condition:
+        always = f"{always} and ({condition})"
+    return f"{{ [{names}] : {always} }}"
 
 
 def with_some(orbit_set: isl.Set) -> isl.Set:
@@ -78,9 +83,8 @@ def contains(some: isl.Set, point: tuple[int, ...]) -> bool:
 def first_point(some: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that is not empty."""
     point = some.lexmin().sample_point()
-    return tuple(
-        int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in range(some.n_dim())
-    )
+    places = range(some.n_dim())
+    return tuple(int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in places)
 
 
 NAMES = ("d", "dp", "a", "D")
@@ -107,25 +111,28 @@ def zeros(polynomial: Any) -> isl.Set | None:
     if polynomial == 0:
         return sizes()
     _, factors = polynomial.factor()
-    kept = [factor for factor, _ in factors if str(factor) != "D"]
-    if any(
-        sum(exponents) > 1 or exponents[-1] for factor in kept for exponents, _ in factor.terms()
-    ):
-        return None
-    return union([sizes("1 = 0"), *(sizes(f"{_polynomial_text(factor)} = 0") for factor in kept)])
+    found = sizes("1 = 0")
+    for factor, _ in factors:
+        if str(factor) == "D":  # the degree of the source is positive
+            continue
+        for exponents, _ in factor.terms():
+            if sum(exponents) > 1 or exponents[-1]:
+                return None
+        found = found.union(sizes(f"{_polynomial_text(factor)} = 0"))
+    return found
 
 
 def _polynomial_text(factor: Any) -> str:
-    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a
-    + 1``.
+    """A multiple with integer coefficients in the language of the library: ``2 * d + -1 * a + 1``.
+
+    The polynomial is linear.
     """
     scale = lcm(*(int(c.q) for c in factor.coeffs()))
-    return " + ".join(
-        " * ".join(
-            [str(int(c * scale)), *(name for name, e in zip(NAMES, exponents, strict=True) if e)]
-        )
-        for exponents, c in factor.terms()
-    )
+    terms = []
+    for exponents, c in factor.terms():
+        variables = [name for name, e in zip(NAMES, exponents, strict=True) if e]
+        terms.append(" * ".join([str(int(c * scale)), *variables]))
+    return " + ".join(terms)
 
 
 def tangents_exceed_dimension() -> bool:
@@ -136,7 +143,8 @@ def tangents_exceed_dimension() -> bool:
     tangents span a space of dimension d² + d d' − 1, if the fibre is one reduced point.
     """
     d, dp, alpha, _ = variables(*NAMES)
-    tangents, dimension = d**2 + d * dp - 1, source_dimension(d, dp, alpha) - 1
+    tangents = d**2 + d * dp - 1
+    dimension = source_dimension(d, dp, alpha) - 1
     return bool(tangents - dimension == (d - alpha) ** 2)
 
 
@@ -167,8 +175,11 @@ def ambient_exceeds_dimension() -> bool:
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
     coefficients = dict(difference.terms())
-    positive = all(c > 0 for c in coefficients.values()) and coefficients.get((0, 0), 0) > 0
-    return bool(positive and _ambient_excess(0 * w + 1, w + 1) == 0)
+    for coefficient in coefficients.values():
+        if coefficient <= 0:
+            return False
+    one = 0 * w + 1
+    return bool(coefficients.get((0, 0), 0) > 0 and _ambient_excess(one, w + 1) == 0)
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
@@ -194,10 +205,9 @@ class Pattern(NamedTuple):
         """The pattern with its places in all orders that keep the first one."""
         for rest in permutations(range(1, len(self.A))):
             order = (0, *rest)
-            yield Pattern(
-                tuple(self.A[p] for p in order),
-                tuple(tuple(row[p] for p in order) for row in self.V),
-            )
+            A = tuple(self.A[p] for p in order)
+            V = [tuple(row[p] for p in order) for row in self.V]
+            yield Pattern(A, tuple(V))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +232,20 @@ class Selection:
     free: tuple[str, ...] = ()
 
     def patterns(self) -> set[Pattern]:
-        """All patterns that occur for some size, orbit and values of the free indices."""
-        entries = [entry_of_a(p, i) for p in self.places for i in self.columns]
-        entries += [entry_of_v(k, p) for k in self.rows for p in self.places]
+        """All patterns that occur for some size, orbit and values of the free indices.
+
+        Entry by entry, what is left is divided into where it is 1 and where it is 0.
+        """
+        conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
+        conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
         found: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._inside))]
-        for entry in entries:
-            one = self._set(entry)
-            parts = [((*bits, 1), some.intersect(one)) for bits, some in found]
-            parts += [((*bits, 0), some.subtract(one)) for bits, some in found]
-            found = [(bits, some) for bits, some in parts if not some.is_empty()]
-        return {self._pattern(iter(bits)) for bits, _ in found}
+        for condition in conditions:
+            one = self._set(condition)
+            parts = []
+            for entries, some in found:
+                parts += [((*entries, 1), some.intersect(one)), ((*entries, 0), some.subtract(one))]
+            found = [(entries, some) for entries, some in parts if not some.is_empty()]
+        return {self._pattern(entries) for entries, _ in found}
 
     def last_places(self) -> isl.Set:
         """The pairs of an orbit and an index x that is the last place of the selection."""
@@ -250,9 +264,16 @@ class Selection:
     def _set(self, condition: str) -> isl.Set:
         return isl.Set(f"{{ [{', '.join((ORBIT, *self.free))}] : {condition} }}")
 
-    def _pattern(self, bits: Iterator[int]) -> Pattern:
-        A = tuple(tuple(next(bits) for _ in self.columns) for _ in self.places)
-        return Pattern(A, tuple(tuple(next(bits) for _ in self.places) for _ in self.rows))
+    def _pattern(self, entries: tuple[int, ...]) -> Pattern:
+        """The pattern with these entries, row by row, those of A first."""
+        of_A = len(self.places) * len(self.columns)
+        A, V = entries[:of_A], entries[of_A:]
+        return Pattern(_rows(A, len(self.columns)), _rows(V, len(self.places)))
+
+
+def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
+    starts = range(0, len(entries), length)
+    return tuple(entries[start : start + length] for start in starts)
 
 
 def entry_of_a(p: str, i: str) -> str:
@@ -295,7 +316,8 @@ def canonical(some: isl.Set) -> str:
     MethodUnavailableError
         If there is no phrase for it in ``words.toml``.
     """
-    if not (known := _phrase(some)):
+    known = _phrase(some)
+    if not known:
         raise MethodUnavailableError(f"a certificate needs a phrase in words.toml for {text(some)}")
     return text_of(PHRASES[known])
 
@@ -310,9 +332,13 @@ def phrase(text: str) -> str:
 
 def _phrase(some: isl.Set) -> str:
     """The phrase for a set; empty if there is none."""
-    return next((known for known, condition in _sets() if some.is_equal(condition)), "")
+    for known, meant in _sets().items():
+        if some.is_equal(meant):
+            return known
+    return ""
 
 
 @cache
-def _sets() -> list[tuple[str, isl.Set]]:
-    return [(known, sizes(condition)) for known, condition in PHRASES.items()]
+def _sets() -> dict[str, isl.Set]:
+    """The set of each phrase."""
+    return {known: sizes(condition) for known, condition in PHRASES.items()}
