@@ -69,13 +69,13 @@ class All:
         if not names:
             return []
         first, *hidden, last = network.widths
-        ones = _ranks_one(network)
         numbers = {
             "widths": ", ".join(map(str, hidden)),
             "hidden": max(hidden, default=0),
             "first": first,
+            "last": last,
+            "layer": min(_ranks_one(network), default=0),
         }
-        numbers |= {"last": last, "layer": ones[0] if ones else 0}
         return [WORDS.hypotheses[name].format(**numbers) for name in names]
 
 
@@ -108,11 +108,9 @@ def skip_connections(network: Shape) -> int:
     """The dimension with skip connections and one head: the sum over all layers, or that of linear
     functions.
     """
-    return (
-        network.linear_dimension
-        if network.softmax and network.t == 1
-        else layered_bound(network).value
-    )
+    if network.softmax and network.t == 1:
+        return network.linear_dimension
+    return layered_bound(network).value
 
 
 def separate_heads(network: Shape) -> int:
@@ -154,11 +152,9 @@ def _stated(
     )
 
 
-LIGHTNING, SOFTMAX, NARROW = (
-    ("plain", "lightning"),
-    ("plain", "softmax"),
-    ("one-hidden-width", "bottleneck"),
-)
+LIGHTNING = ("plain", "lightning")
+SOFTMAX = ("plain", "softmax")
+NARROW = ("one-hidden-width", "bottleneck")
 PAPER = (*LIGHTNING, "several-tokens", *NARROW, "rank-above-one", "ranks-above-one")
 HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
 SEVERAL_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
@@ -226,11 +222,11 @@ def expectations(network: Shape) -> tuple[Expectation, ...]:
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []
     for statement in DIMENSIONS:
-        name = (
-            WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
-        )
+        remarks = WORDS.remarks
+        name = remarks.get(f"{statement.key}, {statement.part}") or remarks[statement.key]
         fails, predicted = statement.hypotheses(network), statement.predict(network)
         assert predicted is None or isinstance(predicted, int)
-        if (predicted is not None and not fails) or (statement is paper and network.is_plain):
+        stated = predicted is not None and not fails
+        if stated or (statement is paper and network.is_plain):
             dimensions.append(Expectation(predicted, name, fails))
     return tuple(dimensions)

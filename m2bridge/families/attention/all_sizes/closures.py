@@ -99,10 +99,10 @@ class ClosureOfSizes:
     def condition(self) -> str:
         """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
         e, f, m = self.core.columns, self.core.rows, self.core.variables
-        return (
-            f"d {'≥' if m == e + f else '='} {m}, d' {'=' if f < m else '≥'} {f}, a"
-            f" {'=' if e < m else '≥'} {e}"
-        )
+        of_d = f"d ≥ {m}" if m == e + f else f"d = {m}"
+        of_d_out = f"d' = {f}" if f < m else f"d' ≥ {f}"
+        of_a = f"a = {e}" if e < m else f"a ≥ {e}"
+        return f"{of_d}, {of_d_out}, {of_a}"
 
     @property
     def sizes(self) -> tuple[Expr, Expr]:
@@ -113,22 +113,22 @@ class ClosureOfSizes:
     @property
     def dimension(self) -> Expr:
         """The dimension, as a polynomial."""
-        (d, d_out), e = self.sizes, self.core.columns
+        d, d_out = self.sizes
+        e = self.core.columns
         return (e * (2 * d - e) + d * d_out - 1).expand()
 
     @property
     def degree(self) -> Expr:
         """The degree, that of the source or half of it; see docs/mathematics.md."""
-        (d, d_out), e = self.sizes, self.core.columns
-        matrices = Mul(
-            *(
-                factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
-                for j in range(e)
-            )
-        )
-        ambient = e * (2 * d - e) + d * d_out - 2
-        half = e == self.core.rows == 1 < self.core.variables
-        return binomial(ambient, d * d_out - 1) * matrices / (2 if half else 1)
+        d, d_out = self.sizes
+        e = self.core.columns
+        matrices = Integer(1)  # deg P(D_e), by Giambelli's formula
+        for j in range(e):
+            matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
+        projective_dimension = e * (2 * d - e) + d * d_out - 2
+        source = binomial(projective_dimension, d * d_out - 1) * matrices
+        two_to_one = e == self.core.rows == 1 < self.core.variables
+        return source / 2 if two_to_one else source
 
     def number(self, shapes: Shapes) -> Expr:
         """The dimension of a type, as a polynomial."""
@@ -140,41 +140,46 @@ class ClosureOfSizes:
         counts = dict.fromkeys((n for n, *_ in self.generators), Integer(0))
         for n, shapes, number in self.generators:
             counts[n] += number * self.number(shapes)
-        at = {} if shape is None else {D: shape.d, D_OUT: shape.d_out}
-        return {n: factor(count.subs(at)) for n, count in counts.items() if count.subs(at) != 0}
+        if shape is not None:
+            size = {D: shape.d, D_OUT: shape.d_out}
+            counts = {n: count.subs(size) for n, count in counts.items()}
+        return {n: factor(count) for n, count in counts.items() if count != 0}
 
     def table(self) -> Table:
         """The generators."""
-        header, rows = ["degree", "generators", "how many"], list[tuple[object, ...]]()
-        header += ["highest weight vector"] if self.vectors else []
+        header = ["degree", "generators", "how many"]
+        if self.vectors:
+            header.append("highest weight vector")
+        rows = list[tuple[object, ...]]()
         for kind in self._types():
-            row = (kind[0], _written(kind), _formula(kind[2] * self.number(kind[1])))
-            rows.append((*row, *filter(None, ["; ".join(self._vectors(kind, 0) or ())])))
+            degree, shapes, number = kind
+            row = (degree, _written(kind), _formula(number * self.number(shapes)))
+            vectors = self._vectors(kind, 0)
+            rows.append((*row, "; ".join(vectors)) if vectors else row)
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
         return (kind for kind in self.generators if self.number(kind[1]) != 0)
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
-        """By determinants, or as polynomials."""
-        return (
-            [forms[form] for forms in self.vectors[self.generators.index(kind)]]
-            if self.vectors
-            else None
-        )
+        """By determinants, or as polynomials; ``None`` if they were not asked for."""
+        if not self.vectors:
+            return None
+        return [forms[form] for forms in self.vectors[self.generators.index(kind)]]
 
     def polynomials(self) -> list[Polynomials]:
         """The highest weight vectors, in the order of the table."""
-        texts = [text for kind in self._types() for text in self._vectors(kind, 1) or ()]
+        texts = list[str]()
+        for kind in self._types():
+            texts += self._vectors(kind, 1) or ()
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")] if texts else []
 
     def facts(self) -> Facts:
         """Dimension, degree and Hilbert function."""
         equations = "; ".join(self.hilbert_equations())
         numbers = [("dimension", _formula(self.dimension)), ("degree", _formula(self.degree))]
-        return Facts(
-            [*numbers, ("Hilbert function", f"{equations}, where e = {self.core.columns}")]
-        )
+        function = f"{equations}, where e = {self.core.columns}"
+        return Facts([*numbers, ("Hilbert function", function)])
 
     def less_than_sections(self, n: int) -> list[Representation]:
         """All representations that sections of degree n have and forms have not: H(n) is h(n) less
@@ -198,13 +203,11 @@ class ClosureOfSizes:
     def to_certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of these closures."""
         sizes = self.core.columns, self.core.rows, self.core.variables
+        forms = [self.ring.multiplicities[n] for n in range(self.ring.bound)]
         return {
             "core": asdict(self.core),
             "bound": self.ring.bound,
-            "hilbert_function": [
-                representations.total_dimension(self.ring.multiplicities[n], sizes)
-                for n in range(self.ring.bound)
-            ],
+            "hilbert_function": [representations.total_dimension(of, sizes) for of in forms],
             "sections_from": self.ring.sections_from,
             "representations": [_named(*kind).type_json() for kind in self.generators],
         }
@@ -214,21 +217,20 @@ class ClosureOfSizes:
         return {
             "sizes": self.condition,
             "core": asdict(self.core),
-            "representations": [
-                _named(*kind).type_json()
-                | {
-                    "dimension": str(kind[2] * self.number(kind[1])),
-                    "highest_weight_vectors": self._vectors(kind, 1),
-                }
-                | {"products_of_determinants": self._vectors(kind, 0)}
-                for kind in self._types()
-            ],
+            "representations": [self._type_json(kind) for kind in self._types()],
             "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
             "dimension": str(self.dimension),
             "degree": str(self.degree),
             "bound": self.ring.bound,
             "sections_from": self.ring.sections_from,
             "less_than_sections": [_named(*kind).type_json() for kind in self.ring.missing],
+        }
+
+    def _type_json(self, kind: Type) -> dict[str, Any]:
+        return _named(*kind).type_json() | {
+            "dimension": str(kind[2] * self.number(kind[1])),
+            "highest_weight_vectors": self._vectors(kind, 1),
+            "products_of_determinants": self._vectors(kind, 0),
         }
 
 
@@ -270,9 +272,8 @@ class AllClosures(Result):
         blocks: list[Block] = [Facts(facts)]
         for part in self.ranges:
             blocks += [part.table(), *part.polynomials(), part.facts()]
-        return Sheet(
-            "Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ", blocks
-        )
+        title = "Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
+        return Sheet(title, blocks)
 
     def to_json(self) -> dict[str, Any]:
         """Return the ranges of sizes, and what holds in them."""
@@ -326,11 +327,12 @@ def closures_of_all_sizes(
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     found = generators(size)
-    written = tuple(
-        tuple((vector.formula, highest_weights.written(vector, kind[1])) for vector in polynomials)
-        for kind, polynomials in highest_weights.vectors(size, found if vectors else ())
-    )
-    return ClosureOfSizes(found, coordinate_ring(size), written)
+    asked = found if vectors else ()
+    written = []
+    for (_, shapes, _), vectors_of_type in highest_weights.vectors(size, asked):
+        forms = [(one.formula, highest_weights.written(one, shapes)) for one in vectors_of_type]
+        written.append(tuple(forms))
+    return ClosureOfSizes(found, coordinate_ring(size), tuple(written))
 
 
 def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
@@ -355,7 +357,9 @@ def _formula(expression: Expr) -> Formula:
 
 
 LARGEST = 4
-"""The largest d and d' of the single cases whose closures are computed without the core."""
+"""The largest d and d' of the single cases whose closures are computed without the core: it takes
+minutes.
+"""
 
 
 VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
@@ -426,14 +430,11 @@ class GeneratorsOfAllSizes(VerdictsResult):
             ("computed in", duration(self.seconds)),
             ("not finished", self.unfinished or None),
         ]
-        ranges = [
-            (
-                part.condition,
-                "; ".join(f"{expression_text(c)} of degree {n}" for n, c in part.numbers().items())
-                or "0",
-            )
-            for part in self.closures.ranges
-        ]
+        ranges = []
+        for part in self.closures.ranges:
+            numbers = part.numbers().items()
+            listed = "; ".join(f"{expression_text(c)} of degree {n}" for n, c in numbers)
+            ranges.append((part.condition, listed or "0"))
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
             Table(("sizes", "generators"), ranges),
@@ -605,8 +606,10 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
     def summary(self, answer: dict[str, Any]) -> str:
         """The numbers of cores and representations, and the largest degree."""
         parts = answer["closures"]
-        types = sum(len(part["representations"]) for part in parts)
-        largest = max(kind["degree"] for part in parts for kind in part["representations"])
+        degrees = list[int]()
+        for part in parts:
+            degrees += [kind["degree"] for kind in part["representations"]]
+        types, largest = len(degrees), max(degrees)
         return (
             f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest};"
             " these are all"

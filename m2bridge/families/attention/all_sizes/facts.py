@@ -1,4 +1,10 @@
-"""The computed part of the theorems for all sizes, whoever computed it."""
+"""The computed part of the theorems for all sizes, and what follows for each observable.
+
+Macaulay2 computes the ideals of thirteen base cases and two identities, and counts the polar
+degrees of a few sizes (:class:`Basis`). With the theorem about fibres they give the sets of sizes
+and orbits where something is true (:class:`Facts`, docs/all-sizes.md). What statements say of these
+sets stands in ``predictions.py``, and nothing of it here.
+"""
 
 from __future__ import annotations
 
@@ -61,12 +67,14 @@ def base_ideals(*, polar: bool = False) -> Basis:
         If Macaulay2 failed or reached a limit.
     """
     answer = answer_to(base_ideals_script())
+    real = answer.boolean("family_without_real_points")
+    tends = answer.boolean("family_tends_to_the_orbit")
+    counted = COUNTED if polar else ()
     return Basis(
-        {base: _basis(answer, base) for base in BASE_CASES},
-        answer.boolean("base_locus_empty"),
-        answer.boolean("family_without_real_points")
-        and answer.boolean("family_tends_to_the_orbit"),
-        {shape: counted_polar_degrees(shape) for shape in COUNTED} if polar else {},
+        ideals={base: _basis(answer, base) for base in BASE_CASES},
+        base_locus_empty=answer.boolean("base_locus_empty"),
+        boundary_family=real and tends,
+        polar_degrees={shape: counted_polar_degrees(shape) for shape in counted},
     )
 
 
@@ -78,20 +86,19 @@ COUNTED = tuple(filter(has_few_points, SMALL))
 @cache
 def base_ideals_script() -> Script:
     """The Macaulay2 program."""
-    return render(
-        "all_sizes",
-        ("wire", "fibres"),
-        {
-            "d": 2,
-            "charts": "{(1,1), (1,2)}",
-            "unknowns": "z_2",
-            "zeros": "{}",
-            "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-            "cases": [
-                (b, *nonzero_part(b.orbit, b.model), ", ".join(_unknowns(b))) for b in BASE_CASES
-            ],
-        },
-    )
+    values = {
+        "d": 2,
+        "charts": "{(1,1), (1,2)}",
+        "unknowns": "z_2",
+        "zeros": "{}",
+        "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
+        "cases": [_in_the_program(base) for base in BASE_CASES],
+    }
+    return render("all_sizes", ("wire", "fibres"), values)
+
+
+def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
+    return base, *nonzero_part(base.orbit, base.model), ", ".join(_unknowns(base))
 
 
 BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
@@ -173,21 +180,27 @@ class Facts:
             If the three kinds of fibres are not all orbits, each once.
         """
 
-        def where(length: str, extra: str = "1 = 1") -> isl.Set:
-            conditions = [f"({s.orbits}) and {extra}" for s in strata if s.length == length]
+        def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
+            conditions = [f"({s.orbits}) and {condition}" for s in strata if s.length == length]
             return sizes.orbits(" or ".join(conditions) or "1 = 0")
 
-        one, two, critical = kinds = [
-            where("1").union(where("d", "d = 1")),
-            where("2"),
-            where("d", "d >= 2"),
-        ]
+        one_point = of_length("1").union(of_length("d", "d = 1"))
+        two_points = of_length("2")
+        critical = of_length("d", "d >= 2")
+        kinds = [one_point, two_points, critical]
         disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
         if not disjoint or not sizes.union(kinds).is_equal(EVERY_ORBIT):
             raise ContradictionError(
                 "the cases of the theorem about fibres are not all orbits, each once"
             )
-        return cls(one, two, critical, base_locus_empty, boundary_family, polar_degrees or {})
+        return cls(
+            one_point=one_point,
+            two_points=two_points,
+            critical=critical,
+            base_locus_empty=base_locus_empty,
+            boundary_family=boundary_family,
+            polar_degrees=polar_degrees or {},
+        )
 
     @property
     def birational(self) -> isl.Set:
@@ -216,9 +229,8 @@ class Facts:
         − 1)(d' − 1).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        return self.birational.subtract(
-            sizes.with_some(self.critical.subtract(sizes.orbits(positive)))
-        )
+        large_kernels = self.critical.subtract(sizes.orbits(positive))
+        return self.birational.subtract(sizes.with_some(large_kernels))
 
     @property
     def special(self) -> isl.Set:
@@ -301,7 +313,9 @@ def known_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, Numbers]]:
     )
     found = []
     for shape, counted in seen.polar_degrees.items():
-        of_a = f"a >= {shape.d}" if shape.alpha == shape.d else f"a = {shape.alpha}"
+        of_a = f"a = {shape.alpha}"
+        if shape.alpha == shape.d:  # a larger a is the same model
+            of_a = f"a >= {shape.d}"
         alike = sizes.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
         found.append((alike.intersect(general), shape, counted))
     return found

@@ -1,5 +1,9 @@
 """Lightning self-attention for all sizes: verdicts that follow from the base ideals, and the family
 with one case.
+
+A prediction (``predictions.py``) is compared with the facts (``facts.py``); the sizes for which a
+statement holds, fails and does not apply are sets of isl. Source of the theorem about fibres, on
+which all rests: ours, docs/all-sizes.md. Closures for all sizes stand in ``closures.py``.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +43,7 @@ from m2bridge.results.sheet import Table, matrix_text, name_with_part, quoted
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplicable:
     """Sizes to which a statement does not apply, and whether what it says is so there all the same.
 
@@ -137,11 +141,11 @@ class AmongSizes(Extent):
     def to_json(self) -> Json:
         """Return the extent with its sets of sizes in words and exactly."""
         data = self.data(lambda some: {"words": sizes.words(some), "isl": sizes.text(some)})
-        names = {"hypothesis": "reason", **{name: f"conclusion_{name}" for name in PARTS}}
-        outside = [
-            {names.get(name, name): value for name, value in out.items()}
-            for out in data["not_applicable"]
-        ]
+        outside = []
+        for out in data["not_applicable"]:
+            renamed = {"reason": out.pop("hypothesis"), "sizes": out.pop("sizes")}
+            renamed |= {f"conclusion_{name}": value for name, value in out.items()}
+            outside.append(renamed)
         return data | {"not_applicable": outside}
 
     def reasons(self) -> list[str]:
@@ -159,18 +163,17 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     data of a verdict.
     """
 
-    def parts(some: Json) -> list[tuple[str, str]]:
-        named = [(name, in_words(some[part])) for part, name in PARTS.items() if part in some]
-        return [(name, where) for name, where in named if where != NOWHERE]
+    def parts(some: Json) -> dict[str, str]:
+        """What it is somewhere, and where, in words."""
+        named = {name: in_words(some[part]) for part, name in PARTS.items() if part in some}
+        return {name: where for name, where in named.items() if where != NOWHERE}
 
-    lines = [f"{name} for {where}" for name, where in parts(data)]
+    lines = [f"{name} for {where}" for name, where in parts(data).items()]
     for out in data["not_applicable"]:
         inside = parts(out)
-        conclusion = (
-            inside[0][0]
-            if len(inside) == 1
-            else ", ".join(f"{name} for {where}" for name, where in inside)
-        )
+        conclusion = ", ".join(f"{name} for {where}" for name, where in inside.items())
+        if len(inside) == 1:  # everywhere there
+            (conclusion,) = inside
         where = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
         lines.append(f"{where}, where the rest of it is {conclusion}")
     return lines
@@ -222,10 +225,7 @@ class AllSizes(AllSizesResult):
     def evidence(self) -> dict[str, Any]:
         """Return the fibres and ideals, for ``json.dumps``."""
         return {
-            "fibres": [
-                asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
-                for stratum in self.strata
-            ],
+            "fibres": [_fibre_json(stratum) for stratum in self.strata],
             "base_locus_empty": self.basis.base_locus_empty,
             "boundary_family": self.basis.boundary_family,
             "ideals": ideals_json(self.basis),
@@ -250,11 +250,9 @@ class AllSizes(AllSizesResult):
     @property
     def methods(self) -> str:
         """Macaulay2, or the library for linear algebra."""
-        return (
-            f"Macaulay2 {self.engine_version}"
-            if self.engine_version
-            else "exact linear algebra (FLINT)"
-        )
+        if self.engine_version:
+            return f"Macaulay2 {self.engine_version}"
+        return "exact linear algebra (FLINT)"
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the number of ideals."""
@@ -268,11 +266,15 @@ class AllSizes(AllSizesResult):
             "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column"
             " space and row space)"
         )
-        rows = [
-            (s.orbits.replace(">=", "≥").replace("<=", "≤"), s.length, s.points, s.patterns)
-            for s in self.strata
-        ]
+        rows = []
+        for stratum in self.strata:
+            orbits = stratum.orbits.replace(">=", "≥").replace("<=", "≤")
+            rows.append((orbits, stratum.length, stratum.points, stratum.patterns))
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
+
+
+def _fibre_json(stratum: Stratum) -> Json:
+    return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
 
 
 def ideals_json(basis: Basis) -> list[Json]:
@@ -286,12 +288,18 @@ def ideals_json(basis: Basis) -> list[Json]:
 
 
 def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
-    listed = sorted(
-        ideal,
-        key=lambda terms: (sum(terms[0][0]), [-e for e in reversed(terms[0][0])]),
-        reverse=True,
-    )
-    return [[[list(monomial), str(c)] for monomial, c in terms] for terms in listed]
+    listed = sorted(ideal, key=_graded_reverse_lexicographic, reverse=True)
+    return [_terms_json(terms) for terms in listed]
+
+
+def _terms_json(terms: Any) -> list[list[Any]]:
+    return [[list(monomial), str(coefficient)] for monomial, coefficient in terms]
+
+
+def _graded_reverse_lexicographic(terms: Any) -> tuple[int, list[int]]:
+    """The place of the leading monomial of a polynomial in the order of its basis."""
+    leading = terms[0][0]
+    return sum(leading), [-exponent for exponent in reversed(leading)]
 
 
 def is_stated(statement: Statement) -> bool:
@@ -314,10 +322,11 @@ def decide(
     strata = fibre_theorem(basis.ideals)
     facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family, basis.polar_degrees)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
-    verdicts, late = each(
-        (" ".join(filter(None, (s.key, s.part))), partial(_verdict, s, p, facts, counts))
-        for s, p in stated
-    )
+    decisions = []
+    for statement, prediction in stated:
+        name = f"{statement.key} {statement.part}".strip()
+        decisions.append((name, partial(_verdict, statement, prediction, facts, counts)))
+    verdicts, late = each(decisions)
     return strata, verdicts, late
 
 
@@ -326,10 +335,20 @@ def _verdict(
 ) -> Verdict:
     conclusion = prediction.conclusion(facts)
     applies, outside = ALL, []
-    for hypothesis in prediction.hypotheses:  # each with the sizes where it is the first to fail
-        holds = sizes.sizes(hypothesis.condition)
-        out, applies = applies.subtract(holds), applies.intersect(holds)
-        outside.append(NotApplicable(out, hypothesis.reason, *conclusion.on(out)))
+    for hypothesis in prediction.hypotheses:
+        satisfied = sizes.sizes(hypothesis.condition)
+        first_to_fail = applies.subtract(satisfied)
+        holds, false, unknown = conclusion.on(first_to_fail)
+        outside.append(
+            NotApplicable(
+                sizes=first_to_fail,
+                reason=hypothesis.reason,
+                holds_for=holds,
+                fails_for=false,
+                undecided_for=unknown,
+            )
+        )
+        applies = applies.intersect(satisfied)
     holds, false, unknown = conclusion.on(applies)
     extent = AmongSizes(
         holds_for=holds,
@@ -349,16 +368,17 @@ def _verdict(
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
+    """The first of the sizes for which a statement is false, the largest orbit where it is, and
+    what shows it.
+    """
     d, dp, a = sizes.first_point(false)
-    model, found = SingleLayerAttention(d, dp, a), {"d": d, "d_out": dp, "a": a}
+    model = SingleLayerAttention(d, dp, a)
+    found = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    wrong = [
-        orbit
-        for orbit in orbits(model)
-        if sizes.contains(conclusion.wrong, (d, dp, a, *orbit.cells))
-    ]
-    orbit = max(wrong, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
+    size, wrong = (d, dp, a), conclusion.wrong
+    failing = [one for one in orbits(model) if sizes.contains(wrong, (*size, *one.cells))]
+    _, orbit = max((orbit_dimension(one, model), one) for one in failing)
     A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
     numbers = {}
     if prediction.observable == "singular":
@@ -443,13 +463,11 @@ class AttentionOfAllSizes(AllSizesFamily):
         """One verdict, with its sets of sizes in words; ValueError if it does not follow
         from them.
         """
-        fails, undecided = (
-            sizes.phrase(verdict["fails_for"]),
-            sizes.phrase(verdict["undecided_for"]),
-        )
-        follows = (
-            "REFUTED" if fails != NOWHERE else "UNDECIDED" if undecided != NOWHERE else "CONFIRMED"
-        )
+        follows = "CONFIRMED"
+        if sizes.phrase(verdict["undecided_for"]) != NOWHERE:
+            follows = "UNDECIDED"
+        if sizes.phrase(verdict["fails_for"]) != NOWHERE:
+            follows = "REFUTED"
         if follows != verdict["verdict"]:
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the sets of sizes"

@@ -1,8 +1,8 @@
-"""The predictions of each statement, for all sizes: text and source are those of the statement
-itself.
+"""The predictions of each statement, for all sizes: conditions on sizes and orbits, or numbers.
 
-The conditions here and the predictions of ``statements.py`` are written twice on purpose; a test
-compares them.
+Text and source are those of the statement itself. The conditions here and the predictions of
+``statements.py`` are written twice on purpose; a test compares them. What they are compared with
+stands in ``facts.py``.
 """
 
 from collections.abc import Callable
@@ -107,19 +107,19 @@ class SetPrediction:
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
         if observed.of_sizes:
-            return Conclusion(
-                _difference(observed.true, sizes(self.condition)).intersect(observed.known),
-                unknown,
-                NONE,
-            )
+            differ = _difference(observed.true, sizes(self.condition))
+            return Conclusion(false=differ.intersect(observed.known), unknown=unknown, vacuous=NONE)
         about = orbits(self.concerns).intersect(observed.about)
-        wrong = (
-            _difference(observed.true, orbits(self.condition))
-            .intersect(about)
-            .intersect(over(observed.known))
-        )
+        differ = _difference(observed.true, orbits(self.condition))
+        wrong = differ.intersect(about).intersect(over(observed.known))
         vacuous = ALL.subtract(with_some(about))
-        return Conclusion(with_some(wrong), unknown.subtract(vacuous), vacuous, wrong)
+        return Conclusion(
+            false=with_some(wrong),
+            # where there is no orbit to speak of nothing is left to be decided
+            unknown=unknown.subtract(vacuous),
+            vacuous=vacuous,
+            wrong=wrong,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,18 +144,16 @@ class FormulaPrediction:
         """Compare the statement with the observed number, piece by piece."""
         d, dp, a, D = variables(*NAMES)
         agree, differ = NONE, NONE
-        pieces = product(
-            FORMULAS[self.observable](facts), self.cases, (("a <= d", a), ("a > d", d))
-        )
+        branches = (("a <= d", a), ("a > d", d))  # α = min(a, d) is no polynomial
+        pieces = product(FORMULAS[self.observable](facts), self.cases, branches)
         for (where, observed), (condition, predicted), (branch, alpha) in pieces:
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
-            if equal is not None:
-                piece = where.intersect(sizes(condition)).intersect(sizes(branch))
-                agree, differ = (
-                    agree.union(piece.intersect(equal)),
-                    differ.union(piece.subtract(equal)),
-                )
-        return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
+            if equal is None:  # not known to be a set of isl: it stays open
+                continue
+            piece = where.intersect(sizes(condition)).intersect(sizes(branch))
+            agree = agree.union(piece.intersect(equal))
+            differ = differ.union(piece.subtract(equal))
+        return _compared(agree, differ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +186,7 @@ class NumbersPrediction:
                 agree = agree.union(alike)
             else:
                 differ = differ.union(alike)
-        return Conclusion(differ, ALL.subtract(agree).subtract(differ), NONE)
+        return _compared(agree, differ)
 
 
 Prediction = SetPrediction | FormulaPrediction | NumbersPrediction
@@ -229,6 +227,11 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ),
     ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", NONDEGENERATE),
 }
+
+
+def _compared(agree: isl.Set, differ: isl.Set) -> Conclusion:
+    """The conclusion about numbers that agree for some sizes and differ for others."""
+    return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
 def _difference(first: isl.Set, second: isl.Set) -> isl.Set:

@@ -1,7 +1,9 @@
 """Deep attention for all sizes: predictions are compared with what is counted, layer by layer; and
 the family.
 
-Where they differ, the smallest network that shows it is the counterexample.
+What is counted, and why it is the dimension, stands in ``layers.py`` (docs/deep-attention.md,
+"For all sizes"). Where a prediction differs, the smallest network that shows it is the
+counterexample; its dimension is computed by ranks, and not counted.
 """
 
 from collections.abc import Iterator, Sequence
@@ -132,29 +134,28 @@ def reasons(data: dict[str, Any]) -> list[str]:
     """Return in words why a verdict is as it is, and where the statement does not apply, from the
     data.
     """
-    confirmed = (
-        ["true for all networks to which it applies"] if data["verdict"] == "CONFIRMED" else []
-    )
-    outside = (
-        f"does not apply: {out['hypothesis']}; there it would be false, first for"
-        f" {example_text(out)}"
-        for out in data["outside"]
-    )
-    return [*confirmed, *outside]
+    lines = []
+    if data["verdict"] == "CONFIRMED":
+        lines.append("true for all networks to which it applies")
+    for out in data["outside"]:
+        there = f"there it would be false, first for {example_text(out)}"
+        lines.append(f"does not apply: {out['hypothesis']}; {there}")
+    return lines
 
 
 def example_text(example: Example | None) -> str:
     """Return an example in words; empty if there is none."""
-    return (
-        f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
-        if example
-        else ""
-    )
+    if example is None:
+        return ""
+    return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
 
 
 MOST_LAYERS, LARGEST = 3, 3
-"""Bounds of the search for counterexamples: layers, and widths and ranks."""
+"""Bounds of the search for counterexamples, layers, and widths and ranks: some thousands of
+networks.
+"""
 NORMAL_FORM = "3.6"
+"""The statement that is an identity of one layer, and no dimension."""
 
 
 def decide(statement: Stated, prediction: Prediction) -> Verdict:
@@ -191,14 +192,14 @@ def counts_alike(prediction: Prediction) -> bool:
     sums.
     """
     end, layer = counted(prediction.counts)
-    return (
-        END.function(prediction.end).equals(end, END.where(prediction.end_assumed))
-        and LAYER.function(prediction.layer).equals(layer, LAYER.where(prediction.layer_assumed))
-        and (
-            not prediction.spans
-            or LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2"))
-        )
-    )
+    at_ends, in_layers = END.where(prediction.end_assumed), LAYER.where(prediction.layer_assumed)
+    if not END.function(prediction.end).equals(end, at_ends):
+        return False
+    if not LAYER.function(prediction.layer).equals(layer, in_layers):
+        return False
+    if not prediction.spans:
+        return True
+    return LAYER.function(prediction.spans).equals(spans(), LAYER.where("k >= 2"))
 
 
 def check_assumed(statement: Stated, prediction: Prediction) -> None:
@@ -225,15 +226,15 @@ def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
     numbers, networks = range(1, LARGEST + 1), []
     for count in range(1, MOST_LAYERS + 1):
-        for widths, a, t in product(
-            product(numbers, repeat=count + 1), product(numbers, repeat=count), (1, 2)
-        ):
+        all_widths, ranks = product(numbers, repeat=count + 1), product(numbers, repeat=count)
+        for widths, a, t in product(all_widths, ranks, (1, 2)):
             networks.append(DeepAttention(widths, a, t, normalization=normalization))
-    return tuple(
-        sorted(
-            networks, key=lambda n: (sum(n.widths) + sum(n.a) + n.t, n.layers, n.widths, n.a, n.t)
-        )
-    )
+    return tuple(sorted(networks, key=_size))
+
+
+def _size(network: DeepAttention) -> tuple[Any, ...]:
+    widths, a, t = network.widths, network.a, network.t
+    return sum(widths) + sum(a) + t, network.layers, widths, a, t
 
 
 def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
@@ -252,11 +253,11 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
     end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
-    sums = ((network, total(network, end, layer)) for network in _admitted(statement, prediction))
-    return next(
-        filter(None, (_example(network, prediction.counts, stated) for network, stated in sums)),
-        None,
-    )
+    for network in _admitted(statement, prediction):
+        example = _example(network, prediction.counts, total(network, end, layer))
+        if example is not None:
+            return example
+    return None
 
 
 def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
@@ -265,14 +266,16 @@ def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
     """
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
-        fails, stated = failing(statement, network), statement.predict(network)
-        kind = fails[0].partition(";")[0] if len(fails) == 1 else ""
-        if (
-            kind
-            and kind not in outside
-            and (example := _example(network, prediction.counts, stated))
-        ):
-            outside[kind] = Example(hypothesis=fails[0], **example)
+        fails = failing(statement, network)
+        if len(fails) != 1:
+            continue
+        (hypothesis,) = fails
+        kind = hypothesis.partition(";")[0]  # without the numbers of the network
+        if kind in outside:
+            continue
+        example = _example(network, prediction.counts, statement.predict(network))
+        if example is not None:
+            outside[kind] = Example(hypothesis=hypothesis, **example)
     return tuple(outside.values())
 
 
@@ -280,7 +283,10 @@ def _example(network: DeepAttention, counts: str, stated: Value | None) -> Examp
     """Return a network with its dimension by ranks, which has to be what is counted; ``None`` if
     that is stated.
     """
-    if stated is None or stated == (count := known_dimension(network, counts)):
+    if stated is None:
+        return None
+    count = known_dimension(network, counts)
+    if stated == count:
         return None
     finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
     if finding.exact_value is None:
@@ -328,13 +334,15 @@ def cross_check_deep_attention(
     {'CONFIRMED'}
     """
     chosen, others = with_a_form(statements or STATEMENTS, STATED.__contains__)
-    if wrong := [name for name, holds in layers.layer_identities().items() if not holds]:
+    identities = layers.layer_identities()
+    wrong = [name for name, holds in identities.items() if not holds]
+    if wrong:
         raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
     blocks = layers.block_ranks()
     found, late = each((statement.key, partial(_verdict, statement)) for statement in chosen)
     return DeepAttentionAllSizes(
-        tuple(layers.layer_identities()),
-        blocks,
+        identities=tuple(identities),
+        blocks=blocks,
         verdicts=found,
         seconds=clock().seconds,
         not_stated=others,

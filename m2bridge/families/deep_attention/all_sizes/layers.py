@@ -2,7 +2,8 @@
 hold in it.
 
 A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these
-numbers are piecewise polynomials on sets of integers (isl). The variables are those of the *end*
+numbers are piecewise polynomials on sets of integers (isl). Networks have one head and no skip
+connections. The variables are those of the *end*
 
     n = d_0, s = the least of all widths, e = d_l, h = the number of hidden widths,
 
@@ -76,16 +77,14 @@ class Function:
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
         first, second = self.polynomial, other.polynomial
-        pieces = (piece for piece, _ in first.sub(second).intersect_domain(where).get_pieces())
-        parts = (
-            isl.Set.from_basic_set(part)
-            for piece in pieces
-            for part in piece.make_disjoint().get_basic_sets()
-        )
-        return all(
-            first.intersect_domain(part).sub(second.intersect_domain(part)).is_zero()
-            for part in parts
-        )
+        difference = first.sub(second).intersect_domain(where)
+        # isl sees that a difference is zero only where both are one polynomial each
+        for piece, _ in difference.get_pieces():
+            for basic in piece.make_disjoint().get_basic_sets():
+                part = isl.Set.from_basic_set(basic)
+                if not first.intersect_domain(part).sub(second.intersect_domain(part)).is_zero():
+                    return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +96,8 @@ class Space:
 
     def where(self, condition: str = "") -> isl.Set:
         """Return the set of values that occur and satisfy a condition."""
-        return isl.Set(
-            f"{{ [{self.names}] : {self.condition}{f' and ({condition})' if condition else ''} }}"
-        )
+        both = f"{self.condition} and ({condition})" if condition else self.condition
+        return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> Function:
         """A function on the values that occur and satisfy one of the conditions.
@@ -116,9 +114,8 @@ class Space:
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
             listed.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
-        return Function(
-            domain, isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}").intersect_domain(domain)
-        )
+        polynomial = isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}")
+        return Function(domain, polynomial.intersect_domain(domain))
 
 
 END = Space("n, s, e, h", "1 <= s <= n and s <= e and 0 <= h and (h >= 1 or s = n or s = e)")
@@ -176,11 +173,16 @@ def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
     """Return the variables of the end of a network, and of its layers from the last to the
     first.
     """
-    n, span, alphas, layers = network.widths[0], network.rank, network.alphas, list[Point]()
+    n, alphas = network.widths[0], network.alphas
+    end = (n, network.rank, network.widths[-1], network.layers - 1)
+    layers = list[Point]()
+    s = network.rank  # behind the last layer: the least of all widths
     for k, r in reversed([*enumerate(network.entering_ranks, 1)]):
-        layers.append((n, r, span, alphas[k - 1], alphas[: k - 1].count(1), k, network.t))
-        span = spans()(layers[-1])
-    return (n, network.rank, network.widths[-1], network.layers - 1), layers
+        earlier, x = alphas[: k - 1], alphas[k - 1]
+        layer = (n, r, s, x, earlier.count(1), k, network.t)
+        layers.append(layer)
+        s = spans()(layer)
+    return end, layers
 
 
 def total(network: DeepAttention, end: Function, layer: Function) -> int:
@@ -215,21 +217,23 @@ class Prediction:
     spans: Pieces = ()
 
 
-_SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({u})") for where, u in LEAST))
+_SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({s_k})") for where, s_k in LEAST))
+"""s_k, which is n for the first layer."""
 _SEVERAL = "t >= 2"
 
 
 def whole_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
     """(s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k)."""
-    for where, u in _SPANS:
-        yield f"{where} and {condition}", f"({u} - s)*(n - {u}) + x*(2*{u} - x) - {less}"
+    for where, s_k in _SPANS:
+        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {less}"
+        yield f"{where} and {condition}", number
 
 
 def symmetric_matrices(condition: str, less: int) -> Iterator[tuple[str, str]]:
     """(s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2 with ρ_k = min(2α_k, s_k)."""
-    for where, u in _SPANS:
-        for rho, where_rho in (("2*x", f"2*x <= {u}"), (u, f"2*x > {u}")):
-            number = f"({u} - s)*(n - {u}) + 1/2 * {rho}*(2*{u} - {rho} + 1) - {less}"
+    for where, s_k in _SPANS:
+        for rho, where_rho in (("2*x", f"2*x <= {s_k}"), (s_k, f"2*x > {s_k}")):
+            number = f"({s_k} - s)*(n - {s_k}) + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {less}"
             yield f"{where} and {where_rho} and {condition}", number
 
 
@@ -250,7 +254,9 @@ PREDICTIONS: dict[str, Prediction] = {
     "3.5": Prediction("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
     "V": Prediction("virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST),
     "3.8": Prediction("lightning", _PAPER, equation(1), layer_assumed=f"{_ONE_WIDTH} and {WHOLE}"),
-    "3.9": Prediction("softmax", _PAPER, equation(0), "h = 0", f"k = 1 and {_SEVERAL}"),
+    "3.9": Prediction(
+        "softmax", _PAPER, equation(0), end_assumed="h = 0", layer_assumed=f"k = 1 and {_SEVERAL}"
+    ),
     "3.10": Prediction(
         "softmax", _PAPER, equation(0), layer_assumed=f"{_ONE_WIDTH} and {_SEVERAL}"
     ),
@@ -277,20 +283,25 @@ def layer_identities() -> dict[str, bool]:
 
 
 def _lightning() -> Iterator[tuple[str, bool]]:
-    """Tokens u and v = κu + hy, and S = uuᵀ + vvᵀ; τ = 1 + κ²."""
+    """Tokens u and v = κu + hy, and S = uuᵀ + vvᵀ; τ = 1 + κ².
+
+    Up to higher powers of h, the distance of the tokens, a layer moves u to τ(uᵀAu)u, and v to κ
+    times that and τh(uᵀAy)u.
+    """
     a, b, c, d, u1, u2, y1, y2, kappa, h = _variables()
     A, u, y = [[a, b], [c, d]], [u1, u2], [y1, y2]
     v = [kappa * x + h * z for x, z in zip(u, y, strict=True)]
-    first, second = _moved(A, u, v, u), _moved(A, u, v, v)
+    moved_u, moved_v = _moved(A, u, v, u), _moved(A, u, v, v)
     tau = 1 + kappa**2
-    parallel = [x - tau * _form(A, u, u) * z for x, z in zip(first, u, strict=True)]
+    along, across = tau * _form(A, u, u), tau * h * _form(A, u, y)
+    parallel = [new - along * old for new, old in zip(moved_u, u, strict=True)]
     yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
-    apart = [
-        new - kappa * old - tau * h * _form(A, u, y) * z
-        for new, old, z in zip(second, first, u, strict=True)
-    ]
+    apart = []
+    for new_v, new_u, old in zip(moved_v, moved_u, u, strict=True):
+        apart.append(new_v - kappa * new_u - across * old)
     yield "ratio of tokens", all(_divides(h**2, entry) for entry in apart)
-    yield "determinant", _determinant(first, second) == _determinant(u, v) ** 3 * (a * d - b * c)
+    of_A = a * d - b * c
+    yield "determinant", _determinant(moved_u, moved_v) == _determinant(u, v) ** 3 * of_A
     skew = [[0 * a, h], [-h, 0 * a]]
     yield "skew part", _form(skew, u, u) == 0 and _form(skew, u, y) == h * _determinant(u, y)
 
@@ -300,16 +311,15 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     δᵀAz.
     """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
-    A, x, y, delta = [[a, b], [c, d]], [x1, x2], [y1, y2], [x1 - y1, x2 - y2]
+    A, x, y = [[a, b], [c, d]], [x1, x2], [y1, y2]
+    delta = [x1 - y1, x2 - y2]
+    # π is 1/t + (t − 1)ζ/t² up to ζ², with z for ζ; denominators are cleared
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
     yield "weights of softmax", _divides(z**2, approximate)
-    scores = _form(A, delta, x) - _form(A, delta, y)
-    yield "difference of tokens", scores == _form(A, delta, delta)
+    score_x, score_y = _form(A, delta, x), _form(A, delta, y)
+    yield "difference of tokens", score_x - score_y == _form(A, delta, delta)
     total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
-    yield (
-        "mean of tokens",
-        _form(A, delta, x) + (t - 1) * _form(A, delta, y) == _form(A, delta, total),
-    )
+    yield "mean of tokens", score_x + (t - 1) * score_y == _form(A, delta, total)
 
 
 def _variables() -> Column:
@@ -356,14 +366,13 @@ def blocks() -> Iterator[DeepAttention]:
 
     For softmax the power series of the third layer take long to check.
     """
-    kinds = *product((1, 2, 3), ("none",), (1, 2)), *product((1, 2), ("softmax",), (2,))
+    kinds = [*product((1, 2, 3), ("none",), (1, 2)), *product((1, 2), ("softmax",), (2,))]
     for layers, normalization, t in kinds:
         for wide in range(layers + 1):
+            widths = (2,) * wide + (1,) * (layers + 1 - wide)
             for ranks in product((1, 2), repeat=wide):
-                widths = (2,) * wide + (1,) * (layers + 1 - wide)
-                yield DeepAttention(
-                    widths, ranks + (1,) * (layers - wide), t, normalization=normalization
-                )
+                a = ranks + (1,) * (layers - wide)
+                yield DeepAttention(widths, a, t, normalization=normalization)
 
 
 @cache
@@ -377,7 +386,8 @@ def block_ranks() -> tuple[BlockRank, ...]:
     """
     ranks = []
     for network in watched(blocks()):
-        (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
+        columns, rank = columns_and_rank(network)
+        unseen = network.kernel_dimension
         if rank != columns - unseen:
             raise ContradictionError(
                 f"the {network.title} has a block of rank {rank}, not {columns} − {unseen}"
