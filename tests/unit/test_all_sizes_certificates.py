@@ -456,6 +456,8 @@ def test_text(found: AllSizes) -> None:
     )
     assert "→ vacuous for d = 1 < d'\n" in text
     assert text.count("REFUTED") == 2  # and Corollary A.4
+    # what is known of the polar degrees, which are not decided
+    assert "→ no other size is compared: there the numbers follow from the theorem" in text
 
 
 def test_a_statement_about_single_cases_only_is_named(recorded: Engine, found: AllSizes) -> None:

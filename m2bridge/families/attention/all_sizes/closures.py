@@ -54,12 +54,15 @@ from m2bridge.results.sheet import (
     quoted,
 )
 
-CORES = tuple(
-    CoreSize(m, e, f)
-    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
-    for m in range(max(e, f), e + f + 1)
-    if m <= 3 or e + f <= 4
-)
+
+def _cores() -> Iterator[CoreSize]:
+    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3)):
+        largest = e + f if e + f <= 4 else 3
+        for m in range(max(e, f), largest + 1):
+            yield CoreSize(m, e, f)
+
+
+CORES = tuple(_cores())
 """Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
 and for d = 3.
 """
