@@ -57,13 +57,15 @@ class CrossCheck(VerdictsResult):
         facts += [("agreement", remark) for remark in self._remarks]
         facts += [("not finished", self.unfinished or None)]
         blocks: list[Block] = [Facts(facts)]
-        table = observed.table() if observed else None
-        if table is not None:
-            caption, header, rows = table
-            blocks.append(Table(header, rows, caption))
+        formulas: Sequence[str] = ()
+        if observed is not None:
+            formulas = observed.formulas()
+            table = observed.table()
+            if table is not None:
+                caption, header, rows = table
+                blocks.append(Table(header, rows, caption))
         blocks.append(Findings([verdict.to_finding() for verdict in self.verdicts]))
-        title = f"Cross-check of the {self.model.title}, over QQ"
-        return Sheet(title, blocks, observed.formulas() if observed else ())
+        return Sheet(f"Cross-check of the {self.model.title}, over QQ", blocks, formulas)
 
     @property
     def _remarks(self) -> Sequence[str]:
@@ -160,6 +162,14 @@ _NOTHING: dict[str, Any] = {
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
     """The names of the statements, those that are refuted first."""
-    order = (Decision.REFUTED, Decision.UNDECIDED, Decision.CONFIRMED, Decision.NOT_APPLICABLE)
-    names = {decision: [v.name for v in verdicts if v.decision == decision] for decision in order}
-    return "; ".join(f"{decision} {', '.join(found)}" for decision, found in names.items() if found)
+    listed = []
+    for decision in (
+        Decision.REFUTED,
+        Decision.UNDECIDED,
+        Decision.CONFIRMED,
+        Decision.NOT_APPLICABLE,
+    ):
+        names = [verdict.name for verdict in verdicts if verdict.decision == decision]
+        if names:
+            listed.append(f"{decision} {', '.join(names)}")
+    return "; ".join(listed)

@@ -512,6 +512,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
         extent = _of_whole(statement, observed)
     else:
         extent = _at_orbits(statement, observed)
+    # where nothing follows, nothing was computed for a verdict, and nothing is trusted
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
     every = "every orbit that was done" if observed.unfinished else "every orbit"

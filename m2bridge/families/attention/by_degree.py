@@ -118,7 +118,9 @@ class GeneratorNumbers(PartialValue):
 
     def agreement(self) -> Decision:
         """The verdict if everything that was computed is as predicted."""
-        return Decision.CONFIRMED if self.last is None else Decision.UNDECIDED
+        if self.last is None:
+            return Decision.CONFIRMED
+        return Decision.UNDECIDED  # the words are about all degrees
 
     def where(self) -> str:
         """The degrees that were computed, in words."""
@@ -140,9 +142,10 @@ class GeneratorDegrees(GeneratorNumbers):
         seen = self.degrees_seen(predicted)
         expected = [degree for degree in seen if dict(predicted.counts).get(degree)]
         found = [degree for degree in seen if dict(self.counts).get(degree)]
-        decision = self.agreement() if found == expected else Decision.REFUTED
         text = f"by the core {_degrees(expected)}; computed: {_degrees(found)}, {self.where()}"
-        return decision, text
+        if found != expected:
+            return Decision.REFUTED, text
+        return self.agreement(), text
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GeneratorDegrees) and self._compared() == other._compared()
@@ -155,9 +158,10 @@ class GeneratorDegrees(GeneratorNumbers):
 
 
 def _degrees(degrees: Sequence[int]) -> str:
-    if not degrees:
-        return "no generators"
-    return f"degree{'s' if len(degrees) > 1 else ''} {', '.join(map(str, degrees))}"
+    listed = ", ".join(map(str, degrees))
+    if len(degrees) > 1:
+        return f"degrees {listed}"
+    return f"degree {listed}" if degrees else "no generators"
 
 
 def predicted_numbers(shape: Shape) -> dict[int, int]:

@@ -54,9 +54,13 @@ from m2bridge.results.sheet import (
     quoted,
 )
 
+SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
+"""The numbers e and f of the linear forms l_i and v_k."""
+
 
 def _cores() -> Iterator[CoreSize]:
-    for e, f in ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3)):
+    for e, f in SMALL_FORMS:
+        # all numbers of variables there are, but for large cores, which take long
         largest = e + f if e + f <= 4 else 3
         for m in range(max(e, f), largest + 1):
             yield CoreSize(m, e, f)
@@ -347,7 +351,13 @@ def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
 
 
 def _named(n: int, shapes: Shapes, number: int) -> Representation:
-    return Representation(n, SPACES, (0, 0, 0), shapes, number)
+    return Representation(
+        degree=n,
+        spaces=SPACES,
+        sizes=(0, 0, 0),  # of no size: its number is a polynomial in d and d'
+        shapes=shapes,
+        multiplicity=number,
+    )
 
 
 def _written(kind: Type) -> Formula:

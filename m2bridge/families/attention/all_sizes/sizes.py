@@ -158,12 +158,17 @@ def codimensions_exceed_kernels() -> bool:
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
-    excess = source_dimension(d, dp, alpha) - 1 - orbit - 2 * (alpha - r) * (d - alpha)
-    positive = excess == (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s)
+    of_subspaces = (alpha - r) * (d - alpha)
+    codimension = source_dimension(d, dp, alpha) - 1 - orbit - of_subspaces
+    excess = codimension - of_subspaces
+    if excess != (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s):
+        return False
+    # s ≤ d, s ≤ d', m ≥ 0 and m ≥ r + s − d on every orbit: the products are not negative
+    if not orbits("s > d or s > dp or m < 0 or m + d < r + s").is_empty():
+        return False
     one = d**0
     at_critical = excess.compose(d, dp, alpha, one, one, one) - (d - 1)
-    signs = orbits("s > d or s > dp or m < 0 or m + d < r + s").is_empty()
-    return bool(positive and signs and at_critical == (alpha - 1) ** 2 + (d - 1) * (dp - 1))
+    return bool(at_critical == (alpha - 1) ** 2 + (d - 1) * (dp - 1))
 
 
 def ambient_exceeds_dimension() -> bool:

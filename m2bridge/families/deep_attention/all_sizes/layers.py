@@ -311,7 +311,8 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     δᵀAz.
     """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
-    A, x, y = [[a, b], [c, d]], [x1, x2], [y1, y2]
+    A = [[a, b], [c, d]]
+    x, y = [x1, x2], [y1, y2]
     delta = [x1 - y1, x2 - y2]
     # π is 1/t + (t − 1)ζ/t² up to ζ², with z for ζ; denominators are cleared
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
@@ -319,7 +320,8 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     score_x, score_y = _form(A, delta, x), _form(A, delta, y)
     yield "difference of tokens", score_x - score_y == _form(A, delta, delta)
     total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
-    yield "mean of tokens", score_x + (t - 1) * score_y == _form(A, delta, total)
+    all_scores = score_x + (t - 1) * score_y
+    yield "mean of tokens", all_scores == _form(A, delta, total)
 
 
 def _variables() -> Column:
@@ -351,8 +353,10 @@ def _normal_form() -> bool:
     """
     V, A, M, Q, X = map(Words.letter, range(5))
     token = M * Q * X
-    longer = Q * X * X.transpose() * Q.transpose() * (M.transpose() * A * M) * Q
-    return V * token * token.transpose() * A * token == V * M * longer * X
+    layer = V * token * token.transpose() * A * token
+    S = X * X.transpose()
+    longer_Q = Q * S * Q.transpose() * (M.transpose() * A * M) * Q
+    return layer == V * M * longer_Q * X
 
 
 BlockRank = dict[str, Any]
