@@ -251,6 +251,18 @@ def test_a_core_that_decides_nothing_proves_no_series(monkeypatch: pytest.Monkey
         checker.all_degrees.__wrapped__(Case(2, 2, 2, 2), 4)
 
 
+@pytest.mark.parametrize(("d", "size"), [(2, 2), (3, 3)])
+def test_generators_are_not_all_before_the_degree_of_minors(d: int, size: int) -> None:
+    """The core of (d, 1, 1) has no equations; those of the case are minors of this size at most.
+
+    Of size 2, as there is one free form l_i among d; for d = 3 of size 3, as the forms have three
+    variables and two dimensions.
+    """
+    for last in range(1, size + 2):
+        start, is_all = checker.all_degrees.__wrapped__(Case(d, 1, 1, 2), last)
+        assert (start, is_all) == (0, last >= size)
+
+
 @pytest.mark.parametrize("last", [2, 3])
 def test_too_few_degrees_prove_no_series(last: int) -> None:
     """H is h from degree 4 on: H(0), …, H(3) and h give the series, and H(0), H(1), H(2) and h
