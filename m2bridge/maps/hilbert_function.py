@@ -1,4 +1,8 @@
-"""The Hilbert function of a closure beside its Hilbert polynomial, and their picture."""
+"""The Hilbert function of a closure beside its Hilbert polynomial, and their picture.
+
+The values come from the Hilbert series of the whole ideal; where they were computed by ranks of
+matrices too, degree by degree, both have to agree.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +23,20 @@ from m2bridge.maps.model import Model
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
-from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by
+from m2bridge.results.sheet import Facts, Formula, Picture, Sheet, Table, computed_by, value_text
 
 HEADER = ("n", "H(n)", "P(n)", "by ranks")
 MOST_DEGREES = 1000
+"""Far more than a picture can show."""
+MOST_LABELS = 12
+"""Points that have numbers beside them."""
+LONGEST = 60
+"""Characters of a formula in the legend."""
+PARTS = 20
+"""Places between two integers at which the polynomial is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HilbertFunction(PictureResult):
     """H(0), …, H(N) for the coordinate ring of a cone.
 
@@ -62,7 +73,7 @@ class HilbertFunction(PictureResult):
 
     @property
     def polynomial_from(self) -> int:
-        """The least number from which on function and polynomial agree; H(n) is 0 for negative n.
+        """The least number from which function and polynomial agree; H(n) is 0 for negative n.
 
         For a series h(T) / (1 − T)^D it is deg h − D + 1. Source: Bruns, Herzog, *Cohen–Macaulay
         Rings*, 4.1.12.
@@ -75,33 +86,24 @@ class HilbertFunction(PictureResult):
 
     @property
     def _rows(self) -> list[tuple[int | None, ...]]:
-        pairs = enumerate(zip_longest(self.values, self.ranks))
-        return [(k, value, self.polynomial_at(k), rank) for k, (value, rank) in pairs]
+        rows: list[tuple[int | None, ...]] = []
+        for k, (value, rank) in enumerate(zip_longest(self.values, self.ranks)):
+            rows.append((k, value, self.polynomial_at(k), rank))
+        return rows
 
     def to_sheet(self) -> Sheet:
         """A table of both, and the polynomial."""
+        formula = latex(self.polynomial)
         facts = [
             ("Hilbert series", expression_text(self.series.expression)),
-            (
-                "Hilbert polynomial P",
-                Formula(expression_text(self.polynomial), latex(self.polynomial)),
-            ),
-            (
-                "H(n) = P(n)",
-                (
-                    f"for all n ≥ {self.polynomial_from}"
-                    if self.polynomial_from > 0
-                    else "for all n ≥ 0"
-                ),
-            ),
+            ("Hilbert polynomial P", Formula(expression_text(self.polynomial), formula)),
+            ("H(n) = P(n)", f"for all n ≥ {max(self.polynomial_from, 0)}"),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
-        rows = [["–" if cell is None else cell for cell in row] for row in self._rows]
-        return Sheet(
-            f"Hilbert function of the {self.model.title}",
-            [Facts(facts), Table(HEADER, rows), Picture(self.page_svg)],
-            [f"P(n) = {latex(self.polynomial)}"],
-        )
+        rows = [list(map(value_text, row)) for row in self._rows]
+        title = f"Hilbert function of the {self.model.title}"
+        table = Table(HEADER, rows)
+        return Sheet(title, [Facts(facts), table, Picture(self.page_svg)], [f"P(n) = {formula}"])
 
     def to_json(self) -> dict[str, Any]:
         """Values, polynomial and series."""
@@ -123,9 +125,7 @@ class HilbertFunction(PictureResult):
         return csv_text(("n", "hilbert_function", "hilbert_polynomial", "by_ranks"), self._rows)
 
     def figure(self) -> Any:
-        """The values and the polynomial on a logarithmic scale, as a
-        ``matplotlib.figure.Figure``.
-        """
+        """The values and the polynomial on a logarithmic scale, as a figure of matplotlib."""
         title = self.model.title
         with styled():
             figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
@@ -185,56 +185,49 @@ def hilbert_function(
             "the closure is not a cone, so that its coordinate ring is not graded"
         )
     series = result.hilbert_series
-    values = tuple(series.value(k) for k in watched(range(degree + 1)))
+    values = tuple(map(series.value, watched(range(degree + 1))))
     ranks = (result.hilbert_function or ())[: degree + 1]
-    if values[: len(ranks)] != ranks:
-        raise ContradictionError(
-            f"ranks give the Hilbert function {ranks}, and the ideal {values[: len(ranks)]}"
-        )
+    both = values[: len(ranks)]
+    if both != ranks:
+        raise ContradictionError(f"ranks give the Hilbert function {ranks}, and the ideal {both}")
     return HilbertFunction(
-        result.model, series, values, ranks, result.engine_version, clock().seconds
+        model=result.model,
+        series=series,
+        values=values,
+        ranks=ranks,
+        engine_version=result.engine_version,
+        seconds=clock().seconds,
     )
-
-
-MOST_LABELS = 12
-LONGEST = 60
-"""Characters of a formula in the legend."""
-PARTS = 20
 
 
 def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
     """Draw the polynomial where it is positive, between integers too."""
-    value = lambdify(n, polynomial)
-    places = [k / PARTS for k in range(PARTS * (count - 1) + 1)]
-    points = [(x, y) for x in places if (y := float(value(x))) > 0]
+    value_at = lambdify(n, polynomial)
+    places, values = [], []
+    for k in range(PARTS * (count - 1) + 1):
+        value = float(value_at(k / PARTS))
+        if value > 0:  # the scale is logarithmic
+            places.append(k / PARTS)
+            values.append(value)
+    if not places:
+        return
     formula = latex(polynomial)
     shown = f" ${formula}$" if len(formula) < LONGEST else f", degree {degree(polynomial, n)}"
-    if points:
-        style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
-        axes.plot(*zip(*points, strict=True), label=f"Hilbert polynomial{shown}", **style)
+    style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
+    axes.plot(places, values, label=f"Hilbert polynomial{shown}", **style)
 
 
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
     """Filled where two methods agree: ranks of matrices, and the series of the ideal."""
     points = [(k, value) for k, value in enumerate(values) if value > 0]
-    for filled, label in ((True, "H(n), by ranks and by the ideal"), (False, "H(n), by the ideal")):
-        chosen = [point for point in points if (point[0] < by_ranks) == filled]
+    for chosen, face, label in (
+        ([point for point in points if point[0] < by_ranks], BLUE, "by ranks and by the ideal"),
+        ([point for point in points if point[0] >= by_ranks], "white", "by the ideal"),
+    ):
         if chosen:
-            face = BLUE if filled else "white"
-            axes.plot(
-                *zip(*chosen, strict=True),
-                "o",
-                color=BLUE,
-                markerfacecolor=face,
-                label=label,
-                zorder=3,
-            )
-    for point in points if len(points) <= MOST_LABELS else ():
-        style = {
-            "textcoords": "offset points",
-            "xytext": (-5, 6),
-            "ha": "right",
-            "fontsize": 9.5,
-            "color": SOFT,
-        }
-        axes.annotate(str(point[1]), point, **style)
+            style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
+            axes.plot(*zip(*chosen, strict=True), "o", label=f"H(n), {label}", **style)
+    if len(points) <= MOST_LABELS:
+        style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right"}
+        for point in points:
+            axes.annotate(str(point[1]), point, fontsize=9.5, color=SOFT, **style)

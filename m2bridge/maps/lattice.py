@@ -1,8 +1,14 @@
-"""The ideal of the closure of the image of a monomial map: the ideal of a lattice."""
+"""The ideal of the closure of the image of a monomial map: the ideal of a lattice.
+
+The map x_j = c_j t^(a_j) satisfies a binomial for each integer vector u with Σ u_j a_j = 0. These
+vectors are a lattice, and the binomials of a Markov basis of it generate the ideal; 4ti2 or
+Normaliz finds one. Where neither is there, those of any basis are saturated by Macaulay2. Source:
+Sturmfels, *Gröbner Bases and Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
+"""
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import prod
 from operator import mul
@@ -21,6 +27,10 @@ from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import check, clock
 
+WHEELS = {"passagemath-latte-4ti2": "markov", "passagemath-macaulay2": "normaliz"}
+"""The wheels that bring a program for Markov bases, and its name."""
+ELIMINATE = "use --strategy elimination"
+
 BY_MARKOV = "all generators: a Markov basis of the lattice of relations among the exponents, by {}"
 BY_SATURATION = (
     "all generators: the binomials of a basis of the lattice of relations among the exponents,"
@@ -34,8 +44,7 @@ def is_monomial(polynomial_map: PolynomialMap) -> bool:
 
 
 def exponent_columns(independent: PolynomialMap) -> list[Vector]:
-    """The exponents of the image of each coordinate; the coordinates are linearly independent, so
-    none has image zero.
+    """The exponents of the image of each of the coordinates, which are linearly independent.
 
     Raises
     ------
@@ -48,7 +57,7 @@ def exponent_columns(independent: PolynomialMap) -> list[Vector]:
         )
     columns = [next(iter(image)) for image in independent.images]
     if not all(map(any, columns)):
-        raise MethodUnavailableError("a coordinate is constant; use --strategy elimination")
+        raise MethodUnavailableError(f"a coordinate is constant; {ELIMINATE}")
     return columns
 
 
@@ -64,17 +73,24 @@ def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
     >>> lattice_basis([(2, 0), (1, 1), (0, 2)])
     [(1, -2, 1)]
     """
-    size = len(columns)
-    width = len(columns[0]) if columns else 0
+    if not columns:
+        return []
+    size, width = len(columns), len(columns[0])
     check(4 * elimination_price(size, width + size))
-    rows = [[*column, *(int(i == j) for j in range(size))] for i, column in enumerate(columns)]
-    hermite = flint.fmpz_mat(rows).hnf().tolist() if rows else []
-    kernel = [[int(entry) for entry in row[width:]] for row in hermite if not any(row[:width])]
-    return [_signed(tuple(map(int, row))) for row in flint.fmpz_mat(kernel).lll().tolist()]
+    rows = []
+    for i, column in enumerate(columns):
+        unit = [0] * size
+        unit[i] = 1
+        rows.append([*column, *unit])
+    hermite = flint.fmpz_mat(rows).hnf().tolist()
+    kernel = flint.fmpz_mat([row[width:] for row in hermite if not any(row[:width])])
+    return [_signed(tuple(map(int, row))) for row in kernel.lll().tolist()]
 
 
 def _signed(vector: Vector) -> Vector:
-    return vector if next(filter(None, vector)) > 0 else tuple(-entry for entry in vector)
+    """The vector or its negative, whose binomial is the same: its first entry is positive."""
+    first = next(filter(None, vector))
+    return vector if first > 0 else tuple(-entry for entry in vector)
 
 
 def markov_program() -> Path | None:
@@ -83,21 +99,16 @@ def markov_program() -> Path | None:
 
 
 def markov_programs() -> Iterator[Path]:
-    """Programs for Markov bases: that of 4ti2, from Debian or a wheel, and Normaliz, from the wheel
-    of Macaulay2.
-    """
+    """Programs for Markov bases: of 4ti2, from Debian or a wheel; Normaliz, from Macaulay2's."""
     from importlib import metadata  # slow to import
 
-    if installed := shutil.which("4ti2-markov"):
+    installed = shutil.which("4ti2-markov")
+    if installed:
         yield Path(installed)
-    for wheel, name in (
-        ("passagemath-latte-4ti2", "markov"),
-        ("passagemath-macaulay2", "normaliz"),
-    ):
+    for wheel, name in WHEELS.items():
         with suppress(metadata.PackageNotFoundError):
-            program = Path(
-                str(metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}"))
-            ).absolute()
+            place = metadata.distribution(wheel).locate_file(f"sage_wheels/bin/{name}")
+            program = Path(str(place)).absolute()
             if program.exists():
                 yield program
 
@@ -108,8 +119,7 @@ def program_name(program: Path) -> str:
 
 
 def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
-    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice, by
-    4ti2 or Normaliz.
+    """Vectors u whose binomials x^u⁺ − x^u⁻ are minimal generators of the ideal of the lattice.
 
     Each is checked to be a relation among the columns; that they are all rests on the program.
     Source: Hemmecke, Malkin, *Computing generating sets of lattice ideals*, J. Symb. Comp. 44
@@ -122,49 +132,61 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
     MethodUnavailableError
         If the program fails.
     """
-    rows, name = list(zip(*columns, strict=True)), program_name(program)
+    rows = list(zip(*columns, strict=True))
+    name = program_name(program)
+    run = _run_normaliz if name == "Normaliz" else _run_4ti2
     with TemporaryDirectory() as folder:
-        stem = Path(folder) / "map"
-        if name == "Normaliz":
-            heads, written, ends, given, found = 2, columns, ["MarkovBasis"], ".in", ".mrk"
-            header, arguments = (
-                f"amb_space {len(rows)}\nmonoid {len(columns)}",
-                [str(stem.with_suffix(given))],
-            )
-        else:
-            heads, written, ends, given, found = 1, rows, [], ".mat", ".mar"
-            header, arguments = f"{len(rows)} {len(columns)}", ["-q", str(stem)]
-        lines = [header, *(" ".join(map(str, row)) for row in written), *ends]
-        stem.with_suffix(given).write_text("\n".join(lines) + "\n", encoding="ascii")
         try:
-            subprocess.run(
-                [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
-            )
-            vectors = stem.with_suffix(found).read_text(encoding="ascii").splitlines()[heads:]
+            lines = run(program, rows, Path(folder) / "map")
         except subprocess.TimeoutExpired as reason:
             raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
+            raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
+    basis = [_signed(tuple(map(int, line.split()))) for line in lines if line.strip()]
+    for vector in basis:
+        if any(sum(map(mul, vector, row)) for row in rows):
             raise MethodUnavailableError(
-                f"{name} failed ({program}); use --strategy elimination"
-            ) from reason
-    basis = [_signed(tuple(map(int, line.split()))) for line in vectors if line.strip()]
-    if any(sum(map(mul, vector, row)) for vector in basis for row in rows):
-        raise MethodUnavailableError(
-            f"{name} gave what is no relation ({program}); use --strategy elimination"
-        )
+                f"{name} gave what is no relation ({program}); {ELIMINATE}"
+            )
     return sorted(basis)
 
 
+def _run_normaliz(program: Path, rows: Sequence[Vector], stem: Path) -> list[str]:
+    """The lines of the basis that Normaliz writes after two lines on its size."""
+    columns = _lines(zip(*rows, strict=True))
+    header = [f"amb_space {len(rows)}", f"monoid {len(columns)}"]
+    given = stem.with_suffix(".in")
+    _write(given, [*header, *columns, "MarkovBasis"])
+    _run(program, str(given))
+    return stem.with_suffix(".mrk").read_text(encoding="ascii").splitlines()[2:]
+
+
+def _run_4ti2(program: Path, rows: Sequence[Vector], stem: Path) -> list[str]:
+    """The lines of the basis that 4ti2 writes after one line on its size."""
+    _write(stem.with_suffix(".mat"), [f"{len(rows)} {len(rows[0])}", *_lines(rows)])
+    _run(program, "-q", str(stem))
+    return stem.with_suffix(".mar").read_text(encoding="ascii").splitlines()[1:]
+
+
+def _lines(vectors: Iterable[Vector]) -> list[str]:
+    return [" ".join(map(str, vector)) for vector in vectors]
+
+
+def _write(file: Path, lines: Sequence[str]) -> None:
+    file.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def _run(program: Path, *arguments: str) -> None:
+    subprocess.run(
+        [program, *arguments], check=True, capture_output=True, timeout=clock().remaining
+    )
+
+
 def binomial(vector: Vector, scalars: Sequence[Any]) -> dict[Vector, Any]:
-    """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the closure of the image of x_j = c_j t^(a_j), as
-    exponents and scalars.
-    """
+    """The equation x^u⁺ c^u⁻ − x^u⁻ c^u⁺ of the image of x_j = c_j t^(a_j), by exponents."""
     up = tuple(max(entry, 0) for entry in vector)
     down = tuple(max(-entry, 0) for entry in vector)
-    return {
-        up: prod(c**k for c, k in zip(scalars, down, strict=True)),
-        down: -prod(c**k for c, k in zip(scalars, up, strict=True)),
-    }
+    return {up: prod(map(pow, scalars, down)), down: -prod(map(pow, scalars, up))}
 
 
 def lattice_script(
@@ -174,8 +196,7 @@ def lattice_script(
 
     A torus translates the closure to that of the monomial map without coefficients, whose ideal is
     generated by the binomials of all vectors of the lattice: by those of a Markov basis, or of any
-    basis after saturation by the product of the coordinates. Source: Sturmfels, *Gröbner Bases and
-    Convex Polytopes*, Lemma 4.1 and Lemma 12.2.
+    basis after saturation by the product of the coordinates.
 
     Raises
     ------
@@ -184,7 +205,10 @@ def lattice_script(
     """
     columns = exponent_columns(independent)
     program = markov_program()
-    vectors = lattice_basis(columns) if program is None else markov_basis(columns, program)
+    if program is None:
+        vectors, reason = lattice_basis(columns), BY_SATURATION
+    else:
+        vectors, reason = markov_basis(columns, program), BY_MARKOV.format(program_name(program))
     scalars = [next(iter(image.values())) for image in independent.images]
     ring = independent.target()
     equations = tuple(ring.sympy_ring.from_dict(binomial(vector, scalars)) for vector in vectors)
@@ -194,5 +218,4 @@ def lattice_script(
         "degrees": ", ".join(str(sum(column)) for column in columns),
         "saturated": program is not None,
     }
-    script = render("lattice_ideal", ("wire", "invariants"), values)
-    return script, BY_SATURATION if program is None else BY_MARKOV.format(program_name(program))
+    return render("lattice_ideal", ("wire", "invariants"), values), reason

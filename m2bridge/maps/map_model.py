@@ -1,5 +1,4 @@
-"""Bare polynomial maps as models, and models in TOML files: a map with coordinates, or a
-composition with layers.
+"""Bare polynomial maps as models, and models in TOML files: a map, or a composition with layers.
 
 ::
 
@@ -93,14 +92,10 @@ class MapModel(Model):
         self.polynomial_map.check_field(field)
 
     def gauge_dimension(self) -> int:
-        """The dimension of the torus of rescalings of the parameters that keep all images; 0 if
-        there are relations.
-        """
-        return (
-            0
-            if self.polynomial_map.relations
-            else rescaling_dimension((Layer(self.polynomial_map),))
-        )
+        """The dimension of the torus of rescalings of free parameters that keep all images."""
+        if self.polynomial_map.relations:
+            return 0
+        return rescaling_dimension((Layer(self.polynomial_map),))
 
 
 Case = Model | PolynomialMap
@@ -118,20 +113,15 @@ def as_model(case: Case, coordinates: str | None = None, weights: str | None = N
     if isinstance(case, PolynomialMap):
         case = MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
     if not isinstance(case, Model):
-        hint = (
-            "; an Ideal has methods of its own, such as singular_locus()"
-            if isinstance(case, Ideal)
-            else ""
-        )
-        raise InvalidCaseError(
-            "case", f"must be a model or a PolynomialMap, not a {type(case).__name__}{hint}"
-        )
+        reason = f"must be a model or a PolynomialMap, not a {type(case).__name__}"
+        if isinstance(case, Ideal):
+            reason += "; an Ideal has methods of its own, such as singular_locus()"
+        raise InvalidCaseError("case", reason)
     return case.in_coordinates(coordinates, weights)
 
 
 def read_model(text: str, key: str = "map") -> MapModel | Chain:
-    """The model that a TOML file describes: a polynomial map with coordinates, or a composition
-    with layers.
+    """The model that a TOML file describes: a polynomial map, or a composition with layers.
 
     Parameters
     ----------
@@ -174,8 +164,11 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     if not isinstance(listed, list) or not all(isinstance(layer, dict) for layer in listed):
         raise ConversionError("[[layers]] must be a list of tables")
     layers: list[Layer] = []
-    for number, layer in enumerate(listed, 1):
-        layers.append(_read_layer(layer, f"layer {number}", layers[-1].outputs if layers else ()))
+    before: tuple[str, ...] = ()
+    for number, table in enumerate(listed, 1):
+        layer = _read_layer(table, f"layer {number}", before)
+        layers.append(layer)
+        before = layer.outputs
     return Chain(tuple(layers), title or chain.TITLE, key)
 
 
@@ -192,9 +185,9 @@ def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> L
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))
-        images = tuple(
-            files.polynomial(value, f"outputs {name}", source) for name, value in outputs.items()
-        )
-        return Layer(PolynomialMap(source, tuple(outputs), images), tuple(inputs))
+        images = []
+        for name, value in outputs.items():
+            images.append(files.polynomial(value, f"outputs {name}", source))
+        return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

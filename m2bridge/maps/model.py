@@ -230,9 +230,7 @@ class Model(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case, without the name of the family; the family reads them
-        back.
-        """
+        """Return the numbers of the case, which the family reads back, without its name."""
 
     @abstractmethod
     def parametrization(self) -> PolynomialMap:
@@ -252,8 +250,7 @@ class Model(ABC):
         return None
 
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """Return the model in a system of coordinates and of parameters; ``None`` stands for the
-        default.
+        """Return the model in these coordinates and parameters; ``None`` is the default.
 
         Raises
         ------
@@ -276,9 +273,7 @@ class Model(ABC):
         return len(self.coordinate_names())
 
     def coordinate_names(self) -> tuple[str, ...]:
-        """Return the coordinates in the order of the parametrization; overridden where they are
-        known without it.
-        """
+        """Return the coordinates in order; overridden where they are known without the map."""
         return self.polynomial_map.coordinates
 
     @property
@@ -290,16 +285,12 @@ class Model(ABC):
     @property
     @lru_cache(maxsize=64)  # noqa: B019
     def free_map(self) -> PolynomialMap:
-        """A parametrization without relations where there is one, else the parametrization;
-        computed once.
-        """
+        """A parametrization without relations, if there is one, else any; computed once."""
         return self.free_parametrization() or self.polynomial_map
 
     @property
     def case(self) -> dict[str, Any] | None:
-        """The numbers that name the case in its family, for results in JSON; ``None`` for a bare
-        map.
-        """
+        """The numbers that name the case, for results in JSON; ``None`` for a bare map."""
         return self.to_json()
 
     @property
@@ -315,30 +306,24 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[Vector, ...] | None:
-        """Return the multidegrees of the coordinates in the finest grading, legible ones, where
-        they are known.
-        """
+        """Return legible multidegrees of the coordinates in the finest grading, if known."""
         return None
 
     def representations(
         self, counts: Mapping[tuple[int, Vector], int]
     ) -> tuple[Representation, ...] | None:
-        """The representations that minimal generators form, from their numbers in each degree and
-        multidegree.
+        """Return the representations of minimal generators, from their numbers by multidegree.
 
         One multidegree of each orbit of the symmetries is enough. ``None`` where no group is known.
         """
         return None
 
     def symmetries(self) -> tuple[Mapping[str, str], ...]:
-        """Return permutations of the free parameters that permute the images, by names; those that
-        stay may lack.
-        """
+        """Return permutations of free parameters that permute the images; fixed ones may lack."""
         return ()
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of generic orbits of a group acting on parameters without changing
-        the function.
+        """Return the dimension of generic orbits of a group that keeps the function.
 
         Generic fibres of the free parametrization have at least this dimension, in every
         characteristic; so the image has at most the number of parameters less this. (It is the
@@ -347,14 +332,11 @@ class Model(ABC):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
-        """Return bounds proved in this characteristic, besides the numbers of parameters and of
-        coordinates.
-        """
+        """Return proved bounds, besides the numbers of parameters and coordinates."""
         return ()
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """Return bounds proved in this characteristic that take the place of the rank of the
-        differential.
+        """Return bounds that take the place of the rank of the differential.
 
         Each is computed when it is asked for, the quickest first. ``None`` where the general way
         serves.
@@ -366,44 +348,31 @@ class Model(ABC):
         return ()
 
     def core(self) -> Core | None:
-        """Return a smaller map whose ideal tells in which degrees the ideal of the closure is
-        generated.
-        """
+        """Return a smaller case whose ideal tells how the ideal of the closure is generated."""
         return None
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the projective variety over QQ, from source and generic fibre,
-        without equations.
-        """
+        """Return the degree of the projective variety over QQ, by source and generic fibre."""
         return None
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
-        """Return the dimension of the part of this degree by a formula that is proved in large
-        degrees only.
-        """
+        """Return the dimension of a graded piece by a formula that large degrees obey."""
         return None
 
     def numbers(self, observable: str) -> str:
-        """Return the numbers that a true statement about an observable means for this model; empty
-        for none.
-        """
+        """Return the numbers that a true statement about an observable means; empty for none."""
         return ""
 
     def polar_theorem(self) -> PolarTheorem | None:
-        """Return the polar degrees of the closure by a theorem of the family, where there
-        is one.
-        """
+        """Return the polar degrees of the closure by a theorem of the family, if there is one."""
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for real points of the closure that are no functions of real
-        weights.
-        """
+        """Return a criterion for real points that are no functions of real weights."""
         return None
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
-        """Return whether one point of the closure is a function of real weights, by computing its
-        weights.
+        """Return whether a point of the closure is a function of real weights, by computing them.
 
         Implemented by models with a criterion :meth:`without_real_weights`.
         """
@@ -414,15 +383,11 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """Return why fibres of the parametrization do not decide smoothness over this field; empty
-        if they do.
-        """
+        """Return why fibres do not decide smoothness over this field; empty if they do."""
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
-        """Return ways to find the singular locus orbit by orbit, where orbits classify the
-        points.
-        """
+        """Return ways to find the singular locus orbit by orbit, where orbits are known."""
         return None
 
     def statements(self) -> tuple[Statement, ...]:

@@ -9,7 +9,7 @@ is the dimension; in characteristic p it can be smaller at every point.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -296,12 +296,13 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
         return [MethodValue(method, Known(because=str(limit))) for method in methods]
 
 
-def best_value(values: Iterable[MethodValue]) -> MethodValue | None:
+def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
     """Return the most certain value, and the largest of those that are equally certain."""
-    certainty = get_args(Status)
-    return min(
-        values, key=lambda found: (certainty.index(found.status), -found.known.least), default=None
-    )
+    for status in get_args(Status):
+        found = [value for value in values if value.status == status]
+        if found:
+            return max(found, key=lambda value: value.known.least)
+    return None
 
 
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:

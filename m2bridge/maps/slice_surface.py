@@ -1,4 +1,10 @@
-"""A closure cut by a space of dimension 3: its real surface and singular curve, in pieces."""
+"""A closure cut by a space of dimension 3: its real surface and singular curve, in pieces.
+
+Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
+a box form pieces (``pictures.real_geometry``). Each piece lies as a whole among the functions of
+real weights or outside: the sign from which a criterion of the family tells it is constant on it.
+The proof is in docs/pictures.md.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +48,14 @@ from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
+LARGEST = 10**100
+"""No end of an interval is larger, nor is its length smaller than the inverse: floats show it."""
+LEAST_FINENESS, MOST_FINENESS = 4, 200
+"""Points along a side of the box: fewer show no shape, more take minutes."""
+
+Span = tuple[Rational | int, Rational | int]
+Values = Mapping[str, Expr | Rational | int]
+
 
 @dataclass(frozen=True, slots=True)
 class SingularComponent:
@@ -51,7 +65,7 @@ class SingularComponent:
     dimension: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SliceSurface(SurfaceResult):
     """A surface: the part of a Zariski closure in an affine-linear space of dimension 3.
 
@@ -116,32 +130,25 @@ class SliceSurface(SurfaceResult):
 
     def to_sheet(self) -> Sheet:
         """The equation, the singular locus, and the pieces with a point of each."""
+        forms = {name: polynomial_text(form) for name, form in self.coordinates.items()}
+        spans = [f"{low} < {name} < {high}" for name, (low, high) in self.box.items()]
         facts = [
-            (
-                "slice",
-                ", ".join(
-                    f"{name} = {polynomial_text(form)}" for name, form in self.coordinates.items()
-                ),
-            ),
+            ("slice", _assignments(forms)),
             ("equation", f"{polynomial_text(self.equation)} = 0"),
             ("singular locus", "; ".join(map(_component_text, self.singular)) or "empty"),
-            (
-                "box",
-                ", ".join(f"{low} < {name} < {high}" for name, (low, high) in self.box.items()),
-            ),
+            ("box", ", ".join(spans)),
             ("decided by", self.decided_by or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
         ]
         rows = []
-        for p in self.pieces:
-            sample = ", ".join(f"{name} = {value}" for name, value in (p.sample or {}).items())
-            rows.append((p.kind, "singular" if p.singular else "", p.place, sample))
+        for piece in self.pieces:
+            singular = "singular" if piece.singular else ""
+            rows.append((piece.kind, singular, piece.place, _assignments(piece.sample or {})))
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
-        return Sheet(
-            title, [Facts(facts), pieces, Picture(self.page_svg)], [equation_latex(self.equation)]
-        )
+        formula = equation_latex(self.equation)
+        return Sheet(title, [Facts(facts), pieces, Picture(self.page_svg)], [formula])
 
     def to_json(self) -> dict[str, Any]:
         """The equation, the singular locus, and a point of each piece."""
@@ -149,28 +156,10 @@ class SliceSurface(SurfaceResult):
             "slice": {name: polynomial_text(form) for name, form in self.coordinates.items()},
             "variables": list(self.variables),
             "equation": polynomial_text(self.equation),
-            "singular_locus": [
-                {
-                    "dimension": part.dimension,
-                    "generators": [polynomial_text(g) for g in part.prime.generators],
-                }
-                for part in self.singular
-            ],
+            "singular_locus": [_component_json(part) for part in self.singular],
             "box": {name: [str(end) for end in ends] for name, ends in self.box.items()},
             "decided_by": self.decided_by or None,
-            "pieces": [
-                {
-                    "kind": piece.kind,
-                    "place": piece.place,
-                    "singular": piece.singular,
-                    "sample": (
-                        None
-                        if piece.sample is None
-                        else {n: str(v) for n, v in piece.sample.items()}
-                    ),
-                }
-                for piece in self.pieces
-            ],
+            "pieces": [_piece_json(piece) for piece in self.pieces],
             "unfinished": self.unfinished or None,
         }
 
@@ -180,33 +169,39 @@ class SliceSurface(SurfaceResult):
 
     def to_csv(self) -> str:
         """All points that are drawn, with the number of their piece."""
-        rows = (
-            (number, piece.kind, piece.place, int(piece.singular), *point)
-            for number, piece in enumerate(self.pieces, 1)
-            for strip in piece.points
-            for point in strip
-        )
+        rows = []
+        for number, piece in enumerate(self.pieces, 1):
+            about = (number, piece.kind, piece.place, int(piece.singular))
+            for strip in piece.points:
+                rows += [(*about, *point) for point in strip]
         return csv_text(("piece", "kind", "place", "singular", *self.variables), rows)
 
 
+def _assignments(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
 def _component_text(part: SingularComponent) -> str:
-    named = {0: "points", 1: "curve"}[part.dimension]
-    return f"{named} {' = '.join(polynomial_text(g) for g in part.prime.generators)} = 0"
+    named = "curve" if part.dimension else "points"
+    return f"{named} {' = '.join(map(polynomial_text, part.prime.generators))} = 0"
 
 
-Span = tuple[Rational | int, Rational | int]
-Values = Mapping[str, Expr | Rational | int]
-LARGEST = 10**100
-"""No end of an interval is larger, nor is its length smaller than the inverse: floats can
-show it.
-"""
+def _component_json(part: SingularComponent) -> dict[str, Any]:
+    generators = list(map(polynomial_text, part.prime.generators))
+    return {"dimension": part.dimension, "generators": generators}
+
+
+def _piece_json(piece: Piece) -> dict[str, Any]:
+    sample = None
+    if piece.sample is not None:
+        sample = {name: str(value) for name, value in piece.sample.items()}
+    about = {"kind": piece.kind, "place": piece.place, "singular": piece.singular}
+    return {**about, "sample": sample}
 
 
 @dataclass(frozen=True, slots=True)
 class SliceSpace:
-    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and an interval
-    for each.
-    """
+    """The coordinates of a closure as polynomials of degree ≤ 1 in three variables, and a box."""
 
     ring: PolynomialRing
     forms: Mapping[str, PolyElement]
@@ -229,44 +224,41 @@ class SliceSpace:
 
     def restricted(self, polynomials: Sequence[PolyElement]) -> list[PolyElement]:
         """Polynomials in the coordinates on the space, without those that are zero there."""
-        images = list(self.forms.values())
-        return [value for value in (substitute(p, images) for p in polynomials) if value]
+        return [value for value in map(self._substituted, polynomials) if value]
+
+    def _substituted(self, polynomial: PolyElement) -> PolyElement:
+        return substitute(polynomial, list(self.forms.values()))
 
     def criterion(self, model: Model) -> WithoutRealWeights | None:
-        """The criterion of a model, on the space; polynomials that are to vanish and do so there
-        are left out.
-        """
+        """The criterion of a model on the space, without what vanishes there anyway."""
         whole = model.without_real_weights()
         if whole is None:
             return None
-        positive = substitute(whole.positive, list(self.forms.values()))
+        positive = self._substituted(whole.positive)
         return WithoutRealWeights(tuple(self.restricted(whole.zero)), positive, whole.reason)
 
 
 def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
-    """Coordinates that are not given, and what expressions hold, in the order in which they mention
-    it.
-    """
-    if unknown := [name for name in values if name not in names]:
-        raise InvalidCaseError(
-            "coordinates", f"'{unknown[0]:.60}' is not a coordinate: they are {first_names(names)}"
-        )
-    own = [
-        str(s)
-        for value in values.values()
-        for s in sorted(sympify(value, strict=True).free_symbols, key=str)
-    ]
-    if used := [name for name in own if name in names]:
-        raise InvalidCaseError(
-            "coordinates", f"'{used[0]}' is a coordinate: call the variable otherwise"
-        )
-    variables = tuple(dict.fromkeys([*own, *(name for name in names if name not in values)]))
+    """The symbols of the expressions, in their order, and the coordinates that are not given."""
+    variables: dict[str, None] = {}  # a set in order
+    for name, value in values.items():
+        if name not in names:
+            known = first_names(names)
+            reason = f"'{name:.60}' is not a coordinate: they are {known}"
+            raise InvalidCaseError("coordinates", reason)
+        for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
+            variables[str(symbol)] = None
+    for name in variables:
+        if name in names:
+            reason = f"'{name}' is a coordinate: call the variable otherwise"
+            raise InvalidCaseError("coordinates", reason)
+    for name in names:
+        if name not in values:
+            variables[name] = None
     if len(variables) != 3:
-        left = (
-            f"leave {len(variables)} variables, and a surface is in three: {first_names(variables)}"
-        )
-        raise InvalidCaseError("coordinates", left)
-    return variables
+        left = f"leave {len(variables)} variables, and a surface is in three"
+        raise InvalidCaseError("coordinates", f"{left}: {first_names(tuple(variables))}")
+    return tuple(variables)
 
 
 def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
@@ -283,28 +275,21 @@ def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) 
 
 def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
-    if wrong := set(spans) ^ set(variables):
-        raise InvalidCaseError(
-            "box", f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'"
-        )
+    wrong = set(spans) ^ set(variables)
+    if wrong:
+        reason = f"has one interval for each of {', '.join(variables)}; look at '{min(wrong)}'"
+        raise InvalidCaseError("box", reason)
     ends = {}
     for name in variables:
-        low, high = (fraction(end) for end in spans[name])
+        low, high = map(fraction, spans[name])
         if low >= high:
-            raise InvalidCaseError(
-                "box", f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
-            )
+            reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
+            raise InvalidCaseError("box", reason)
         if max(-low, high) > LARGEST or LARGEST * (high - low) < 1:
-            raise InvalidCaseError(
-                "box",
-                f"ends are at most {LARGEST:.0e}, and its length is at least the inverse: floats"
-                " show it",
-            )
+            reason = f"ends are at most {LARGEST:.0e}, and its length is at least the inverse"
+            raise InvalidCaseError("box", f"{reason}: floats show it")
         ends[name] = (flint_rational(low), flint_rational(high))
     return ends
-
-
-LEAST_FINENESS, MOST_FINENESS = 4, 200
 
 
 @computation
@@ -316,8 +301,7 @@ def slice_surface(
     fineness: int = 24,
     **options: Unpack[RunOptions],
 ) -> SliceSurface:
-    """Cut the Zariski closure by an affine-linear space of dimension 3, and find the real points in
-    a box.
+    """Cut the Zariski closure by a space of dimension 3, and find the real points in a box.
 
     Every piece of the surface, and of its singular curve, consists of functions of real weights, or
     of points that are only in the Zariski closure. A criterion of the family decides that, and
@@ -377,20 +361,22 @@ def slice_surface(
     pieces: list[Piece] = []
     unfinished = ""
     try:
-        pieces.extend(parts.confirmed(piece) for piece in parts.pieces(fineness))
+        for piece in parts.pieces(fineness):
+            parts.confirm(piece)
+            pieces.append(piece)
     except TimeLimitError as limit:
         unfinished = f"there may be more pieces: {limit}"
     return SliceSurface(
-        result.model,
-        space.forms,
-        parts.own(answer.ideal("equation")).generators[0],
-        tuple(parts.primes("singular")),
-        tuple(pieces),
-        {name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
-        criterion.reason if criterion else "",
-        current().version,
-        clock().seconds,
-        unfinished,
+        model=result.model,
+        coordinates=space.forms,
+        equation=parts.own(answer.ideal("equation")).generators[0],
+        singular=tuple(parts.primes("singular")),
+        pieces=tuple(pieces),
+        box={name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
+        decided_by=criterion.reason if criterion else "",
+        engine_version=current().version,
+        seconds=clock().seconds,
+        unfinished=unfinished,
     )
 
 
@@ -405,19 +391,17 @@ class _Parts:
 
     def own(self, ideal: GeneratingSet) -> Ideal:
         """An ideal in the ring of the slice."""
-        return Ideal(
-            self.space.ring, tuple(g.set_ring(self.space.ring.sympy_ring) for g in ideal.generators)
-        )
+        ring = self.space.ring
+        return Ideal(ring, tuple(g.set_ring(ring.sympy_ring) for g in ideal.generators))
 
     def primes(self, name: str) -> list[SingularComponent]:
         """Prime ideals of the answer, with their dimensions."""
+        primes = map(self.own, self.answer.ideals(name))
         dimensions = self.answer.integers(f"{name}_dimensions")
-        return list(map(SingularComponent, map(self.own, self.answer.ideals(name)), dimensions))
+        return list(map(SingularComponent, primes, dimensions))
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
-        """The pieces of the surface, of its singular curve, and of other curves of functions
-        without real weights.
-        """
+        """The pieces of the surface, its singular curve, and other curves without real weights."""
         for component in map(self.own, self.answer.ideals("components")):
             cuts = self._cuts(component)
             surface, *others = to_flint([*component.generators, *cuts])
@@ -430,59 +414,60 @@ class _Parts:
                 yield self._piece(kind, branch, to_flint(cuts), singular)
 
     def _cuts(self, prime: Ideal) -> list[PolyElement]:
-        """The polynomial whose sign matters on the variety of a prime ideal, if the criterion
-        applies there.
+        """The polynomial whose sign matters on the variety of a prime ideal, if any does.
 
         It does where what is to vanish vanishes, and what is to be positive does not.
         """
-        if self.criterion is None or not all(prime.contains(form) for form in self.criterion.zero):
+        if self.criterion is None or not all(map(prime.contains, self.criterion.zero)):
             return []
-        return [] if prime.contains(self.criterion.positive) else [self.criterion.positive]
+        positive = self.criterion.positive
+        return [] if prime.contains(positive) else [positive]
 
     def _curves(self) -> Iterator[tuple[Ideal, bool]]:
-        """Components of the singular locus; and those where functions lack real weights, if they
-        are no part of it.
+        """Curves and points with whether the surface is singular there.
+
+        They are the components of its singular locus, and those where functions lack real weights,
+        if they are no part of it.
         """
         singular = [part.prime for part in self.primes("singular")]
-        yield from ((prime, True) for prime in singular)
-        for part in self.primes("exceptional") if "exceptional" in self.answer else ():
-            if part.dimension < 2 and not any(map(part.prime.contains, singular)):
-                yield part.prime, False
+        for prime in singular:
+            yield prime, True
+        if "exceptional" in self.answer:
+            for part in self.primes("exceptional"):
+                if part.dimension < 2 and not any(map(part.prime.contains, singular)):
+                    yield part.prime, False
 
     def _piece(
         self, kind: PieceKind, cell: Cell, cuts: Sequence[fmpq_mpoly], singular: bool
     ) -> Piece:
         """The piece, whose place the signs of ``cuts`` at one of its points decide."""
-        values = [ball(cut, cell.sample) for cut in cuts]
-        if doubtful := [value for value in values if not (value > 0 or value < 0)]:
-            raise ContradictionError(
-                f"a polynomial that is not zero on a piece is {doubtful[0]} at a point of it"
-            )
-        place = (
-            UNDECIDED
-            if self.criterion is None
-            else CLOSURE_ONLY
-            if any(v > 0 for v in values)
-            else FUNCTIONS
-        )
-        exact = cell.rational and {name: fraction(v) for name, v in cell.rational.items()}
-        return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=exact)
-
-    def confirmed(self, piece: Piece) -> Piece:
-        """The piece; raises ContradictionError if membership at its rational point says the
-        contrary.
-        """
-        if self.criterion is not None and piece.sample is not None:
-            values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
-            forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
-            function = {name: fraction(form(*values)) for name, form in forms}
-            real = self.model.has_real_weights(function)
-            if real != (piece.place == FUNCTIONS):
-                point = ", ".join(f"{name} = {value}" for name, value in piece.sample.items())
+        place = UNDECIDED if self.criterion is None else FUNCTIONS
+        for cut in cuts:
+            value = ball(cut, cell.sample)
+            if value > 0:
+                place = CLOSURE_ONLY
+            elif not value < 0:  # pieces end where the polynomial is zero
                 raise ContradictionError(
-                    f"at {point} the criterion says {piece.place}, and membership the contrary"
+                    f"a polynomial that is not zero on a piece is {value} at a point of it"
                 )
-        return piece
+        sample = cell.rational
+        if sample is not None:
+            sample = {name: fraction(value) for name, value in sample.items()}
+        return Piece(kind=kind, place=place, singular=singular, points=cell.points, sample=sample)
+
+    def confirm(self, piece: Piece) -> None:
+        """Raise ContradictionError if membership at its rational point says the contrary."""
+        if self.criterion is None or piece.sample is None:
+            return
+        values = [flint_rational(piece.sample[name]) for name in self.space.ring.variables]
+        forms = zip(self.space.forms, to_flint(self.space.forms.values()), strict=True)
+        function = {name: fraction(form(*values)) for name, form in forms}
+        real = self.model.has_real_weights(function)
+        if real != (piece.place == FUNCTIONS):
+            raise ContradictionError(
+                f"at {_assignments(piece.sample)} the criterion says {piece.place}, and membership"
+                " the contrary"
+            )
 
 
 def _check_one_surface(answer: Answer) -> None:
@@ -497,15 +482,10 @@ def _check_one_surface(answer: Answer) -> None:
 
 
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
-    """The Macaulay2 program for the components of the slice, and the singular points of the
-    surface.
-    """
+    """The Macaulay2 program for the components of the slice, and its singular points."""
     assert result.ideal is not None
     generators = space.restricted(result.ideal.generators) or [space.ring.sympy_ring.zero]
-    values = macaulay2.ring_values(GeneratingSet(space.ring, tuple(generators))) | {
-        "title": result.model.title,
-        "exceptional": macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))[
-            "generators"
-        ],
-    }
+    values = macaulay2.ring_values(GeneratingSet(space.ring, tuple(generators)))
+    others = macaulay2.ring_values(GeneratingSet(space.ring, tuple(exceptional)))
+    values |= {"title": result.model.title, "exceptional": others["generators"]}
     return render("slice_surface", values=values)

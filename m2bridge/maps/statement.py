@@ -1,5 +1,7 @@
-"""Orbits of a group on the image, statements, which predict, and observations, which predictions
-are compared with.
+"""Orbits on the image; statements, which predict; observations, with which these are compared.
+
+A statement never computes, and what is observed shares no method with the prediction. What several
+methods find of the singular locus is held against each other by :func:`compare`.
 """
 
 from __future__ import annotations
@@ -189,17 +191,20 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
             raise ContradictionError(f"by {first.method} {one}, by {second.method} {other}")
     if first.components is None or second.components is None:
         return
-    left, right = (
-        {(c.orbit, c.dimension): c.degree for c in f.components or ()} for f in (first, second)
-    )
-    degrees = [(left[key], right[key]) for key in left.keys() & right.keys()]
-    if left.keys() != right.keys() or any(
-        a != b for a, b in degrees if a is not None and b is not None
+    degrees = _degrees(first.components)
+    others = _degrees(second.components)
+    if degrees.keys() != others.keys() or not all(
+        agree(degree, others[component]) for component, degree in degrees.items()
     ):
         raise ContradictionError(
             f"components of the singular locus by {first.method}: {first.components}; by"
             f" {second.method}: {second.components}"
         )
+
+
+def _degrees(components: Components) -> dict[tuple[Any, int], Known]:
+    """The degree of each component, which an orbit and a dimension name."""
+    return {(one.orbit, one.dimension): Known.exactly(one.degree) for one in components}
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
