@@ -256,18 +256,23 @@ def says_the_same(old: Data, new: Data) -> bool:
     """Whether two certificates claim the same, or the new one claims something else that is as
     true.
 
-    For one token no statement applies, whatever d, d' and a are; and the equations are the same for
-    all t ≥ 2.
+    For one token no statement applies, whatever d, d' and a are. For more the functions are the
+    same for all t ≥ 2, and for all a ≥ d, as A has no larger rank: all that is said of them is.
     """
     before, after = meaning(old), meaning(new)
     tokens = [kept.get("case", {}).get("t", 0) for kept in (before, after)]
     if tokens == [1, 1] and before["question"] != "closure":
         before, after = (kept | {"case": 1, "name": 1} for kept in (before, after))
-    if min(tokens) >= 2 and before["question"] == "equations":
-        before, after = (
-            kept | {"case": kept["case"] | {"t": 2}, "name": 1} for kept in (before, after)
-        )
+    if min(tokens) >= 2 and before["family"] == after["family"] == "attention":
+        before, after = map(with_fewest_weights, (before, after))
     return json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+
+
+def with_fewest_weights(kept: Data) -> Data:
+    """The claim about the case with the smallest numbers that has the same functions, t ≥ 2."""
+    case = kept["case"]
+    fewest = case | {"t": 2, "a": min(case["a"], case["d"])}
+    return kept | {"case": fewest, "name": 1}
 
 
 def complaint(old: Data, new: Data, outcome: str) -> str:
