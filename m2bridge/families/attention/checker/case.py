@@ -73,8 +73,10 @@ class Case:
         return self.source_dimension - 2
 
     def with_fewest_weights(self) -> "Case":
-        """The same functions: A has rank ≤ d anyway, and for t ≥ 2 two tokens tell all (docs:
-        proposition-products).
+        """The case with the smallest a and t that has the same functions.
+
+        A has rank ≤ d anyway; and for t ≥ 2 the products l_i v_k determine a function, which two
+        tokens show (docs/mathematics.md#proposition-products).
         """
         return Case(self.d, self.d_out, self.alpha, min(self.t, 2))
 
@@ -97,11 +99,12 @@ def function(*pairs: Pair) -> Function:
     """
     found: Function = {}
     for A, V in pairs:
-        for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):
-            index = (k, i, p, q)
-            if p > q:
-                index = (k, i, q, p)
-            found[index] = found.get(index, 0) + a * v
+        for (p, i), a in A.items():
+            for (k, q), v in V.items():
+                index = (k, i, p, q)
+                if p > q:
+                    index = (k, i, q, p)
+                found[index] = found.get(index, 0) + a * v
     return without_zeros(found)
 
 
@@ -114,7 +117,8 @@ def without_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def orbits(case: Case) -> list[Orbit]:
-    """All orbits of nonzero functions, in increasing order (docs: proposition-orbits)."""
+    """All orbits of nonzero functions, in increasing order
+    (docs/mathematics.md#proposition-orbits)."""
     found: list[Orbit] = []
     for r in range(1, case.alpha + 1):
         for s in range(1, min(case.d, case.d_out) + 1):
@@ -153,9 +157,13 @@ def representative(orbit: Orbit) -> Pair:
 def with_exchanged_vectors(pair: Pair) -> Pair:
     """For weights of rank one k qᵀ, h vᵀ with q = h = e_1 the weights v qᵀ, h kᵀ."""
     A, V = pair
-    v_as_column = {(p, 0): x for (_, p), x in V.items()}
-    k_as_row = {(0, p): x for (p, _), x in A.items()}
-    return v_as_column, k_as_row
+    exchanged_a = {}
+    exchanged_v = {}
+    for (_, p), v_p in V.items():
+        exchanged_a[p, 0] = v_p
+    for (p, _), k_p in A.items():
+        exchanged_v[0, p] = k_p
+    return exchanged_a, exchanged_v
 
 
 def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
@@ -175,12 +183,13 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """The length of the fibre over the representative of an orbit, and its points.
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
-    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of
-    t² − c_{1,1,1,q} t + c_{1,1,q,q}: of finitely many candidates those with all coordinates right
-    are the fibre (docs: proposition-finite). Their A has no larger rank: where a column is zero at
+    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of t² − c_{1,1,1,q} t +
+    c_{1,1,q,q}: of finitely many candidates those with all coordinates right are the fibre
+    (docs/mathematics.md#proposition-finite). Their A has no larger rank: where a column is zero at
     the representative it is zero on the whole fibre.
     """
-    _, V = given = representative(orbit)
+    given = representative(orbit)
+    _, V = given
     c = function(given)
     roots = []
     for q in range(1, case.d):
@@ -234,12 +243,10 @@ def _length_at(point: Pair, case: Case) -> int:
     z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
     """
     A, V = point
-    first_row = [(i, x) for (p, i), x in A.items() if p == 0]
-    first_column = [(k, x) for (k, q), x in V.items() if q == 0]
     moves = []
     for q in range(1, case.d):
-        a_q = {(q, i): -x for i, x in first_row}
-        b_q = {(k, q): x for k, x in first_column}
+        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
+        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
         moves.append((a_q, b_q))
     linear = [function((a, V), (A, b)) for a, b in moves]
     linear_rank = rank(linear)
@@ -585,9 +592,10 @@ def images(
         return found
     pairs = list(combinations_with_replacement(range(variables), 2))
     for k, i, (p, q) in product(range(rows), range(columns), pairs):
-        found[k, i, p, q] = A[p][i] * V[k][q]
+        coefficient = A[p][i] * V[k][q]
         if p < q:
-            found[k, i, p, q] += A[q][i] * V[k][p]
+            coefficient += A[q][i] * V[k][p]
+        found[k, i, p, q] = coefficient
     return found
 
 

@@ -51,8 +51,10 @@ def polar_degrees(case: Case) -> list[int]:
     integrals = _integrals(case)
     found = []
     for i in range(n + 1):
-        terms = [(-1) ** j * comb(n + 1 - j, i + 1) * integrals[j] for j in range(n - i + 1)]
-        found.append(sum(terms))
+        total = 0
+        for j in range(n - i + 1):
+            total += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
+        found.append(total)
     return found
 
 

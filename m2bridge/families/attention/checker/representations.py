@@ -30,6 +30,7 @@ of the bound.
 """
 
 Core = tuple[int, int, int]  # m, e, f
+Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
 
 
 def _cores() -> list[Core]:
@@ -70,7 +71,7 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     }
 
 
-def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
+def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
     """H(0), …, H(s), the degree from which on H = h, and the representations of generators.
 
     The products l_i v_k of e forms and f forms are those of f forms and e forms: so the core (m; e,
@@ -84,7 +85,7 @@ def core(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
 
 
 @cache
-def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, Any]]]:
+def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
     """The same, computed. There are no generators of degree 1, as the coordinates are
     independent."""
     ideal = Products(rows=f, columns=e, variables=m, alpha=e)
@@ -96,7 +97,7 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[dict[str, 
     return values, start, kinds
 
 
-def minors(m: int, e: int, f: int) -> list[dict[str, Any]]:
+def minors(m: int, e: int, f: int) -> list[Representation]:
     """The representations of generators with more rows than the core has.
 
     A closure with this core has more forms l_i than e only if e < m, more forms v_k than f only if
@@ -106,18 +107,21 @@ def minors(m: int, e: int, f: int) -> list[dict[str, Any]]:
     """
     determinants = []
     if e < m:
-        determinants.append((e + 1, Products(rows=f, columns=e + 1, variables=m, alpha=e)))
+        with_column = Products(rows=f, columns=e + 1, variables=m, alpha=e)
+        determinants.append((e + 1, with_column))
     if f == m:
-        determinants.append((f + 1, Products(rows=f + 1, columns=e, variables=m, alpha=e)))
+        with_row = Products(rows=f + 1, columns=e, variables=m, alpha=e)
+        determinants.append((f + 1, with_row))
     if m == e + f:
-        determinants.append((m + 1, Products(rows=f, columns=e, variables=m + 1, alpha=e)))
-    found: list[dict[str, Any]] = []
+        with_variable = Products(rows=f, columns=e, variables=m + 1, alpha=e)
+        determinants.append((m + 1, with_variable))
+    found: list[Representation] = []
     for n, ideal in determinants:
         kinds = representations(n, ideal.generator_numbers(n))
         found.extend(kind for kind in kinds if has_more_rows(kind, m, e, f))
     return found
 
 
-def has_more_rows(kind: dict[str, Any], m: int, e: int, f: int) -> bool:
+def has_more_rows(kind: Representation, m: int, e: int, f: int) -> bool:
     """Whether a partition has too many parts for the core (m; e, f), in which it is zero."""
     return len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m
