@@ -124,7 +124,7 @@ def test_theorem_3_7_without_its_hypothesis_is_not_confirmed() -> None:
     """A second point in E need not be virtual weights; a curve in the virtual weights is more than
     a point.
     """
-    wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "")
+    wrong = replace(BY_NAME["3.7"], hypotheses=lambda network: "", predict=lambda network: True)
     for key, verdict in {"2-2-1-a1-2-t2": "REFUTED", "2-2-1-a2-1-t2": "UNDECIDED"}.items():
         network = DeepAttention.from_key(key)
         assert str(compare(wrong, network.observe({wrong.observable})).decision) == verdict
