@@ -327,8 +327,8 @@ def _large_polynomial() -> object:
     [
         (lambda: closure(SingleLayerAttention(3, 1, 2), max_degree=4), 3000),
         (lambda: closure(SingleLayerAttention(3, 1), max_degree=2, coordinates="full"), 2000),
-        (lambda: orbit_tangents(SingleLayerAttention(3, 3)), 4000),
-        (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 4000),
+        (lambda: orbit_tangents(SingleLayerAttention(3, 3)), 3500),
+        (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 3500),
         (lambda: standalone("singular-locus", SingleLayerAttention(3, 3)), 6000),
         (_chart, 1500),
         (_large_polynomial, 7000),
