@@ -325,7 +325,7 @@ def _large_polynomial() -> object:
 @pytest.mark.parametrize(
     ("computation", "most"),
     [
-        (lambda: closure(SingleLayerAttention(3, 1, 2), max_degree=4), 3000),
+        (lambda: closure(SingleLayerAttention(3, 1, 2), max_degree=4), 3500),
         (lambda: closure(SingleLayerAttention(3, 1), max_degree=2, coordinates="full"), 2000),
         (lambda: orbit_tangents(SingleLayerAttention(3, 3)), 3500),
         (lambda: by_bounds(SingleLayerAttention(3, 1, 2)), 3500),
