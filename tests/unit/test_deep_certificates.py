@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from operator import mul
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +26,7 @@ from m2bridge.families.deep_attention.checker import (
     fibres as checker_fibres,
     observables as checker_observables,
 )
+from m2bridge.families.deep_attention.checker.matrices import product as matrix_product, transposed
 from m2bridge.families.deep_attention.checker.observables import function_rank, normal_form_factors
 from m2bridge.families.deep_attention.checker.predictions import name, read, upper_bound
 from m2bridge.families.deep_attention.family import FAMILY
@@ -329,6 +331,84 @@ def test_a_block_with_a_larger_kernel_decides_nothing(monkeypatch: pytest.Monkey
     (made,) = certify_all(network, ["L"])
     assert made.answer["verdicts"][0]["verdict"] == "UNDECIDED"
     assert made.evidence["dimension"] == numbers
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_dual_numbers_of_the_block(length: int) -> None:
+    """Products as pairs of series, inverses, and softmax, whose columns are exponentials."""
+    random, p, t = Random(6), 10007, 5
+    ring = checker_block._DualNumbers(p, length, t)
+
+    def series() -> flint.nmod_poly:
+        return flint.nmod_poly([random.randrange(1, p) for _ in range(length)], p)
+
+    def number(value: flint.nmod_poly, slope: flint.nmod_poly) -> flint.nmod_poly:
+        return value + slope.left_shift(ring.place)
+
+    (v, s), (w, r) = ((series(), series()) for _ in range(2))
+    x, y = number(v, s), number(w, r)
+    low = v.mul_low(w, length), v.mul_low(r, length) + s.mul_low(w, length)
+    assert ring.times(x, y) == number(*low)
+    assert ring.times(x, ring._inverse(x)) == ring.number(1)
+    scores = [[number(series(), series()) for _ in range(2)] for _ in range(2)]
+    first, second = ring.softmax(scores, [[2, 3], [5, 7]])
+    for column, (e, f) in enumerate(((2, 5), (3, 7))):
+        assert first[column] + second[column] == ring.number(1)
+        exponentials = (
+            ring._exponential(scores[0][column], e),
+            ring._exponential(scores[1][column], f),
+        )
+        one, other = exponentials
+        assert ring.times(first[column], (t - 1) * other) == ring.times(second[column], one)
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_the_gradient_of_the_checker_is_the_derivative(skip: bool) -> None:
+    """In a random direction, by dual numbers: polynomials in ε modulo ε²."""
+    widths, a, tokens, p = ((3, 3, 3) if skip else (3, 2, 4)), (2, 3), 2, checker_observables.PRIME
+    random = Random(8)
+    layers = []
+    for before, after, rank in zip(widths, widths[1:], a, strict=False):
+        layers.append(checker_observables._random_heads(2, (before, after, rank), random))
+    gradient = checker_observables._gradient(layers, skip, tokens, Random(9))
+    again = Random(9)
+    X = checker_observables._random(widths[0], tokens, again).table()
+    G = checker_observables._random(widths[-1], tokens, again).table()
+    direction = [random.randrange(p) for _ in gradient]
+    moves = iter(direction)
+    moved = []
+    for heads in reversed(layers):
+        order = [(head, kind) for head in heads for kind in "VKQ"]
+        there: list[dict[str, Any]] = [{} for _ in heads]
+        for head, kind in order:
+            rows = [[dual(x, next(moves)) for x in row] for row in head[kind].table()]
+            there[heads.index(head)][kind] = rows
+        moved.insert(0, there)
+    Y = [[dual(x, 0) for x in row] for row in X]
+    for there in moved:
+        outputs = [Y] if skip else []
+        for head in there:
+            scores = [Y, transposed(Y), transposed(head["K"]), head["Q"], Y]
+            outputs.append(truncated(head["V"], *scores))
+        Y = [
+            [sum(xs[1:], start=xs[0]) for xs in zip(*rows, strict=True)]
+            for rows in zip(*outputs, strict=True)
+        ]
+    total = sum(
+        int(g) * y for gs, ys in zip(G, Y, strict=True) for g, y in zip(gs, ys, strict=True)
+    )
+    assert sum(map(mul, gradient, direction)) % p == int(total[1])
+
+
+def dual(value: Any, slope: Any) -> flint.nmod_poly:
+    return flint.nmod_poly([int(value), int(slope)], checker_observables.PRIME)
+
+
+def truncated(*factors: Any) -> Any:
+    result, *others = factors
+    for B in others:
+        result = [[entry.truncate(2) for entry in row] for row in matrix_product(result, B)]
+    return result
 
 
 def test_the_normal_form_is_one_word() -> None:

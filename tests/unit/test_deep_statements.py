@@ -458,3 +458,6 @@ def test_a_function_that_is_a_network_is_no_example() -> None:
     common = column[0].gcd(column[1]).gcd(column[2])
     reduced = [divmod(x, common)[0] for x in column]
     assert not limit._no_network(S, reduced, [x * common for x in row])
+    assert not limit._row_determines_c_and_w([[s[0], 0, 0], [0, s[3], 0], [0, 0, s[5]]])
+    assert not limit._only_zero(S, A, column)
+    assert limit._only_zero(S, A, [s[0] ** 3, s[1] ** 3, s[2] ** 3])

@@ -23,7 +23,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TooLargeError,
 )
-from m2bridge.families.polynomial_network import bounds, model
+from m2bridge.families.polynomial_network import bounds, checker, model
 from m2bridge.families.polynomial_network.model import (
     STATEMENTS,
     PolynomialNetwork,
@@ -206,6 +206,26 @@ def test_flattenings_have_full_rank_for_generic_forms() -> None:
         == 29
         == rank_result(PolynomialNetwork((4, 5, 3), 2)).lower
     )
+
+
+def test_the_bounds_of_the_checker_are_those_of_the_maker() -> None:
+    """Written twice; also where no rank meets them."""
+    cases = [
+        (widths, degree)
+        for layers in (1, 2, 3)
+        for widths in product(range(1, 6), repeat=layers + 1)
+        for degree in (1, 2, 3)
+    ]
+    cases += [
+        ((5, 7, 1), 3),
+        ((5, 7, 1), 4),
+        ((6, 8, 3), 2),
+        ((6, 9, 3), 2),
+        ((2, 3, 4, 5, 6, 6, 6), 2),
+    ]
+    for widths, degree in cases:
+        bound = bounds.best_bound(widths, degree)
+        assert checker.upper_bound(widths, degree) == bound.value, (widths, degree)
 
 
 def test_what_no_bound_reaches_is_a_lower_bound() -> None:

@@ -1,14 +1,16 @@
-"""The fibre of lightning attention over the function of random virtual weights, by a Gröbner basis
-over QQ.
+"""The programs about fibres: of lightning attention over a random function, and of a limit.
 
-Unknowns are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where
-that entry and Me_1 are not zero, every orbit of the torus of scalings on the fibre has one such
-point.
+A fibre is that over the function of random virtual weights, by a Gröbner basis over QQ. Unknowns
+are all virtual weights (B_1, …, B_l, N) of the space E, with B_k(1,1) = A_k(1,1): where that entry
+and Me_1 are not zero, every orbit of the torus of scalings on the fibre has one such point.
+
+That two layers are not closed is shown by a limit of networks over which there is no fibre
+(proposition-not-closed in docs/deep-attention.md).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.convert.answers import answer_to
@@ -18,9 +20,13 @@ from m2bridge.families.deep_attention.bounds import minimal_standard
 from m2bridge.families.deep_attention.network import virtual_weights_at
 from m2bridge.families.deep_attention.shape import Shape
 
+# Not that of the checker, which has another function.
 SEED = 240817221
+# Widths (3, 3, 3) have as many; with more a Gröbner basis takes too long.
 MOST_UNKNOWNS = 25
+# Entries of all layers, which are multiplied before there are unknowns.
 MOST_WEIGHTS = 1_000_000
+
 Rows = list[list[int]]
 
 
@@ -70,60 +76,70 @@ def fibre_script(network: Shape) -> Script:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"
         )
-    if (count := unknown_count(network)) > MOST_UNKNOWNS:
+    count = unknown_count(network)
+    if count > MOST_UNKNOWNS:
         raise TooLargeError(
             f"the fibre has {count} unknowns; at most {MOST_UNKNOWNS} are tried: take smaller"
             " widths"
         )
-    if (count := network.parameter_count) > MOST_WEIGHTS:
+    count = network.parameter_count
+    if count > MOST_WEIGHTS:
         raise TooLargeError(
             f"the network has {count} weights; fibres are computed for at most {MOST_WEIGHTS}: take"
             " fewer"
         )
-    n, outputs, l = network.widths[0], network.widths[-1], network.layers
+    n = network.widths[0]
+    few_tokens = network.t < n
+    # for t ≥ n the inputs are the entries of any symmetric matrix
+    entries = n * network.t if few_tokens else n * (n + 1) // 2
     attention, M = _random_weights(network)
-    names = [
-        [[f"inner_({k},{i},{j})" for j in range(1, n + 1)] for i in range(1, n + 1)]
-        for k in range(1, l + 1)
-    ]
-    values = [[f"outer_({i},{j})" for j in range(1, n + 1)] for i in range(1, outputs + 1)]
-    entries = n * network.t if network.t < n else n * (n + 1) // 2
-    unknowns = [
-        name for rows in names for name in [*rows[0][1:], *(x for row in rows[1:] for x in row)]
-    ]
-    charts = [
-        [[str(A[0][0]), *rows[0][1:]], *rows[1:]] for A, rows in zip(attention, names, strict=True)
-    ]
+    charts, unknowns = [], []
+    for k, A in enumerate(attention, 1):
+        (_, *first_row), *rows = _names(f"inner_({k},", n, n)
+        charts.append([[str(A[0][0]), *first_row], *rows])
+        unknowns += [*first_row, *chain.from_iterable(rows)]
+    values = _names("outer_(", network.widths[-1], n)
+    unknowns += chain.from_iterable(values)
     return render(
         "deep_fibre",
         ("wire", "fibres"),
         values={
             "title": network.title,
-            "unknowns": ", ".join([*unknowns, *(name for row in values for name in row)]),
+            "unknowns": ", ".join(unknowns),
             "inputs": f"entry_1..entry_{entries}",
             "size": n,
-            "tokens": network.t if network.t < n else 0,
-            "unknown_matrices": _list(_matrix(rows) for rows in charts),
+            "tokens": network.t if few_tokens else 0,
+            "unknown_matrices": _list(map(_matrix, charts)),
             "unknown_values": _matrix(values),
-            "matrices": _list(_matrix(A) for A in attention),
+            "matrices": _list(map(_matrix, attention)),
             "values": _matrix(M),
         },
     )
 
 
+def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
+    """The names of the entries of a matrix in Macaulay2, by two indices."""
+    return [[f"{beginning}{i},{j})" for j in range(1, columns + 1)] for i in range(1, rows + 1)]
+
+
 def _random_weights(network: Shape) -> tuple[list[Rows], Rows]:
-    """Virtual weights of generic ranks for which the chart meets all orbits; a checker makes others
-    in this way.
-    """
-    states = minimal_standard(SEED)
-    # ±1, …, ±5
-    draws = ((1 + size % 5) * (-1) ** (sign % 2) for size, sign in zip(states, states, strict=True))
+    """Virtual weights of generic ranks for which the chart meets all orbits."""
+    draws = _draws()
     while True:
         parameters = list(islice(draws, network.parameter_count))
         attention, M = virtual_weights_at(network, parameters)
         chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
         if chart and (*map(rank, attention), rank(M)) == (*network.alphas, network.rank):
             return attention, M
+
+
+def _draws() -> Iterator[int]:
+    """Random numbers ±1, …, ±5."""
+    states = minimal_standard(SEED)
+    while True:
+        size = 1 + next(states) % 5
+        sign = (-1) ** (next(states) % 2)
+        yield size * sign
 
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:
@@ -141,8 +157,7 @@ LIMIT_OUTSIDE = (
     "vanishes_on_one_token",
     "no_network",
 )
-"""The properties that Macaulay2 finds of the function f(XXᵀ)X, the limit for ε → 0 of networks of
-three widths 3.
+"""The properties that Macaulay2 finds of the limit f(XXᵀ)X of networks of three widths 3.
 
 The networks of the family, with ranks 2 and 2, are ε times a polynomial in ε with value f at 0. The
 columns of f span the space, so that a network with the function f has an invertible matrix M. f has
@@ -173,7 +188,8 @@ def limit_outside(network: Shape) -> dict[str, bool]:
     EngineError
         If Macaulay2 did not finish.
     """
-    if reason := concerns(network):
+    reason = concerns(network)
+    if reason:
         raise MethodUnavailableError(reason)
     answer = answer_to(limit_script(network))
     return {name: answer.boolean(name) for name in LIMIT_OUTSIDE}

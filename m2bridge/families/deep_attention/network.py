@@ -1,8 +1,9 @@
-"""A network evaluated and differentiated, over any number system: integers, residues, balls, power
-series, words.
+"""A network evaluated and differentiated over any number system.
 
-The matrices of each number system know ``*``, ``+`` and ``transpose()``; the system makes them, and
-knows the normalization σ of the scores.
+There are integers, residues, balls, power series and words (in ``expansion``). The matrices of each
+number system know ``*``, ``+`` and ``transpose()``; the system makes them, and knows the
+normalization σ of the scores. Derivatives are those of the chain rule, backwards. Nothing here says
+what a rank of them means: ``bounds`` does.
 """
 
 from __future__ import annotations
@@ -20,18 +21,16 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.deep_attention.shape import Shape
 from m2bridge.limits import watched
 
+# Rows of integers; for balls of rational numbers too.
 Rows = Sequence[Sequence[Any]]
-"""Rows of integers; for balls of rational numbers too."""
+# A matrix of FLINT, or an EntryMatrix.
 Matrix = Any
-"""A matrix of FLINT, or an :class:`EntryMatrix`."""
+# A source of random numbers.
 Draw = Callable[[], Any]
-"""A source of random numbers."""
 
 
 class NumberSystem:
-    """Matrices over any ring, and the normalization σ of scores: the identity, where no subclass
-    knows another one.
-    """
+    """Matrices over any ring, and the normalization σ of scores: here the identity."""
 
     __slots__ = ()
 
@@ -44,9 +43,7 @@ class NumberSystem:
         return scores
 
     def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector on the scores Z that a covector on σ(Z) becomes; ``normalized`` is
-        σ(Z).
-        """
+        """Return the covector on the scores Z that one on σ(Z) becomes; ``normalized`` is σ(Z)."""
         return covector
 
 
@@ -81,15 +78,16 @@ class EntryMatrix:
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
-        rows = [
-            [reduce(add, map(self.times, row, column)) for column in columns]
-            for row in watched(self.rows)
-        ]
+        rows = [self._combinations(row, columns) for row in watched(self.rows)]
         return EntryMatrix(rows, self.times)
+
+    def _combinations(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
+        return [reduce(add, map(self.times, row, column)) for column in columns]
 
     def transpose(self) -> EntryMatrix:
         """Return the transposed matrix."""
-        return EntryMatrix(list(map(list, zip(*self.rows, strict=True))), self.times)
+        columns = [list(column) for column in zip(*self.rows, strict=True)]
+        return EntryMatrix(columns, self.times)
 
     def entries(self) -> list[Any]:
         """Return all entries, row by row."""
@@ -119,11 +117,10 @@ class FormalSoftmax(Residues):
 
 @dataclass(frozen=True, slots=True)
 class Balls(NumberSystem):
-    """Real numbers enclosed in balls, with softmax; the j-th token stands for ``multiplicities[j]``
-    equal ones.
+    """Real numbers enclosed in balls, with softmax.
 
-    The precision is that of ``flint.ctx.prec``. The normalization of column i is w_j e^{Z_ji} / Σ_m
-    w_m e^{Z_mi}.
+    The j-th token stands for w_j equal ones, w = ``multiplicities``: the normalization of column i
+    is w_j e^{Z_ji} / Σ_m w_m e^{Z_mi}. The precision is that of ``flint.ctx.prec``.
     """
 
     multiplicities: tuple[int, ...]
@@ -134,8 +131,9 @@ class Balls(NumberSystem):
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""
-        rows = zip(self.multiplicities, scores.table(), strict=True)
-        exponentials = [[w * entry.exp() for entry in row] for w, row in rows]
+        exponentials = []
+        for w, row in zip(self.multiplicities, scores.table(), strict=True):
+            exponentials.append([w * entry.exp() for entry in row])
         totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
         return self.matrix([list(map(truediv, row, totals)) for row in exponentials])
 
@@ -163,21 +161,18 @@ class PowerSeries(NumberSystem):
 
     def matrix(self, rows: Rows) -> EntryMatrix:
         """Return the matrix with these entries."""
-        return EntryMatrix(
-            [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows], self.times
-        )
+        entries = [[flint.nmod_poly([entry], self.prime) for entry in row] for row in rows]
+        return EntryMatrix(entries, self.times)
 
     def normalized(self, scores: EntryMatrix) -> EntryMatrix:
         """Return the normalized scores σ(Z)."""
-        rows = zip(self.multiplicities, scores.rows, strict=True)
-        exponentials = [
-            [w * self._exponential(self._shifted(entry)) for entry in row] for w, row in rows
-        ]
-        columns = zip(*exponentials, strict=True)
-        inverses = [reduce(add, column).inverse_series_trunc(self.length) for column in columns]
-        return EntryMatrix(
-            [list(map(self.times, row, inverses)) for row in exponentials], self.times
-        )
+        exponentials = []
+        for w, row in zip(self.multiplicities, scores.rows, strict=True):
+            exponentials.append([w * self._exponential(self._shifted(entry)) for entry in row])
+        totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        inverses = [total.inverse_series_trunc(self.length) for total in totals]
+        quotients = [list(map(self.times, row, inverses)) for row in exponentials]
+        return EntryMatrix(quotients, self.times)
 
     def scores_pullback(self, normalized: EntryMatrix, covector: EntryMatrix) -> EntryMatrix:
         """Return the covector on the scores Z."""
@@ -191,15 +186,14 @@ class PowerSeries(NumberSystem):
     def _exponential(self, series: Any) -> Any:
         """e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log E)."""
         one = flint.nmod_poly([1], self.prime)
-        value, terms = one, 1
+        value = one
+        terms = 1
         while terms < self.length:
+            # each step doubles the number of right terms
             terms = min(2 * terms, self.length)
-            logarithm = (
-                value.derivative()
-                .mul_low(value.inverse_series_trunc(terms), terms)
-                .integral()
-                .truncate(terms)
-            )
+            inverse = value.inverse_series_trunc(terms)
+            # (log E)′ = E′/E
+            logarithm = value.derivative().mul_low(inverse, terms).integral().truncate(terms)
             value = value.mul_low(one + series.truncate(terms) - logarithm, terms)
         return value
 
@@ -212,17 +206,14 @@ def _scores_pullback(
     for sigma, g in zip(zip(*normalized, strict=True), zip(*covector, strict=True), strict=True):
         products = list(map(times, sigma, g))
         mean = reduce(add, products)
-        columns.append(
-            [product - times(s, mean) for s, product in zip(sigma, products, strict=True)]
-        )
+        pairs = zip(sigma, products, strict=True)
+        columns.append([product - times(entry, mean) for entry, product in pairs])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Parameters as matrices: for each layer and each head V, perhaps O, and either A or K
-    and Q.
-    """
+    """Parameters as matrices: of each head of each layer V, perhaps O, and either A or K and Q."""
 
     layers: Sequence[Sequence[Mapping[str, Matrix]]]
 
@@ -236,9 +227,8 @@ class Point:
             If they are not as many as the network has.
         """
         if len(parameters) != shape.parameter_count:
-            raise InvalidCaseError(
-                "parameters", f"are {shape.parameter_count} numbers, not {len(parameters)}"
-            )
+            message = f"are {shape.parameter_count} numbers, not {len(parameters)}"
+            raise InvalidCaseError("parameters", message)
         layers: list[list[dict[str, Matrix]]] = [[{} for _ in range(shape.heads)] for _ in shape.a]
         entries = iter(parameters)
         for matrix in shape.parameter_matrices():
@@ -247,27 +237,28 @@ class Point:
         return cls(layers)
 
     def network(self) -> Network:
-        """The attention and value matrices."""
+        """The attention matrices A = KᵀQ and the value matrices V, or OV."""
 
         def matrices(head: Mapping[str, Matrix]) -> Head:
             A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
-            return Head(A, head["O"] * head["V"] if "O" in head else head["V"])
+            V = head["O"] * head["V"] if "O" in head else head["V"]
+            return Head(A, V)
 
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
-        """A gradient with respect to all A and OV as one with respect to the parameters: dK = Q
-        dAᵀ, dQ = K dA.
-        """
+        """A gradient by all A and OV as one by the parameters: dK = Q dAᵀ, dQ = K dA."""
         entries: list[Any] = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             for head, covector in zip(layer, covectors, strict=True):
                 A, V = covector.A, covector.V
                 parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
-                parts += (
-                    [V * head["V"].transpose(), head["O"].transpose() * V] if "O" in head else [V]
-                )
-                entries += [entry for part in parts for entry in part.entries()]
+                if "O" in head:
+                    parts += [V * head["V"].transpose(), head["O"].transpose() * V]
+                else:
+                    parts.append(V)
+                for part in parts:
+                    entries += part.entries()
         return entries
 
 
@@ -291,15 +282,15 @@ def output(network: Network, X: Matrix, numbers: NumberSystem, skip: bool = Fals
 def _forward(
     network: Network, X: Matrix, numbers: NumberSystem, skip: bool
 ) -> tuple[list[tuple[Matrix, list[Matrix]]], Matrix]:
-    """The tokens that enter each layer, with the normalized scores of all heads; and those after
-    the last one.
-    """
+    """The tokens that enter each layer, with the normalized scores of all heads; and the last."""
     entering: list[tuple[Matrix, list[Matrix]]] = []
     for layer in network:
         sigmas = [numbers.normalized(X.transpose() * head.A * X) for head in layer]
         entering.append((X, sigmas))
-        heads = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
-        X = reduce(add, [X] * skip + heads)
+        outputs = [head.V * X * sigma for head, sigma in zip(layer, sigmas, strict=True)]
+        if skip:
+            outputs.append(X)
+        X = reduce(add, outputs)
     return entering, X
 
 
@@ -314,26 +305,26 @@ def gradient(
     entering, _ = _forward(network, X, numbers, skip)
     layers: list[Layer] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
-        pulled = [
-            _pullback(head, Y, sigma, G, numbers) for head, sigma in zip(layer, sigmas, strict=True)
-        ]
-        layers.append(tuple(head for head, _ in pulled))
-        G = reduce(add, [G] * skip + [covector for _, covector in pulled])
+        by_weights, by_tokens = [], []
+        for head, sigma in zip(layer, sigmas, strict=True):
+            by_head, by_Y = _pullback(head, Y=Y, sigma=sigma, G=G, numbers=numbers)
+            by_weights.append(by_head)
+            by_tokens.append(by_Y)
+        if skip:
+            by_tokens.append(G)
+        layers.append(tuple(by_weights))
+        G = reduce(add, by_tokens)
     return layers[::-1]
 
 
 def gradients_at(
     point: Point, shape: Shape, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Gradients with respect to the parameters at random tokens, each with a random covector on
-    their images.
-    """
+    """Gradients by the parameters at random tokens, each for a random covector on their images."""
     weights = point.network()
     while True:
-        X, G = (
-            random_matrix(numbers, rows, tokens, draw)
-            for rows in (shape.widths[0], shape.widths[-1])
-        )
+        X = random_matrix(numbers, shape.widths[0], tokens, draw)
+        G = random_matrix(numbers, shape.widths[-1], tokens, draw)
         yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
 
 
@@ -343,11 +334,13 @@ def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) ->
 
 
 def virtual_weights(network: Network) -> list[Matrix]:
-    """A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1; for one head
-    without skips.
+    """Return A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1 for each layer, and M = V_l⋯V_1.
+
+    For one head without skips.
     """
     (first,), *others = network
-    matrices, M = [first.A], first.V
+    matrices = [first.A]
+    M = first.V
     for (head,) in others:
         matrices.append(M.transpose() * head.A * M)
         M = head.V * M
@@ -358,9 +351,8 @@ def virtual_weights_at(
     shape: Shape, parameters: Sequence[int]
 ) -> tuple[list[list[list[int]]], list[list[int]]]:
     """Return A'_1, …, A'_l and M for integer parameters; for one head without skips."""
-    *matrices, M = (
-        A.rows for A in virtual_weights(Point.read(shape, parameters, NumberSystem()).network())
-    )
+    network = Point.read(shape, parameters, NumberSystem()).network()
+    *matrices, M = (A.rows for A in virtual_weights(network))
     return matrices, M
 
 

@@ -31,7 +31,7 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 MOST_UNKNOWNS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MOST_WEIGHTS = 10**6
-# From this number the weights are made, in other steps than in the program.
+# Not that of the program: a function with another fibre than most would have to be met twice.
 SEED = 20250417
 
 

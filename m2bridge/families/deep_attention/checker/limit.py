@@ -71,18 +71,8 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     A = _skew((-1, 0, 1))
     if [x * h for x in product([S[1]], A)[0]] != row or not _row_determines_c_and_w(S):
         return False
-    # Linear equations for b and M⁻¹: S A_1 S A_1ᵀ S b = M⁻¹ (h · column). They have no solution
-    # with b ≠ 0 if what the entries of b multiply is independent of all that those of M⁻¹ do, and
-    # for b = 0 the network is zero.
-    of_b = []
-    for i in range(3):
-        image = product(S, A, S, transposed(A), S, transposed([_unit(i)]))
-        of_b.append(transposed(image)[0])
-    of_inverse = []
-    for i in range(3):
-        of_inverse += [[h * x * entry for entry in _unit(i)] for x in column]
-    together = _limit_coefficients(of_b + of_inverse).rank()
-    return bool(together == 3 + _limit_coefficients(of_inverse).rank())
+    # for b = 0 the network is zero
+    return _only_zero(S, A, [h * x for x in column])
 
 
 def _is_unique(column: Column, h: Any) -> bool:
@@ -111,6 +101,23 @@ def _row_determines_c_and_w(S: Matrix) -> bool:
             if i == j:
                 of_unit_matrix = [x + y for x, y in zip(of_unit_matrix, image, strict=True)]
     return bool(_limit_coefficients(rows).rank() == 8 and all(x == 0 for x in of_unit_matrix))
+
+
+def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
+    """Whether S A S Aᵀ S b = M⁻¹ column has solutions with b = 0 only.
+
+    These are linear equations for b and M⁻¹. It has if what the entries of b multiply is
+    independent, modulo all that the entries of M⁻¹ multiply.
+    """
+    of_b = []
+    for i in range(3):
+        image = product(S, A, S, transposed(A), S, transposed([_unit(i)]))
+        of_b.append(transposed(image)[0])
+    of_inverse = []
+    for i in range(3):
+        of_inverse += [[x * entry for entry in _unit(i)] for x in column]
+    together = _limit_coefficients(of_b + of_inverse).rank()
+    return bool(together == 3 + _limit_coefficients(of_inverse).rank())
 
 
 def _unit(i: int) -> list[int]:
