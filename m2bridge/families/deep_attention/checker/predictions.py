@@ -284,6 +284,10 @@ def hypotheses(network: Network, key: str, part: str) -> list[str]:
 
 def _failing(network: Network, names: Iterable[str]) -> list[str]:
     """The hypotheses with these names that fail, in words with the numbers of the network."""
+    holds = _conditions(network)
+    failing = [name for name in names if not holds[name]]
+    if not failing:
+        return []
     first, *hidden, last = network.widths
     ones = _layers_of_rank_one(network)
     numbers = {
@@ -293,8 +297,7 @@ def _failing(network: Network, names: Iterable[str]) -> list[str]:
         "last": last,
         "layer": ones[0] if ones else 0,
     }
-    holds = _conditions(network)
-    return [WORDS.hypotheses[name].format(**numbers) for name in names if not holds[name]]
+    return [WORDS.hypotheses[name].format(**numbers) for name in failing]
 
 
 def _layers_of_rank_one(network: Network) -> list[int]:
