@@ -208,11 +208,9 @@ def session(program: Path | None, sessions: Callable[[Path], Macaulay2]) -> Maca
 
 
 @pytest.fixture(scope="session")
-def engine(session: Macaulay2) -> Macaulay2:
-    """The same; modules that ask the same questions again and again put :func:`remembering` in its
-    place.
-    """
-    return session
+def engine(session: Macaulay2) -> Engine:
+    """The session, asked each question once; what is about sessions takes ``session``."""
+    return REMEMBERING(session)
 
 
 @pytest.fixture
@@ -220,12 +218,6 @@ def chosen(engine: Engine) -> Iterator[None]:
     """What asks Macaulay2 below the public functions asks the session of the tests."""
     with using(engine):
         yield
-
-
-@pytest.fixture(scope="session")
-def remembering(session: Macaulay2) -> Engine:
-    """The session, asked each question once."""
-    return REMEMBERING(session)
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.macaulay2("any")
 a, b, c, d, s, t, u = symbols("a b c d s t u")
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 def named(images: list[Expr]) -> PolynomialMap:
     parameters = sorted(set().union(*(image.free_symbols for image in images)), key=str)
     return PolynomialMap.from_expressions(

@@ -54,11 +54,6 @@ WORKED = {
 }
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 @pytest.mark.macaulay2("each")
 @pytest.mark.parametrize("case", [case for case in WORKED if case[0] == 2])
 def test_worked_values(engine: Engine, case: tuple[int, int, int]) -> None:

@@ -38,11 +38,6 @@ GRID = [
 """All up to d = 3; for d = 4 each way in which statements hold or fail."""
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
     return {
         verdict.name: verdict.decision

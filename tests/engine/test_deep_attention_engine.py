@@ -413,19 +413,19 @@ def test_what_is_trusted(engine: Macaulay2) -> None:
     assert "above 4: elimination by Macaulay2" in claim
 
 
-def test_a_limit_certifies_nothing(engine: Macaulay2) -> None:
+def test_a_limit_certifies_nothing(session: Macaulay2) -> None:
     for model, question in [
         (SingleLayerAttention(3, 2), "closure"),
         (SingleLayerAttention(8, 8), "3.4"),
     ]:
         with pytest.raises(TimeLimitError):
-            certify(model, question, engine=engine, timeout=0.001)
+            certify(model, question, engine=session, timeout=0.001)
     large = SingleLayerAttention(7, 7)
     done = rf"\(7 of {len(orbits(large))} orbits were done\)"
-    with limit_after(engine, 10, "fibres") as stuck, pytest.raises(TimeLimitError, match=done):
+    with limit_after(session, 10, "fibres") as stuck, pytest.raises(TimeLimitError, match=done):
         certify(large, "3.3", engine=stuck, timeout=HOUR)
     with pytest.raises(InvalidCaseError, match="unknown question"):
-        certify(SingleLayerAttention(2, 1), "9.9", engine=engine)
+        certify(SingleLayerAttention(2, 1), "9.9", engine=session)
 
 
 def test_one_token_needs_no_engine_for_statements(engine: Macaulay2) -> None:

@@ -335,15 +335,15 @@ def test_no_text_that_goes_into_a_workspace_is_a_command() -> None:
         check(bindings({HOSTILE: value}))
 
 
-def test_names_and_texts_are_no_commands_in_macaulay2(engine: Macaulay2, tmp_path: Path) -> None:
+def test_names_and_texts_are_no_commands_in_macaulay2(session: Macaulay2, tmp_path: Path) -> None:
     """Nothing is made by the command in a name; what was text and a name comes back as that."""
     mark = tmp_path / "made"
     name = f'"}}; run "touch {mark}"; y = {{"'
     x, y = Symbol(name), Symbol("y")
-    assert ideal([x * y, x**2]).radical(engine=engine).generators == (
+    assert ideal([x * y, x**2]).radical(engine=session).generators == (
         ideal([x], variables=[x, y]).generators
     )
-    assert engine.value("f", f=[name, {name: 1}]) == [name, {name: 1}]
+    assert session.value("f", f=[name, {name: 1}]) == [name, {name: 1}]
     listed = quoted(name), quoted(name, readable=True)
-    assert engine.value(f"({', '.join(listed)})") == (name, name)
+    assert session.value(f"({', '.join(listed)})") == (name, name)
     assert not mark.exists()

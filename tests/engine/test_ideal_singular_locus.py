@@ -32,11 +32,6 @@ from tests.limits import HOUR, limit_after
 pytestmark = pytest.mark.macaulay2("any")
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 EXAMPLES = Path(__file__).parent.parent.parent / "examples" / "ideals"
 
 # generators, variables: dimension of V(I), components of the singular locus; by hand, from the

@@ -31,11 +31,6 @@ from m2bridge.ideals.program import small_basis
 pytestmark = pytest.mark.macaulay2("any")
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 # Ideals by both versions of Macaulay2, against what books say, closed formulas, and enumeration.
 
 TWISTED_CUBIC = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z", variables="x y z w")

@@ -18,6 +18,7 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, ideal, run_many
 from m2bridge.batch.store import case_lock
+from m2bridge.engine import Engine
 from tests.batches import ended
 from tests.events import wait_for, wait_for_end
 
@@ -233,24 +234,17 @@ PROJECTIVE = [
 @pytest.mark.macaulay2("any")
 @pytest.mark.parametrize(("generators", "dimension", "degree", "singular"), PROJECTIVE)
 def test_projective_varieties_of_the_books(
-    generators: tuple[str, ...],
-    dimension: int,
-    degree: int,
-    singular: list[int],
-    remembering: Macaulay2,
+    generators: tuple[str, ...], dimension: int, degree: int, singular: list[int], engine: Engine
 ) -> None:
     scheme = ideal(*generators).projective()
-    assert (scheme.dimension(engine=remembering), scheme.degree(engine=remembering)) == (
-        dimension,
-        degree,
-    )
-    locus = scheme.singular_locus(engine=remembering)
+    assert (scheme.dimension(engine=engine), scheme.degree(engine=engine)) == (dimension, degree)
+    locus = scheme.singular_locus(engine=engine)
     assert [component.dimension for component in locus.components or ()] == singular
     assert locus.variety_dimension == dimension
-    saturated = scheme.saturated_ideal(engine=remembering)
-    assert saturated.projective().hilbert_polynomial(
-        engine=remembering
-    ) == scheme.hilbert_polynomial(engine=remembering)
+    saturated = scheme.saturated_ideal(engine=engine)
+    assert saturated.projective().hilbert_polynomial(engine=engine) == scheme.hilbert_polynomial(
+        engine=engine
+    )
 
 
 FIVE = CoefficientField(5)
@@ -260,12 +254,12 @@ FIVE = CoefficientField(5)
 @pytest.mark.parametrize(
     "text", ["x*y*z + x*y*w + x*z*w + y*z*w", "x^2*z - y^2*w", "x^2*y + y^2*z + z^2*x + w^3"]
 )
-def test_singular_points_over_a_small_field(text: str, remembering: Macaulay2) -> None:
+def test_singular_points_over_a_small_field(text: str, engine: Engine) -> None:
     """Of a hypersurface they are the points where it and its derivatives vanish: all of P^3(GF(5))
     is tried.
     """
     surface = ideal(text, variables="x y z w", field=FIVE)
-    locus = surface.projective().singular_locus(engine=remembering).ideal
+    locus = surface.projective().singular_locus(engine=engine).ideal
     assert locus is not None
     (f,) = surface.to_sympy()
     equations = [f, *(f.diff(g) for g in f.gens)]
@@ -282,16 +276,18 @@ def test_singular_points_over_a_small_field(text: str, remembering: Macaulay2) -
 
 
 @pytest.mark.macaulay2("any")
-def test_what_macaulay2_writes_is_read(engine: Macaulay2) -> None:
+def test_what_macaulay2_writes_is_read(session: Macaulay2) -> None:
     for field in (CoefficientField(0), CoefficientField(7)):
         for given in (
             ideal("x^2 - 1/2*y_3", "5*x*c_1_2 - 2/3*x - 1", field=field),
             ideal("x", field=field),
         ):
             for code in ("toString I", "toString I_*", "toString gens I"):
-                text = engine.value(code, I=given)
+                text = session.value(code, I=given)
                 assert (
                     ideal(text, variables=given.ring.variables, field=field).generators
                     == given.generators
                 ), text
-    assert ideal(engine.value("R = QQ[x, y]; toString ideal 0_R"), variables="x y").generators == ()
+    assert (
+        ideal(session.value("R = QQ[x, y]; toString ideal 0_R"), variables="x y").generators == ()
+    )

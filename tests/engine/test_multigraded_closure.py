@@ -26,11 +26,6 @@ PRIMES_TRIED = (32003, 31991, 31981, 31973, 31963)
 CUBIC = PolynomialMap.from_expressions([s, t], {f"x_{i}": s ** (3 - i) * t**i for i in range(4)})
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 CASES = [
     (2, 1),
     (2, 1, 1),

@@ -23,11 +23,6 @@ pytestmark = pytest.mark.macaulay2("any")
 s, t, u = symbols("s t u")
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 @pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (2, 2, 2)], ids=str)
 def test_attention_by_the_theorem_and_in_slices(case: tuple[int, int, int], engine: Engine) -> None:
     model = SingleLayerAttention(*case)

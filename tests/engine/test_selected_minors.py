@@ -13,11 +13,6 @@ from m2bridge.system import folder
 pytestmark = pytest.mark.macaulay2("any")
 
 
-@pytest.fixture
-def engine(remembering: Engine) -> Engine:
-    return remembering
-
-
 def minors(rows: list[list[str]], size: int = 2) -> list[str]:
     """The minors of size 2 or 3 of a matrix, as text."""
 

@@ -50,55 +50,55 @@ def emitted(engine: Macaulay2, code: str) -> object:
     ],
     ids=["integer", "negative", "rational", "nested", "unicode", "2 MB"],
 )
-def test_values_are_exact(engine: Macaulay2, code: str, value: object) -> None:
-    assert emitted(engine, code) == value
+def test_values_are_exact(session: Macaulay2, code: str, value: object) -> None:
+    assert emitted(session, code) == value
 
 
-def test_prime_fields_and_matrices(engine: Macaulay2) -> None:
-    assert emitted(engine, "-3_(ZZ/7)") == 4
-    matrix = emitted(engine, "(x = symbol x; R = QQ[x_(1,2)]; matrix{{x_(1,2), 1/2}, {0_R, 3}})")
+def test_prime_fields_and_matrices(session: Macaulay2) -> None:
+    assert emitted(session, "-3_(ZZ/7)") == 4
+    matrix = emitted(session, "(x = symbol x; R = QQ[x_(1,2)]; matrix{{x_(1,2), 1/2}, {0_R, 3}})")
     assert [[str(entry) for entry in row] for row in matrix.rows] == [["x_1_2", "1/2"], ["0", "3"]]
-    assert emitted(engine, "map(ZZ^0, ZZ^3, 0)").columns == 3
-    assert emitted(engine, "matrix{{1_(ZZ/5), 4}}").rows[0][1] == -1
+    assert emitted(session, "map(ZZ^0, ZZ^3, 0)").columns == 3
+    assert emitted(session, "matrix{{1_(ZZ/5), 4}}").rows[0][1] == -1
 
 
-def test_a_polynomial_with_100_000_terms(engine: Macaulay2) -> None:
+def test_a_polynomial_with_100_000_terms(session: Macaulay2) -> None:
     polynomial = emitted(
-        engine, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))"
+        session, "(x = symbol x; R = ZZ[x,y]; sum(400, i -> (i+1)*x^i) * sum(250, j -> y^j))"
     )
     assert len(polynomial) == 100_000
     assert polynomial[(399, 249)] == 400
 
 
-def test_an_ideal_with_2000_generators(engine: Macaulay2) -> None:
+def test_an_ideal_with_2000_generators(session: Macaulay2) -> None:
     ideal = emitted(
-        engine, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))"
+        session, "(R = QQ[z_1..z_200]; ideal apply(2000, i -> z_(i%200+1)^(i//200+1) - 1/(i+1)))"
     )
     assert len(ideal.generators) == 2000
     assert ideal.ring.variables[-1] == "z_200"
     assert str(ideal.generators[201]) == "z_2**2 - 1/202"
 
 
-def test_a_type_without_an_encoder_is_an_error(engine: Macaulay2) -> None:
+def test_a_type_without_an_encoder_is_an_error(session: Macaulay2) -> None:
     for code in ("[1,2]", "hashTable{}", "1.5", "QQ", "QQ[x]", "ideal(3)"):
         with pytest.raises(ScriptError, match="no wire encoder"):
-            emitted(engine, code)
+            emitted(session, code)
 
 
-def test_prompt_like_output_changes_nothing(engine: Macaulay2) -> None:
+def test_prompt_like_output_changes_nothing(session: Macaulay2) -> None:
     code = (
         'print "i1 : \\n\\1m2bridge 0 9.9\\n{\\"end\\":\\"0\\",\\"records\\":0}"; stdio << endl;'
         ' mbEmit("x", 7)'
     )
-    transcript = engine.run(Script("noisy", code))
+    transcript = session.run(Script("noisy", code))
     assert parse(transcript.records).integer("x") == 7
     assert "i1 : " in transcript.output
 
 
-def test_script_errors_show_message_and_lines(engine: Macaulay2) -> None:
-    before = engine.pid
+def test_script_errors_show_message_and_lines(session: Macaulay2) -> None:
+    before = session.pid
     with pytest.raises(ScriptError) as failure:
-        engine.run(Script("faulty", 'mbEmit("a", 1)\nx = 3\nerror "that is wrong"\ny = 4\n'))
+        session.run(Script("faulty", 'mbEmit("a", 1)\nx = 3\nerror "that is wrong"\ny = 4\n'))
     assert failure.value.error == "that is wrong"
     assert failure.value.line == 3
     assert '>    3 | error "that is wrong"' in failure.value.excerpt
@@ -109,9 +109,9 @@ def test_script_errors_show_message_and_lines(engine: Macaulay2) -> None:
         ("end", "emitted nothing"),
     ]:
         with pytest.raises(ScriptError, match=said):
-            engine.run(Script("faulty", code))
-    assert emitted(engine, "1+1") == 2
-    assert engine.pid == before, "an error in a script needs no fresh process"
+            session.run(Script("faulty", code))
+    assert emitted(session, "1+1") == 2
+    assert session.pid == before, "an error in a script needs no fresh process"
 
 
 def test_a_limit_after_the_last_answer_leaves_the_answers(program: Path) -> None:

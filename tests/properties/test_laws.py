@@ -94,8 +94,8 @@ def test_no_title_changes_a_program(title: str) -> None:
 
 @through_engine
 @given(value=values)
-def test_values_come_back_from_macaulay2(engine: Macaulay2, value: object) -> None:
-    transcript = engine.run(Script("echo", f'mbEmit("x", {written(value)})'))
+def test_values_come_back_from_macaulay2(session: Macaulay2, value: object) -> None:
+    transcript = session.run(Script("echo", f'mbEmit("x", {written(value)})'))
     assert parse(transcript.records).values["x"] == value
 
 
@@ -115,7 +115,7 @@ def written(value: object) -> str:
 
 @through_engine
 @given(polynomial=polynomials())
-def test_polynomials_come_back_from_macaulay2(engine: Macaulay2, polynomial: object) -> None:
+def test_polynomials_come_back_from_macaulay2(session: Macaulay2, polynomial: object) -> None:
     ring = polynomial.ring  # type: ignore[attr-defined]
     characteristic = ring.domain.characteristic()
     written_names = all_to_macaulay2([str(s) for s in ring.symbols])
@@ -123,7 +123,7 @@ def test_polynomials_come_back_from_macaulay2(engine: Macaulay2, polynomial: obj
         f"R = {macaulay2.field(CoefficientField(characteristic))}[{', '.join(written_names)}]\n"
         f'mbEmit("f", {macaulay2.polynomial(polynomial, written_names)} + 0_R)'  # type: ignore[arg-type]
     )
-    found = parse(engine.run(Script("echo", script)).records).values["f"]
+    found = parse(session.run(Script("echo", script)).records).values["f"]
     assert dict(found) == dict(polynomial)  # type: ignore[call-overload]
     assert [str(s) for s in found.ring.symbols] == [str(s) for s in ring.symbols]
 
@@ -153,13 +153,13 @@ def each_after_each(number: int) -> list[int]:
     ]
 
 
-def test_a_session_does_not_leak(engine: Macaulay2, fresh: dict[int, object]) -> None:
+def test_a_session_does_not_leak(session: Macaulay2, fresh: dict[int, object]) -> None:
     """Scripts that use global names carelessly answer in one session as each alone in a
     fresh one.
     """
     order = each_after_each(len(SLOPPY))
     assert len(set(pairwise(order))) == len(SLOPPY) ** 2
-    assert [answer(engine, SLOPPY[i]) for i in order] == [fresh[i] for i in order]
+    assert [answer(session, SLOPPY[i]) for i in order] == [fresh[i] for i in order]
 
 
 @pytest.fixture(scope="session")
@@ -172,12 +172,12 @@ def fresh(m2: str) -> dict[int, object]:
     return found
 
 
-def answer(engine: Macaulay2, code: str) -> object:
+def answer(session: Macaulay2, code: str) -> object:
     """The records, or the error without the place of a file of Macaulay2."""
     from m2bridge.errors import ScriptError
 
     try:
-        return engine.run(Script("sloppy", code)).records
+        return session.run(Script("sloppy", code)).records
     except ScriptError as failure:
         return failure.error.partition(", originally defined at ")[0]
 
