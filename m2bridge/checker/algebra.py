@@ -19,7 +19,7 @@ import flint
 
 from m2bridge.errors import CertificateError, TooExpensiveError
 
-# of Mersenne, and the largest power of two less one that fits a machine word with its sign
+# The largest Mersenne prime that fits a machine word.
 PRIME = 2**61 - 1
 
 # Elements of a Gröbner basis, terms of a polynomial, bits of a coefficient. FLINT cannot be

@@ -20,11 +20,12 @@ from m2bridge.system import collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
 
-KEYWORDS = frozenset(
-    """and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for from
-    global if in list local new not of or profile return shield SPACE step symbol TEST then
-    threadLocal threadVariable throw time timing to trap try when while xor""".split()  # noqa: SIM905  (a list of words)
-)
+_WORDS = """
+and break breakpoint catch continue do elapsedTime elapsedTiming else except finish for
+from global if in list local new not of or profile return shield SPACE step symbol TEST
+then threadLocal threadVariable throw time timing to trap try when while xor
+"""
+KEYWORDS = frozenset(_WORDS.split())
 """Words of Macaulay2's language, of all versions together."""
 
 

@@ -30,8 +30,8 @@ from m2bridge.limits import check, watched
 
 # More coordinates are not written down.
 MAX_COORDINATES = 20_000
-# So many layers or inputs give more, however the coordinates are counted; the count itself would
-# be a number with very many digits.
+# Networks with more layers or inputs are refused before coordinates are counted: degrees are 3^l,
+# and the count may be a number with very many digits.
 MOST_LAYERS = 9
 MOST_INPUTS = 99
 # Products of terms, if nothing were collected in between: some twenty seconds.

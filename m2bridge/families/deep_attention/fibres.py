@@ -22,7 +22,7 @@ from m2bridge.families.deep_attention.shape import Shape
 
 # Not that of the checker, which has another function.
 SEED = 240817221
-# Widths (3, 3, 3) have as many; with more a Gröbner basis takes too long.
+# Widths (3, 3, 3) have as many; more are not tried.
 MOST_UNKNOWNS = 25
 # Entries of all layers, which are multiplied before there are unknowns.
 MOST_WEIGHTS = 1_000_000

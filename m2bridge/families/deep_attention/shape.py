@@ -335,9 +335,7 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 
 
 WIDEST_EXPANDED = 3
-"""Up to this many inputs the coefficients are few enough that their number is ever the best
-bound.
-"""
+"""Up to this many inputs the number of coefficients is taken as a bound."""
 
 
 def _bounds(network: Shape) -> Iterator[Known]:

@@ -27,7 +27,7 @@ from m2bridge.families.deep_attention.checker.matrices import (
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the basis takes more
-# than 2 GB. With more layers the degrees are too high.
+# than 2 GB. Fibres of more layers are not computed here.
 MOST_UNKNOWNS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MOST_WEIGHTS = 10**6

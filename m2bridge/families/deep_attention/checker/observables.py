@@ -37,11 +37,10 @@ from m2bridge.families.deep_attention.checker.predictions import (
     virtual,
 )
 
-# Entries of the largest matrix, and operations for all its entries: some seconds.
+# Entries of the largest matrix, whose rank takes about a second, and operations to make it.
 MOST_ENTRIES = 3 * 10**6
 MOST_STEPS = 10**8
-# Different tokens at which functions are compared; the others are zero. Fewer tokens can only make
-# a rank smaller, and these are enough in all cases tried.
+# Tokens that are not zero. Fewer can only make a rank smaller, which is a lower bound all the same.
 TOKENS = 3
 # The normal form as one word of about 2·3^l letters; for all l it is proved step by step.
 MOST_LAYERS = 12

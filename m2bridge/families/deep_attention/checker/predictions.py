@@ -25,10 +25,11 @@ from m2bridge.errors import CertificateError
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 
 NAMES = {"widths", "a", "t", "heads", "skip", "normalization"}
-# As many as the program takes: a block has 4 columns for each, and there are all to be multiplied.
+# As many as the program takes.
 MOST_LAYERS = 1000
-# Of more inputs there are too many coefficients for their number to be the least bound. (Without a
-# bound the least one is still a bound.)
+# The number of coefficients is a bound here for at most so many inputs, as in the program. For
+# more it can be less than the others, as for widths (4, 1000, 1) with two heads; then the least
+# bound here is not the best one, but it is a bound.
 WIDEST_EXPANDED = 3
 
 
