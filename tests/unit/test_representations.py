@@ -22,6 +22,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.polynomial_map import vanishes_on_image
+from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.schur import (
     Partition,
     Representation,
@@ -544,6 +545,16 @@ def test_products_of_determinants_are_the_polynomials(core: tuple[int, int, int]
                 ratios = {Fraction(c, vector.polynomial[monomial]) for monomial, c in terms.items()}
                 assert terms.keys() == vector.polynomial.keys()
                 assert len(ratios) == 1
+
+
+def test_coefficients_of_any_length_are_lifted_modulo_the_prime() -> None:
+    random = Random(3)
+    points = Points.random((2, 2, 3), 2, 6, random)
+    T = Covariant.random(((2, 1), (2, 1), (3, 2, 1)), random)
+    assert T is not None
+    short, long = (highest_weights.lifted([c], [T], points) for c in (5, 5 + LARGE_PRIME**3))
+    assert short.any()
+    assert (short == long).all()
 
 
 @pytest.mark.parametrize("core", [CoreSize(3, 2, 2), CoreSize(4, 2, 2)], ids=str)

@@ -1,9 +1,9 @@
-"""Generators written out: one highest weight vector for each representation, and all others by
-lowering operators.
+"""Generators written out: highest weight vectors, and all others by lowering operators.
 
 A highest weight vector of the ideal is a combination of products of determinants. It generates its
 representation: the operators that replace one index j by j + 1 lead from it to all weights, and
-permutations of the indices from decreasing weights to the others.
+permutations of the indices from decreasing weights to the others. Which representations there are,
+and how often, is computed in :mod:`.representations` and not here; see docs/representations.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, get_args
 import flint
 import numpy
 
-from m2bridge.algebra.linear_algebra import filled, integer_kernel, reduced_echelon
+from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.algebra.schur import Representation, partitions, tableaux
@@ -38,7 +38,7 @@ from m2bridge.families.attention.representations import (
     of_size,
 )
 from m2bridge.families.attention.shape import Coordinates, Shape
-from m2bridge.limits import check
+from m2bridge.limits import check, watched
 from m2bridge.maps.model import Core
 
 Polynomial = dict[tuple[Index, ...], int]
@@ -47,26 +47,38 @@ Numbered = dict[tuple[int, ...], int]
 Weight = tuple[tuple[int, ...], ...]
 """How often each index of X, H, Y occurs."""
 
+TRIES = 1000
+"""Relations at random that are looked at; almost always the first ones are enough."""
+
 
 def polynomial(covariant: Covariant) -> Polynomial:
-    """The product of determinants as a polynomial in the coordinates c_k_i_p_q, with the scale of
-    its values.
+    """Return the product of determinants in the coordinates c_k_i_p_q, on the scale of its values.
 
     The tensor c has the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p; the factors 2 that all terms
     have are left out.
     """
-    found: Counter[tuple[Index, ...]] = Counter()
-    listed = map(words, covariant.shapes, covariant.places)
-    terms = [list(zip(indices.tolist(), signs.tolist(), strict=True)) for indices, signs in listed]
-    for (i, first), (k, second), (y, third) in product(*terms):
-        factors = [_coordinate(k[s], i[s], y[2 * s], y[2 * s + 1]) for s in range(covariant.degree)]
-        doubled = sum(p == q for _, _, p, q in factors) - covariant.symmetric_factors
-        found[tuple(sorted(factors))] += first * second * third * 2**doubled
-    return {monomial: c for monomial, c in found.items() if c}
+    expansions = []
+    for shape, places in zip(covariant.shapes, covariant.places, strict=True):
+        indices, signs = words(shape, places)
+        expansions.append(list(zip(indices.tolist(), signs.tolist(), strict=True)))
+    total: Counter[tuple[Index, ...]] = Counter()
+    for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
+        factors = []
+        # Columns of length 1 say p = q = 1, in every term.
+        exponent = -covariant.symmetric_factors
+        for s in range(covariant.degree):
+            p, q = y[2 * s], y[2 * s + 1]
+            factors.append(_coordinate(k[s], i[s], p, q))
+            if p == q:
+                exponent += 1
+        total[tuple(sorted(factors))] += x_sign * h_sign * y_sign * 2**exponent
+    return {monomial: c for monomial, c in total.items() if c}
 
 
 def _coordinate(k: int, i: int, p: int, q: int) -> Index:
-    return (k, i, p, q) if p <= q else (k, i, q, p)
+    if p <= q:
+        return k, i, p, q
+    return k, i, q, p
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,44 +100,48 @@ class HighestWeightVector:
     @property
     def formula(self) -> str:
         """The combination of products of determinants: ``[12]_X [12]_H``."""
-        texts = [f"{'' if abs(c) == 1 else f'{abs(c)} '}{T.brackets}" for c, T in self.terms]
-        signs = ["−" if c < 0 else "+" for c, _ in self.terms]
-        joined = " ".join(f"{sign} {text}" for sign, text in zip(signs, texts, strict=True))
-        return joined.removeprefix("+ ")
+        pieces = []
+        for c, T in self.terms:
+            pieces.append("−" if c < 0 else "+")
+            if abs(c) != 1:
+                pieces.append(str(abs(c)))
+            pieces.append(T.brackets)
+        return " ".join(pieces).removeprefix("+ ")
 
 
 def highest_weight_vectors(
     spaces: MultiplicitySpaces, n: int, shapes: Shapes
 ) -> list[HighestWeightVector]:
-    """Highest weight vectors of the ideal that generate, with all of lower degree, what it has of
-    one type.
+    """Return highest weight vectors of one type that generate it, with all of lower degree.
 
     Raises
     ------
     MethodUnavailableError
         If they were not found.
     """
-    random, number, points = Random(0), spaces.generators(n)[shapes], spaces.points(n)
-    rank, rows = spaces.ring(n).get(shapes, 0), list(spaces.boundaries[n].get(shapes, ()))
+    random = Random(0)
+    number = spaces.generators(n)[shapes]
+    points = spaces.points(n)
+    rank = spaces.ring(n).get(shapes, 0)
+    rows = list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(TRIES):
-        chosen = [
-            T for T in (Covariant.random(shapes, random) for _ in range(rank + 1)) if T is not None
-        ]
+        chosen = []
+        # One more than the multiplicity in the coordinate ring: they are dependent there, and a
+        # relation is a polynomial of the ideal.
+        for _ in range(rank + 1):
+            covariant = Covariant.random(shapes, random)
+            if covariant is not None:
+                chosen.append(covariant)
         relation = _relation([T.values(points) for T in chosen])
         if relation is None:
             continue
-        lift = (
-            sum(c * _derivative(T, points) for c, T in zip(relation, chosen, strict=True))
-            % LARGE_PRIME
-        )
+        # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
+        lift = lifted(relation, chosen, points)
         if len(independent_rows([*rows, lift])) > len(rows):
             rows.append(lift)
-            found.append(
-                HighestWeightVector(
-                    tuple((c, T) for c, T in zip(relation, chosen, strict=True) if c)
-                )
-            )
+            terms = [term for term in zip(relation, chosen, strict=True) if term[0]]
+            found.append(HighestWeightVector(tuple(terms)))
         if len(found) == number:
             return found
     raise MethodUnavailableError(
@@ -133,19 +149,27 @@ def highest_weight_vectors(
     )
 
 
-TRIES = 1000
-
-
 def _relation(values: list[Any]) -> list[int] | None:
-    """Integers with which the values add up to zero; ``None`` if there are none."""
+    """Return integers with which the values add up to zero; ``None`` if there are none."""
     kernel = integer_kernel(numpy.transpose(values).tolist(), len(values))
-    return [entry // gcd(*kernel[0]) for entry in kernel[0]] if kernel else None
+    if not kernel:
+        return None
+    divisor = gcd(*kernel[0])
+    return [entry // divisor for entry in kernel[0]]
 
 
-def _derivative(covariant: Covariant, points: Points) -> Any:
-    """The polarization Σ T(c, …, w, …, c): an element of W ⊗ C_{n−1} over the polynomial."""
-    places = range(covariant.degree)
-    return sum(covariant.values(points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME for s in places)
+def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: Points) -> Any:
+    """Return the polarization Σ c T(c, …, w, …, c) in W ⊗ C_{n−1} of a relation, modulo the prime.
+
+    It lies over the polynomial of the relation.
+    """
+    total = 0
+    for c, T in zip(relation, covariants, strict=True):
+        for s in range(T.degree):
+            value = T.values(points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+            # Both factors are below 2^31, whatever c is: no product leaves the machine integers.
+            total = (total + c % LARGE_PRIME * value) % LARGE_PRIME
+    return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,80 +187,84 @@ class Module:
     vector: Polynomial
     shapes: Shapes
     sizes: tuple[int, int, int]
-    spaces: dict[Weight, list[Numbered]] = field(default_factory=dict)
+    _bases: dict[Weight, list[Numbered]] = field(default_factory=dict)
+    """By decreasing weights, as far as they were computed."""
 
     @cached_property
     def coordinates(self) -> tuple[Index, ...]:
-        """All, in the order of the parametrization."""
+        """All coordinates, in the order of the parametrization."""
         x, h, y = self.sizes
         pairs = list(combinations_with_replacement(range(y), 2))
-        return tuple((k, i, p, q) for k, i, (p, q) in product(range(h), range(x), pairs))
+        return tuple((k, i, *pair) for k, i, pair in product(range(h), range(x), pairs))
 
     @cached_property
     def numbers(self) -> dict[Index, int]:
-        """The numbers."""
+        """The places of the coordinates in their order."""
         return {coordinate: number for number, coordinate in enumerate(self.coordinates)}
 
     @cached_property
     def highest(self) -> Weight:
         """The weight of the vector."""
-        return tuple(
-            (*shape, *(0,) * (size - len(shape)))
-            for shape, size in zip(self.shapes, self.sizes, strict=True)
-        )
+        return self._padded(self.shapes)
+
+    def _padded(self, shapes: Sequence[tuple[int, ...]]) -> Weight:
+        padded = []
+        for shape, size in zip(shapes, self.sizes, strict=True):
+            padded.append((*shape, *(0,) * (size - len(shape))))
+        return tuple(padded)
 
     def basis(self) -> Iterator[Numbered]:
-        """A basis of weight vectors, the highest weight first."""
-        dominant = (
-            partitions(sum(shape), size)
-            for shape, size in zip(self.shapes, self.sizes, strict=True)
-        )
+        """Yield a basis of weight vectors, the highest weight first."""
+        # Weights that are not in the representation have no polynomials and need no care here.
+        dominant = [partitions(sum(part), len(part)) for part in self.highest]
         for shapes in product(*dominant):
-            padded = [
-                (*part, *(0,) * (size - len(part)))
-                for part, size in zip(shapes, self.sizes, strict=True)
-            ]
-            for weight in product(
-                *(sorted(set(permutations(part)), reverse=True) for part in padded)
-            ):
+            orbits = [set(permutations(part)) for part in self._padded(shapes)]
+            for weight in product(*(sorted(orbit, reverse=True) for orbit in orbits)):
                 check()
                 yield from self.space(weight)
 
     def space(self, weight: Weight) -> list[Numbered]:
-        """A basis of the polynomials of a weight."""
+        """Return a basis of the polynomials of a weight."""
         decreasing = tuple(tuple(sorted(part, reverse=True)) for part in weight)
-        number = prod(
-            tableaux(shape, part) for shape, part in zip(self.shapes, decreasing, strict=True)
-        )
-        if number and decreasing not in self.spaces:
-            first = {
-                tuple(sorted(self.numbers[c] for c in monomial)): value
-                for monomial, value in self.vector.items()
-            }
-            self.spaces[decreasing] = (
-                [first] if decreasing == self.highest else self._lowered(decreasing, number)
-            )
-        if not number or decreasing == weight:
-            return self.spaces.get(decreasing, [])
-        x, h, y = (sorted(range(len(part)), key=lambda j, part=part: -part[j]) for part in weight)  # type: ignore[misc]
-        table = [
-            self.numbers[_coordinate(h[k], x[i], y[p], y[q])] for k, i, p, q in self.coordinates
-        ]
-        return [
-            {tuple(sorted([table[j] for j in monomial])): c for monomial, c in vector.items()}
-            for vector in self.spaces[decreasing]
-        ]
+        if decreasing not in self._bases:
+            self._bases[decreasing] = self._dominant(decreasing)
+        basis = self._bases[decreasing]
+        if decreasing == weight or not basis:
+            return basis
+        x, h, y = map(_sorting, weight)
+        # A table of all coordinates: each occurs in many monomials.
+        renumbered = []
+        for k, i, p, q in self.coordinates:
+            renumbered.append(self.numbers[_coordinate(h[k], x[i], y[p], y[q])])
+        permuted = []
+        for vector in basis:
+            image = {}
+            for monomial, c in vector.items():
+                image[tuple(sorted([renumbered[j] for j in monomial]))] = c
+            permuted.append(image)
+        return permuted
 
-    def _lowered(self, weight: Weight, number: int) -> list[Numbered]:
-        """The independent polynomials, as many, lowered from the weights above."""
+    def _dominant(self, weight: Weight) -> list[Numbered]:
+        """Return a basis for a decreasing weight, lowered from the weights above it."""
+        # The dimension of a weight space is a product of Kostka's numbers.
+        number = prod(map(tableaux, self.shapes, weight))
         found: list[Numbered] = []
+        if not number:
+            return found
+        if weight == self.highest:
+            first = {}
+            for monomial, c in self.vector.items():
+                first[tuple(sorted([self.numbers[factor] for factor in monomial]))] = c
+            return [first]
         for place, part in enumerate(weight):
             for j in range(len(part) - 1):
-                if part[j + 1]:
-                    above = (*weight[:place], _raised(part, j), *weight[place + 1 :])
-                    found = _basis(
-                        [*found, *(self.lowered(vector, place, j) for vector in self.space(above))]
-                    )
+                if not part[j + 1]:
+                    continue
+                raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
+                above = self.space((*weight[:place], raised, *weight[place + 1 :]))
+                lowered = [self.lowered(vector, place, j) for vector in above]
+                found = _basis([*found, *lowered])
+                # Enough of the operators: the others give combinations of these.
                 if len(found) == number:
                     return found
         raise ContradictionError(
@@ -244,21 +272,19 @@ class Module:
         )
 
     def lowered(self, vector: Numbered, place: int, j: int) -> Numbered:
-        """The derivation that replaces an index j of X, H or Y by j + 1; in Y c_j_j+1 becomes twice
-        c_j+1_j+1.
-        """
-        found: Counter[tuple[int, ...]] = Counter()
+        """Return the image of the derivation that replaces an index j of X, H or Y by j + 1."""
+        total: Counter[tuple[int, ...]] = Counter()
         for monomial, c in vector.items():
             for s, factor in enumerate(monomial):
                 for new, times in _lowered_coordinate(self.coordinates[factor], place, j):
-                    found[
-                        tuple(sorted((*monomial[:s], self.numbers[new], *monomial[s + 1 :])))
-                    ] += c * times
-        return {monomial: c for monomial, c in found.items() if c}
+                    image = (*monomial[:s], self.numbers[new], *monomial[s + 1 :])
+                    total[tuple(sorted(image))] += c * times
+        return {monomial: c for monomial, c in total.items() if c}
 
 
-def _raised(part: tuple[int, ...], j: int) -> tuple[int, ...]:
-    return (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
+def _sorting(part: Sequence[int]) -> list[int]:
+    """Return the permutation that takes the decreasing weight to this one."""
+    return sorted(range(len(part)), key=lambda j: -part[j])
 
 
 def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Index, int]]:
@@ -269,25 +295,30 @@ def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Ind
         yield (k + 1, i, p, q), 1
     if place == 2 and j in (p, q):
         other = q if p == j else p
-        yield _coordinate(k, i, j + 1, other), 2 if other == j + 1 else 1
+        # The entry of the tensor on the diagonal is 2 c_k_i_p_p.
+        multiple = 2 if other == j + 1 else 1
+        yield _coordinate(k, i, j + 1, other), multiple
 
 
 def _basis(vectors: list[Numbered]) -> list[Numbered]:
-    """The polynomials that are no combinations of the ones before, modulo a prime."""
-    place = {
-        monomial: j
-        for j, monomial in enumerate({monomial for vector in vectors for monomial in vector})
-    }
-    rows = (((place[monomial], c) for monomial, c in vector.items()) for vector in vectors)
-    matrix = filled(flint.nmod_mat(len(vectors), len(place), LARGE_PRIME), rows)
-    return [vectors[j] for j in reduced_echelon(matrix.transpose())[1]]
+    """Return the polynomials that are no combinations of the ones before, modulo a prime."""
+    # Independent modulo the prime, they are so over QQ; Kostka's number says if one was lost.
+    rows: dict[tuple[int, ...], int] = {}
+    for vector in vectors:
+        for monomial in vector:
+            rows.setdefault(monomial, len(rows))
+    matrix = flint.nmod_mat(len(rows), len(vectors), LARGE_PRIME)
+    for column, vector in enumerate(watched(vectors)):
+        for monomial, c in vector.items():
+            matrix[rows[monomial], column] = c
+    pivots = reduced_echelon(matrix)[1]
+    return [vectors[j] for j in pivots]
 
 
 def vectors(
     size: CoreSize, types: Sequence[Type]
 ) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
-    """Highest weight vectors for types of generators that :func:`.representations.generators`
-    found.
+    """Yield highest weight vectors for types that :func:`.representations.generators` found.
 
     Raises
     ------
@@ -295,22 +326,25 @@ def vectors(
         As there.
     """
     for n, shapes, number in types:
+        # Minors beyond the core have more rows than its spaces have dimensions.
         x, h, y = map(max, map(len, shapes), size.dimensions)
         spaces = representations.multiplicity_spaces(size, (x, h, y))
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
 
 def written(vector: HighestWeightVector, shapes: Shapes) -> str:
-    """A highest weight vector in the names c_k_i_p_q of the coordinates."""
-    module = Module(vector.polynomial, shapes, (len(shapes[0]), len(shapes[1]), len(shapes[2])))
-    return sparse_text(
-        module.space(module.highest)[0].items(), [reduced_name(c) for c in module.coordinates]
-    )
+    """Return a highest weight vector in the names c_k_i_p_q of the coordinates."""
+    # The vector has no index beyond the rows of its shapes.
+    x, h, y = map(len, shapes)
+    module = Module(vector.polynomial, shapes, (x, h, y))
+    names = [reduced_name(coordinate) for coordinate in module.coordinates]
+    return sparse_text(module.space(module.highest)[0].items(), names)
 
 
 def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, list[Numbered]]]:
-    """All minimal generators of a closure above a degree, t ≥ 2, by representations: highest weight
-    vectors first.
+    """Yield all minimal generators of a closure above a degree, t ≥ 2, by representations.
+
+    The highest weight vectors come first.
 
     Raises
     ------
@@ -322,43 +356,51 @@ def generators(shape: Shape, above: int = 0) -> Iterator[tuple[Representation, l
     >>> [(str(part), len(found)) for part, found in generators(SingleLayerAttention(2, 1))]
     [('S_22 X ⊗ S_4 H ⊗ S_44 Y', 1)]
     """
-    size, sizes = CoreSize.of(shape), (shape.d, shape.d_out, shape.d)
+    size = CoreSize.of(shape)
     types = [kind for kind in representations.generators(size) if kind[0] > above]
     for kind, found in vectors(size, types):
+        # Of a type with more rows than the spaces of the model have dimensions nothing is left.
         for part in of_size([kind], shape):
-            yield (
-                part,
-                [f for vector in found for f in Module(vector.polynomial, kind[1], sizes).basis()],
-            )
+            polynomials: list[Numbered] = []
+            for vector in found:
+                module = Module(vector.polynomial, kind[1], (shape.d, shape.d_out, shape.d))
+                polynomials += module.basis()
+            yield part, polynomials
 
 
 def core(shape: Shape, coordinates: Coordinates) -> Core | None:
-    """The core of a closure; ``None`` for one token, whose functions are no products.
+    """Return the core of a closure; ``None`` for one token, whose functions are no products.
 
     In full coordinates the closure is the same up to a linear isomorphism, which is computed.
     """
-    reduced = coordinates == "reduced"
-    if shape.t == 1 or not (reduced or _spans_agree(shape)):
+    if shape.t == 1:
         return None
+    polynomials = None
+    if coordinates == "reduced":
+        polynomials = partial(_polynomials, shape)
+    elif not _spans_agree(shape):
+        return None
+    size = CoreSize.of(shape)
+
+    def up_to(last: int) -> tuple[list[int], tuple[Representation, ...]]:
+        values = representations.hilbert_function(shape, last)
+        return values, of_size(representations.up_to(size, last), shape)
+
     return Core(
-        str(size := CoreSize.of(shape)),
-        partial(representations.hilbert_series, shape),
-        partial(representations.representations, shape),
-        lambda last: (
-            representations.hilbert_function(shape, last),
-            of_size(representations.up_to(size, last), shape),
-        ),
-        partial(_polynomials, shape) if reduced else None,
+        name=str(size),
+        hilbert_series=partial(representations.hilbert_series, shape),
+        representations=partial(representations.representations, shape),
+        up_to=up_to,
+        polynomials=polynomials,
     )
 
 
 def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
     for _, polynomials in generators(shape, above):
-        yield from (tuple(polynomial.items()) for polynomial in polynomials)
+        for polynomial in polynomials:
+            yield tuple(polynomial.items())
 
 
 def _spans_agree(shape: Shape) -> bool:
-    maps = (
-        parametrization(shape, coordinates, "attention") for coordinates in get_args(Coordinates)
-    )
-    return same_span(*maps)
+    systems = get_args(Coordinates)
+    return same_span(*(parametrization(shape, system, "attention") for system in systems))
