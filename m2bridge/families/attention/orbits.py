@@ -9,7 +9,9 @@ documentation of m2bridge.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from math import comb
 from typing import ClassVar
 
@@ -31,7 +33,7 @@ WeightPair = tuple[IntegerMatrix, IntegerMatrix]
 MOST_ORBITS = 20_000
 """More orbits take Macaulay2 weeks."""
 MOST_ENTRIES = 1_000_000
-"""Entries of one matrix."""
+"""The most entries of one matrix; larger ones do not fit into the memory of a usual machine."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -90,22 +92,30 @@ def orbits(shape: Shape) -> tuple[Orbit, ...]:
         If there are too many of them, or their matrices are too large, to be looked at one by one.
     """
     orbit_count(shape)  # refuses what is too large
-    return tuple(
-        Orbit(r, s, m)
-        for r in range(1, shape.alpha + 1)
-        for s in range(1, min(shape.d, shape.d_out) + 1)
-        for m in range(max(0, r + s - shape.d), min(r, s) + 1)
-    )
+    listed: list[Orbit] = []
+    for r, s in _ranks(shape):
+        listed.extend(Orbit(r, s, m) for m in _intersections(r, s, shape.d))
+    return tuple(listed)
+
+
+def _ranks(shape: Shape) -> Iterator[tuple[int, int]]:
+    """The ranks of A and V that are not zero."""
+    return product(range(1, shape.alpha + 1), range(1, min(shape.d, shape.d_out) + 1))
+
+
+def _intersections(r: int, s: int, d: int) -> range:
+    """The dimensions of the intersection of spaces of dimensions r and s, whose sum fits into d."""
+    return range(max(0, r + s - d), min(r, s) + 1)
 
 
 def orbit_count(shape: Shape) -> int:
     """The number of orbits; raises as :func:`orbits`."""
-    d, most = shape.d, min(shape.d, shape.d_out)
-    # at least one orbit for each pair of ranks
-    count, entries = shape.alpha * most, d * max(d, shape.d_out)
+    # Each pair of ranks has at least one orbit. Where these are too many already, the pairs are
+    # too many to be counted one by one.
+    count = shape.alpha * min(shape.d, shape.d_out)
     if count <= MOST_ORBITS:
-        ranks = ((r, s) for r in range(1, shape.alpha + 1) for s in range(1, most + 1))
-        count = sum(min(r, s) - max(0, r + s - d) + 1 for r, s in ranks)
+        count = sum(len(_intersections(r, s, shape.d)) for r, s in _ranks(shape))
+    entries = shape.d * max(shape.d, shape.d_out)
     if count > MOST_ORBITS or entries > MOST_ENTRIES:
         numbers = f"at least {count} orbits, of matrices with {entries} entries"
         raise TooLargeError(
@@ -116,8 +126,8 @@ def orbit_count(shape: Shape) -> int:
 
 def generic_orbit(shape: Shape) -> Orbit:
     """The dense orbit: A and V of the largest rank, in general position."""
-    r, s = shape.alpha, min(shape.d, shape.d_out)
-    return Orbit(r, s, max(0, r + s - shape.d))
+    s = min(shape.d, shape.d_out)
+    return Orbit(shape.alpha, s, min(_intersections(shape.alpha, s, shape.d)))
 
 
 def dense_first(shape: Shape) -> tuple[Orbit, ...]:
@@ -128,9 +138,11 @@ def dense_first(shape: Shape) -> tuple[Orbit, ...]:
 
 def maximal_orbits(some: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
     """The orbits whose closures are the irreducible components of the union of all closures."""
-    return tuple(
-        o for o in watched(some) if not any(o != other and o.in_closure_of(other) for other in some)
-    )
+
+    def is_maximal(orbit: Orbit) -> bool:
+        return not any(orbit != other and orbit.in_closure_of(other) for other in some)
+
+    return tuple(filter(is_maximal, watched(some)))
 
 
 def representative(orbit: Orbit, shape: Shape) -> WeightPair:
@@ -149,18 +161,19 @@ def representative(orbit: Orbit, shape: Shape) -> WeightPair:
     def unit(*positions: int) -> tuple[int, ...]:
         return tuple(int(j in positions) for j in range(d))
 
-    A = tuple(unit(p) if p < orbit.r else unit() for p in range(d))
-    rows = [unit(k) if k < orbit.m else unit(orbit.r + k - orbit.m) for k in range(orbit.s)]
+    # L is spanned by the first r unit vectors, of which U has the first m
+    in_A = [unit(p) for p in range(orbit.r)]
+    in_V = [unit(k) for k in range(orbit.m)]
+    in_V += [unit(orbit.r + k) for k in range(orbit.s - orbit.m)]
     if orbit.m == 0:
-        rows[0] = unit(orbit.r, 0)
-    V = tuple(rows) + (unit(),) * (shape.d_out - orbit.s)
-    return A, V
+        # V_11 = 1 without a common vector: e_{r+1} + e_1 is not in L either
+        in_V[0] = unit(orbit.r, 0)
+    zero = [unit()]
+    return tuple(in_A + zero * (d - orbit.r)), tuple(in_V + zero * (shape.d_out - orbit.s))
 
 
 def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
-    """The point of the attention parametrization with these weights (variables A_1_1, …, A_d_d,
-    V_1_1, …, V_d'_d).
-    """
+    """The point of the attention parametrization, in A_1_1, …, A_d_d and then V_1_1, …, V_d'_d."""
     return tuple(entry for row in A + V for entry in row)
 
 
@@ -174,48 +187,56 @@ def orbit_findings(
     unfinished: str = "",
     uses_engine: bool = True,
 ) -> LocusFindings:
-    """The findings of a method about orbits; where none is undecided, with the components of the
-    singular locus.
+    """The findings of a method about orbits; where none is undecided, with components.
 
-    They are the closures of the maximal singular orbits, or the zero function alone, or nothing for
-    a linear space, which the closure is only if it is the space of all reduced coordinates.
-    Degrees, by a closed formula, are over QQ.
+    The components of the singular locus are the closures of the maximal singular orbits, or the
+    zero function alone, or nothing for a linear space, which the closure is only if it is the space
+    of all reduced coordinates. Degrees, by a closed formula, are over QQ.
     """
     unfinished = unfinished or _undecided(statuses, shape)
-    dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
-    maximal = () if unfinished else maximal_orbits(tuple(dimensions))
-    degrees = {
-        orbit: orbit_closure_degree(orbit, shape) if field == QQ else None for orbit in maximal
-    }
-    components = [
-        Component(f"closure of the orbit {o}", o, dimensions[o], degree)
-        for o, degree in degrees.items()
-    ]
-    if not dimensions and dimension < shape.independent_count:
-        components = [Component(ZERO, None, 0, 1)]
-    components.sort(key=lambda component: (-component.dimension, component.description))
-    found = None if unfinished else tuple(components)
+    components = None if unfinished else _components(dimension, statuses, shape, field)
     return LocusFindings(
         method=method,
         dimension=dimension,
         statuses=statuses,
-        components=found,
+        components=components,
         unfinished=unfinished,
         uses_engine=uses_engine,
     )
 
 
+def _components(
+    dimension: int, statuses: tuple[OrbitStatus, ...], shape: Shape, field: CoefficientField
+) -> tuple[Component, ...]:
+    """The components of the singular locus, the largest first."""
+    dimensions = {status.orbit: status.dimension for status in statuses if status.singular}
+    if not dimensions:
+        # a cone is smooth at its apex only if it is a linear space
+        if dimension == shape.independent_count:
+            return ()
+        return (Component(ZERO, None, 0, 1),)
+    components = []
+    for orbit in maximal_orbits(tuple(dimensions)):
+        # the formula counts sheets in characteristic 0
+        degree = orbit_closure_degree(orbit, shape) if field == QQ else None
+        name = f"closure of the orbit {orbit}"
+        components.append(Component(name, orbit, dimensions[orbit], degree))
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return tuple(components)
+
+
 def _undecided(statuses: tuple[OrbitStatus, ...], shape: Shape) -> str:
     """The orbits that are undecided, in words; empty if none is."""
     listed = [f"the orbit {status.orbit}" for status in statuses if status.singular is None]
-    others = orbit_count(shape) - len(statuses)
-    listed += [f"{plural(others, 'orbit')} that the time did not suffice for"] if others else []
-    return f"undecided: {', '.join(listed)}" if listed else ""
+    if others := orbit_count(shape) - len(statuses):
+        listed.append(f"{plural(others, 'orbit')} that the time did not suffice for")
+    if not listed:
+        return ""
+    return f"undecided: {', '.join(listed)}"
 
 
 def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
-    """The degree of the Zariski closure of the orbit as a projective variety, by a closed formula
-    where we have one.
+    """The degree of the projective closure of the orbit, by a closed formula where we have one.
 
     Where m is as small as r and s allow, the closure is the image of P(rk ≤ r) × P(rk ≤ s) by forms
     of bidegree (1, 1); the map is one-to-one on the orbit, or two-to-one on (1, 1, 0), by Theorem
@@ -224,11 +245,16 @@ def orbit_closure_degree(orbit: Orbit, shape: Shape) -> int | None:
     Source: ours, with Theorem 3.2 of Henry, Marchetti, Kohn and Harris, *Algebraic Geometry*,
     Example 19.10.
     """
-    d, d_out, r, s = shape.d, shape.d_out, orbit.r, orbit.s
-    if orbit.m != max(0, r + s - d):
+    d = shape.d
+    if orbit.m != min(_intersections(orbit.r, orbit.s, d)):
+        # no closure of a product of two determinantal varieties
         return None
-    dimension_a = matrices_of_rank(d, r) - 1
-    dimension_v = determinantal_dimension(d_out, d, s) - 1
-    sheets = 2 if (r, s, orbit.m) == (1, 1, 0) else 1
-    product_degree = determinantal_degree(d, d, r) * determinantal_degree(d_out, d, s)
-    return comb(dimension_a + dimension_v, dimension_v) * product_degree // sheets
+    dimension_a = matrices_of_rank(d, orbit.r) - 1
+    dimension_v = determinantal_dimension(shape.d_out, d, orbit.s) - 1
+    degree_a = determinantal_degree(d, d, orbit.r)
+    degree_v = determinantal_degree(shape.d_out, d, orbit.s)
+    degree = comb(dimension_a + dimension_v, dimension_v) * degree_a * degree_v
+    if orbit == Orbit(1, 1, 0):
+        # two-to-one: l and v can be exchanged
+        return degree // 2
+    return degree

@@ -42,7 +42,9 @@ class Shape:
     t: int
 
     def __init__(self, d: int, d_out: int, a: int | None = None, t: int = 2) -> None:
-        for option, value in (("d", d), ("d_out", d_out), ("a", d if a is None else a), ("t", t)):
+        # a ≥ d is no condition on A, so leaving a out is the same as a = d
+        a = d if a is None else a
+        for option, value in (("d", d), ("d_out", d_out), ("a", a), ("t", t)):
             object.__setattr__(self, option, positive_integer(option, value))
 
     def __str__(self) -> str:
@@ -69,9 +71,7 @@ class Shape:
 
     @property
     def default_coordinates(self) -> Coordinates:
-        """``reduced`` for t ≥ 2, ``full`` for t = 1 (where the reduced coordinates are not
-        functions of the output).
-        """
+        """``reduced`` for t ≥ 2; for t = 1 ``full``: the output does not know the others."""
         return "reduced" if self.t >= 2 else "full"
 
     @property
@@ -91,7 +91,10 @@ def coordinate_count(shape: Shape, coordinates: Coordinates) -> int:
     """The number of coordinates (for ``full``: coefficients that are not identically zero)."""
     if coordinates == "reduced":
         return shape.independent_count
-    return shape.t * (shape.d_out * comb(shape.d + 2, 3) + (shape.t - 1) * shape.independent_count)
+    # in an output of token j: cubic forms in x_j alone, and for each other token u
+    # the reduced coordinates, quadratic in x_u and linear in x_j
+    alone = shape.d_out * comb(shape.d + 2, 3)
+    return shape.t * (alone + (shape.t - 1) * shape.independent_count)
 
 
 def dimension_formula(shape: Shape) -> int:
@@ -111,10 +114,11 @@ def weights_dimension(shape: Shape) -> int:
     the quadratic form yᵀAy is one in s = min(2α, d) linear forms; such quadratic forms have
     dimension s(2d − s + 1)/2.
     """
-    d = shape.d
+    of_V = shape.d * shape.d_out
     if shape.t > 1:
-        return matrices_of_rank(d, shape.alpha) + d * shape.d_out
-    return symmetric_matrices_of_rank(d, 2 * shape.alpha) + d * shape.d_out
+        return matrices_of_rank(shape.d, shape.alpha) + of_V
+    # the symmetric part of a matrix of rank α has rank at most 2α, and all such forms occur
+    return symmetric_matrices_of_rank(shape.d, 2 * shape.alpha) + of_V
 
 
 def dimension_bound(shape: Shape) -> int:
@@ -137,16 +141,18 @@ def degree_formula(shape: Shape) -> int:
 
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
-    sheets = 1 if is_birational(shape) else 2
-    return product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha) // sheets
+    degree = product_degree(shape) * determinantal_degree(shape.d, shape.d, shape.alpha)
+    if is_birational(shape):
+        return degree
+    # the source counts each point of the image twice
+    return degree // 2
 
 
 def is_birational(shape: Shape) -> bool:
-    """Whether the projective parametrization is birational onto its image, for t ≥ 2; otherwise it
-    is two-to-one.
+    """Whether the projective parametrization is birational onto its image, for t ≥ 2.
 
-    It is two-to-one exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same function as
-    v qᵀ and kᵀ.
+    Otherwise it is two-to-one: exactly for α = d' = 1 < d, where A = k qᵀ and V = vᵀ have the same
+    function as v qᵀ and kᵀ.
 
     Source: Henry, Marchetti, Kohn, Corollary A.2; the case α = d' = 1 is ours.
     """

@@ -43,10 +43,14 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.statement import LocusFindings, OrbitStatus, singular_by_bounds
 from m2bridge.results.known import Known, together
 
+MOST_MONOMIALS_FOR_BOUNDS = 125_000
+"""The most monomials of the degree up to which equations bound tangent spaces at once: seconds."""
+BOUND_SECONDS = 60.0
+"""The seconds for equations of higher degree when there is no limit."""
+
 
 def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
-    """The dimension of the orbit in function space (affine): rank of the tangent map of the group
-    action.
+    """The affine dimension of the orbit: the rank of the tangent map of the group action.
 
     The Lie algebra element (X, Y, Z) of gl_d × gl_d × gl_d' moves (A, V) to (XA + AY, V Xᵀ + ZV);
     the differential of the bilinear parametrization f takes this to f(XA + AY, V) + f(A, V Xᵀ +
@@ -57,12 +61,16 @@ def orbit_dimension(orbit: Orbit, shape: Shape) -> int:
 
 
 def _action(A: Sparse, V: Sparse, shape: Shape) -> Iterator[Function]:
+    """The images of the matrices E_ij in each of the three summands of the Lie algebra."""
     for i, j in product(range(shape.d), repeat=2):
+        # X = E_ij moves both: E_ij A, and V E_jiᵀ, whose column i is the column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         moved = function(_row_moved(A, i, j), V)
         moved.update(function(A, moved_v))
         yield moved
+        # Y = E_ij
         yield function(_column_moved(A, i, j), V)
+    # Z = E_ij
     for i, j in product(range(shape.d_out), repeat=2):
         yield function(A, _row_moved(V, i, j))
 
@@ -78,46 +86,50 @@ def _column_moved(matrix: Sparse, i: int, j: int) -> dict[tuple[int, int], int]:
 
 
 def source_tangent_dimension(orbit: Orbit, shape: Shape) -> int:
-    """The dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative
-    (affine).
+    """The affine dimension of the Zariski tangent space of {rk A ≤ α} × {V} at the representative.
 
     Source: the determinantal variety is smooth exactly at rank α, with tangent space {XA + AY}; at
     lower rank its tangent space is the space of all matrices. Harris, *Algebraic Geometry: A First
     Course*, Example 14.16.
     """
-    rank_a = shape.d if orbit.r < shape.alpha else shape.alpha
-    return matrices_of_rank(shape.d, rank_a) + shape.d * shape.d_out
+    of_V = shape.d * shape.d_out
+    if orbit.r < shape.alpha:
+        return shape.d**2 + of_V
+    return matrices_of_rank(shape.d, shape.alpha) + of_V
 
 
 def _differential(A: Sparse, V: Sparse, orbit: Orbit, shape: Shape) -> Iterator[Function]:
     """Images of a spanning set of the Zariski tangent space of the source at (A, V)."""
-    pairs = [(i, j) for i in range(shape.d) for j in range(shape.d)]
-    if orbit.r < shape.alpha or shape.alpha == shape.d:
-        yield from (function({pair: 1}, V) for pair in pairs)
-    else:
-        yield from (function(_row_moved(A, i, j), V) for i, j in pairs)
-        yield from (function(_column_moved(A, i, j), V) for i, j in pairs)
-    yield from (function(A, {(k, p): 1}) for k in range(shape.d_out) for p in range(shape.d))
+    # all matrices are tangent where the rank is below α, and everywhere for α = d
+    all_are_tangent = orbit.r < shape.alpha or shape.alpha == shape.d
+    for i, j in product(range(shape.d), repeat=2):
+        if all_are_tangent:
+            yield function({(i, j): 1}, V)
+        else:
+            yield function(_row_moved(A, i, j), V)
+            yield function(_column_moved(A, i, j), V)
+    for entry in product(range(shape.d_out), range(shape.d)):
+        yield function(A, {entry: 1})
 
 
 def differential_rank(orbit: Orbit, shape: Shape) -> int:
-    """The rank of the differential on the Zariski tangent space of the source, at the
-    representative.
-    """
+    """The rank of the differential on the Zariski tangent space of the source."""
     A, V = map(sparse, representative(orbit, shape))
     return sparse_rank(_differential(A, V, orbit, shape))
 
 
 def _limits(shape: Shape) -> Iterator[Function]:
-    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0: tangent to the
-    closure at l = v.
+    """Limits of tangent vectors at A = l qᵀ, V = h vᵀ with l = v + εw, as ε → 0.
 
-    f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ)
-    of the same function; their difference is ε f(b q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is
-    found. For α = 1 only q' = q is tangent to the source at both. Here v = q = h is the first unit
-    vector.
+    They are tangent to the closure at l = v. f(b q'ᵀ, h vᵀ) is tangent at (l qᵀ, h vᵀ), and f(b
+    q'ᵀ, h lᵀ) at the other preimage (v qᵀ, h lᵀ) of the same function; their difference is ε f(b
+    q'ᵀ, h wᵀ). In the same way f(w qᵀ, h' cᵀ) is found. For α = 1 only q' = q is tangent to the
+    source at both. Here v = q = h is the first unit vector.
     """
-    columns = range(shape.d if shape.alpha > 1 else 1)
+    # the columns of q'
+    columns = range(shape.d)
+    if shape.alpha == 1:
+        columns = range(1)
     for b, w, i in product(range(shape.d), range(shape.d), columns):
         yield function({(b, i): 1}, {(0, w): 1})
     for w, c, k in product(range(shape.d), range(shape.d), range(shape.d_out)):
@@ -132,26 +144,20 @@ def tangent_lower_bound(orbit: Orbit, shape: Shape) -> int:
     source is spanned by curves A + sB with rk B = 1, which stay in it; elsewhere the source is
     smooth.
     """
-    preimages = (map(sparse, pair) for pair in fibre_points(orbit, shape))
-    vectors = [row for A, V in preimages for row in _differential(A, V, orbit, shape)]
+    vectors: list[Function] = []
+    for A, V in fibre_points(orbit, shape):
+        vectors += _differential(sparse(A), sparse(V), orbit, shape)
     if orbit == Orbit(1, 1, 1):
         vectors += _limits(shape)
     return sparse_rank(vectors)
 
 
-MOST_MONOMIALS_FOR_BOUNDS = 125_000
-"""Bounds for the tangent dimensions use equations of the largest degree ≤ 4 with at most this many
-monomials.
-"""
-
-
 def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Orbit, int]:
-    """Upper bounds for the tangent dimension of the closure at each orbit, from all equations of
-    degree ≤ max_degree.
+    """Upper bounds for the tangent dimension of the closure at each orbit.
 
-    The Zariski tangent space lies in the kernel of the differentials of any equations. So where the
-    bound equals the dimension of the closure, the orbit is proved smooth; where it is larger,
-    nothing is proved. Exact over QQ.
+    They are from all equations of degree ≤ max_degree. The Zariski tangent space lies in the kernel
+    of the differentials of any equations. So where the bound equals the dimension of the closure,
+    the orbit is proved smooth; where it is larger, nothing is proved. Exact over QQ.
 
     Parameters
     ----------
@@ -182,31 +188,34 @@ def tangent_upper_bounds(shape: Shape, max_degree: int | None = None) -> dict[Or
     """
     if shape.t == 1:
         raise MethodUnavailableError("orbits classify functions of attention with t ≥ 2 only")
-    degree = default_degree(shape) if max_degree is None else max_degree
+    degree = max_degree
+    if degree is None:
+        degree = default_degree(shape)
     if degree < 1:
         return {}
-    # Equations of degree ≤ α are those of all matrices
-    # (docs/completeness.md#proposition-low-degree).
-    source = multigraded_attention(shape if shape.alpha < degree else replace(shape, a=shape.d))
+    source = shape
+    if degree <= shape.alpha:
+        # Equations of degree ≤ α are those of all matrices
+        # (docs/completeness.md#proposition-low-degree).
+        source = replace(shape, a=shape.d)
     with share(0.75):
-        implicitization = implicitize(source, degree)
+        implicitization = implicitize(multigraded_attention(source), degree)
     bounds: dict[Orbit, int] = {}
     with suppress(TimeLimitError):
         points = {orbit: _point(orbit, shape) for orbit in watched(orbits(shape))}
-        nonzero = {j for point in points.values() for j, value in enumerate(point) if value}
-        # A monomial with two factors that are zero at all points has no derivatives there.
-        generators = [
-            tuple(
-                (monomial, c)
-                for monomial, c in terms
-                if len([j for j in monomial if j not in nonzero]) < 2
-            )
-            for terms in watched(implicitization.sparse_generators())
-        ]
+        zero = set(range(shape.independent_count))
+        for point in points.values():
+            zero.difference_update(j for j, value in enumerate(point) if value)
+
+        def is_seen(term: tuple[tuple[int, ...], int]) -> bool:
+            # A monomial with two factors that are zero at all points has no derivatives there.
+            return len(zero.intersection(term[0])) < 2
+
+        listed = watched(implicitization.sparse_generators())
+        generators = [tuple(filter(is_seen, terms)) for terms in listed]
         for orbit, point in points.items():
-            bounds[orbit] = len(point) - sparse_rank(
-                gradient_of_terms(terms, point) for terms in generators
-            )
+            gradients = (gradient_of_terms(terms, point) for terms in generators)
+            bounds[orbit] = len(point) - sparse_rank(gradients)
     return bounds
 
 
@@ -217,16 +226,16 @@ def _point(orbit: Orbit, shape: Shape) -> tuple[int, ...]:
 
 
 def default_degree(shape: Shape) -> int:
-    """The largest N ≤ 4 with few enough monomials of degree N in the coordinates; 0 if N = 2 has
-    too many.
-    """
-    degree = default_max_degree(
-        coordinate_count(shape, shape.default_coordinates), MOST_MONOMIALS_FOR_BOUNDS
-    )
-    return degree if degree > 1 else 0
+    """The largest N ≤ 4 with few enough monomials of degree N; 0 if N = 2 has too many."""
+    coordinates = coordinate_count(shape, shape.default_coordinates)
+    degree = default_max_degree(coordinates, MOST_MONOMIALS_FOR_BOUNDS)
+    if degree == 1:
+        # the reduced coordinates have no linear equation
+        return 0
+    return degree
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrbitTangents:
     """The tangent spaces at one orbit.
 
@@ -250,8 +259,7 @@ class OrbitTangents:
 
 
 def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, OrbitTangents]:
-    """The tangent spaces at all orbits; within a limit of :mod:`m2bridge.limits` at those that the
-    time suffices for.
+    """The tangent spaces at all orbits; within a limit, at those that the time suffices for.
 
     The tangent dimension is upper semicontinuous: on an orbit it is at least that of any orbit
     whose closure contains it. Hypothesis: t ≥ 2.
@@ -272,37 +280,46 @@ def orbit_tangents(shape: Shape, *, equations: bool = True) -> dict[Orbit, Orbit
         for orbit in others:
             own[orbit] = _own(orbit, shape)
     upper: dict[Orbit, int] = {}
-    with share(0.75), suppress(TimeLimitError):
-        upper = tangent_upper_bounds(shape) if equations else {}
+    if equations:
+        with share(0.75), suppress(TimeLimitError):
+            upper = tangent_upper_bounds(shape)
     tangents = {}
-    for orbit, (dimension, critical, _) in watched(own.items()):
-        bounds = ((b, o == orbit, o) for o, (_, _, b) in own.items() if orbit.in_closure_of(o))
-        lower, _, witness = max(bounds)
-        known = Known(lower, upper.get(orbit), f"tangent vectors and equations at {orbit}")
-        tangents[orbit] = OrbitTangents(dimension, critical, known, witness)
+    for orbit, found in watched(own.items()):
+        above = [other for other in own if orbit.in_closure_of(other)]
+        # of orbits with equally many tangent vectors, the orbit itself is the simplest witness
+        witness = max(above, key=lambda other: (own[other].known.value, other == orbit, other))
+        because = f"tangent vectors and equations at {orbit}"
+        known = Known(own[witness].known.lower, upper.get(orbit), because)
+        tangents[orbit] = replace(found, known=known, witness=witness)
     return tangents
 
 
-def _own(orbit: Orbit, shape: Shape) -> tuple[int, bool, int]:
-    """The dimension of the orbit, whether it is critical, and its own bound for the tangent
-    dimension.
+def _own(orbit: Orbit, shape: Shape) -> OrbitTangents:
+    """The tangent vectors at preimages of the orbit alone.
 
     It is critical, on the projective source, if the differential has a kernel beyond the rescaling
     (A, −V). Its rank is the bound where no other tangent vectors are known.
     """
     rank = differential_rank(orbit, shape)
-    bound = tangent_lower_bound(orbit, shape) if orbit.r == orbit.s == 1 else rank
-    return orbit_dimension(orbit, shape), rank < source_tangent_dimension(orbit, shape) - 1, bound
+    bound = rank
+    if orbit.r == orbit.s == 1:
+        bound = tangent_lower_bound(orbit, shape)
+    return OrbitTangents(
+        dimension=orbit_dimension(orbit, shape),
+        critical=rank < source_tangent_dimension(orbit, shape) - 1,
+        known=Known.at_least(bound),
+        witness=orbit,
+    )
 
 
 def by_orbits(
     ideal: GeneratingSet, dimension: int, shape: Shape, parametrization: PolynomialMap
 ) -> LocusFindings:
-    """Findings from all generators of the ideal of the closure, which is radical, in the
-    coordinates of the map.
+    """Findings from all generators of the ideal of the closure, in the coordinates of the map.
 
-    A point is singular exactly when its tangent dimension exceeds the dimension, and all points of
-    an orbit are alike. Hypothesis: t ≥ 2.
+    The ideal is radical, so its differentials cut out the tangent spaces. A point is singular
+    exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
+    Hypothesis: t ≥ 2.
     """
     statuses = []
     for orbit in orbits(shape):
@@ -324,24 +341,15 @@ def by_orbits(
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
-    """The complete Macaulay2 program, elimination included; a second method for
-    :func:`by_orbits`.
-    """
+    """The complete Macaulay2 program, elimination included: another way than :func:`by_orbits`."""
     assert isinstance(model, Shape)
     independent = reduce_linearly(model.polynomial_map).reduced
-    points = [
-        (
-            f"{orbit.r} {orbit.s} {orbit.m}",
-            independent.evaluate(flatten(*representative(orbit, model))),
-        )
-        for orbit in orbits(model)
-    ]
+    points = []
+    for orbit in orbits(model):
+        point = independent.evaluate(flatten(*representative(orbit, model)))
+        points.append((f"{orbit.r} {orbit.s} {orbit.m}", point))
     values = elimination_values(independent, field=field) | {"title": model.title, "points": points}
     return render("orbit_criterion", values=values)
-
-
-BOUND_SECONDS = 60.0
-"""The seconds for equations of higher degree when there is no limit."""
 
 
 def by_bounds(shape: Shape) -> LocusFindings:
@@ -349,9 +357,8 @@ def by_bounds(shape: Shape) -> LocusFindings:
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
-    smooth. The degree of the equations begins with
-    :func:`~m2bridge.families.attention.tangents.default_degree` and rises to 4 while orbits are
-    undecided; if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
+    smooth. The degree of the equations begins with :func:`default_degree` and rises to 4 while
+    orbits are undecided; if some are so in the end, the method is unfinished. Hypothesis: t ≥ 2.
 
     Raises
     ------
@@ -364,18 +371,20 @@ def by_bounds(shape: Shape) -> LocusFindings:
         return LocusFindings("tangent bounds", None, unfinished=str(limit), uses_engine=False)
     findings = _findings("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
+    if first == 0:
+        return findings
     with share(1.0, otherwise=BOUND_SECONDS):
-        for degree in range(first, LARGEST_DEGREE + 1) if first else ():
+        for degree in range(first, LARGEST_DEGREE + 1):
             try:
                 upper = tangent_upper_bounds(shape, degree)
                 findings = _findings(f"tangent bounds (degree ≤ {degree})", tangents, upper, shape)
                 if not findings.unfinished:
                     break
+                # equations of the next degree take many times as long
                 clock().check()
             except TimeLimitError:
-                return replace(
-                    findings, unfinished=f"{findings.unfinished} (more equations: {clock().more})"
-                )
+                unfinished = f"{findings.unfinished} (more equations: {clock().more})"
+                return replace(findings, unfinished=unfinished)
     return findings
 
 
@@ -383,7 +392,7 @@ def _findings(
     method: str, tangents: Mapping[Orbit, OrbitTangents], upper: Mapping[Orbit, int], shape: Shape
 ) -> LocusFindings:
     """The findings from both bounds; the dense orbit is smooth."""
-    # of the dense one, which is there
+    # of the dense orbit, which is there whatever the limit
     dimension = max(tangent.dimension for tangent in tangents.values())
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
