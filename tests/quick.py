@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from m2bridge.batch.executors import GRACE
+from m2bridge.batch import GRACE
 from m2bridge.certificates.schema import Certificate
 from m2bridge.crosscheck.certify import certify_all
 from m2bridge.engine import Engine

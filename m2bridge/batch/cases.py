@@ -1,5 +1,7 @@
-"""The cases of a batch: grids of any family on the command line, files of cases, and the order of a
-run.
+"""The cases of a batch: grids on the command line, files of cases, and the order of a run.
+
+A case is a model of a family in the registry. Its options are read as the family reads them for one
+case, but each may have several values; a grid has the models of all combinations.
 """
 
 from __future__ import annotations
@@ -12,21 +14,16 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from m2bridge.batch import LARGEST_CASES
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
 from m2bridge.families.definition import MOST, CaseOption, Family, read_options
-
-Case = Any
-"""A model of a family in the registry."""
-
-MOST_BYTES = 10_000_000
-"""The largest file of cases that is read."""
+from m2bridge.maps.model import Model
 
 
-def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Case]:
-    """All cases with these numbers, as they are written on the command line: ``1..4``,
-    ``1..3,2,1``.
+def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
+    """All cases with numbers as they are written on the command line: ``1..4``, ``1..3,2,1``.
 
     Parameters
     ----------
@@ -43,7 +40,8 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
         is not left out.
     """
     ranges = read_options(chosen.options, texts, _values)
-    if (size := _size(ranges)) > MOST:
+    size = _size(ranges)
+    if size > MOST:
         raise InvalidCaseError(
             next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch"
         )
@@ -54,18 +52,18 @@ def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
     return prod(map(len, ranges.values()))
 
 
-def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Case]:
+def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Model]:
     """All combinations, but those that the family leaves out."""
-    grids = (
-        chosen.grid(**dict(zip(ranges, values, strict=True)))
-        for values in product(*ranges.values())
-    )
+    combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
+    grids = (chosen.grid(**combination) for combination in combinations)
     models = list(islice(chain.from_iterable(grids), MOST + 1))
     if len(models) > MOST:
         raise InvalidCaseError(
             next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch"
         )
-    cases = [case for case in models if every or not chosen.excluded_from_grids(case)]
+    if every:
+        return models
+    cases = [case for case in models if not chosen.excluded_from_grids(case)]
     if not cases:
         raise InvalidCaseError(
             "a", f"no case with {chosen.grid_note}; --all-a takes the others too"
@@ -74,11 +72,12 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
 
 
 def _values(option: CaseOption, text: str) -> tuple[Any, ...]:
-    texts = text.split(",") if option.flag else [text]
-    return tuple(value for part in texts for value in option.values(part))
+    if not option.flag:
+        return tuple(option.values(text))
+    return tuple(chain.from_iterable(map(option.values, text.split(","))))
 
 
-def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Case]:
+def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator[Model]:
     """The cases of a file.
 
     TOML: one table ``[[case]]`` for each case or grid, with the options of the family, as on the
@@ -103,10 +102,14 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     """
     grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _named(f"'{path}' cannot be read"):
-        entries, size = _entries(path), 0
+        entries = _entries(path)
+    size = 0
     for place, entry in entries:
-        with _named(where := f"{path.name}, {place}"):
-            own = family(str(entry["family"])) if "family" in entry else chosen
+        where = f"{path.name}, {place}"
+        with _named(where):
+            own = chosen
+            if "family" in entry:
+                own = family(str(entry["family"]))
             ranges = read_options(own.options, _texts(own, entry), _values)
             size += _size(ranges)
             if size > MOST:
@@ -134,55 +137,57 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
     chosen.check_names(name for name in entry if name != "family")
     texts = {}
     for option in chosen.options:
-        if option.name in entry:
-            value = entry[option.name]
-            items = value if isinstance(value, list) else [value]
-            kinds = {bool, str} if option.flag else {int, str}
-            if not items or not {type(item) for item in items} <= kinds:
-                usual = (
-                    "true, false or a list of these"
-                    if option.flag
-                    else "a number, a list of numbers or a range"
-                )
-                raise InvalidCaseError(option.name, f"is not {usual}")
-            text = ",".join(map(str, items))
-            texts[option.name] = text.lower() if option.flag else text
+        if option.name not in entry:
+            continue
+        items = entry[option.name]
+        if not isinstance(items, list):
+            items = [items]
+        types, usual = {int, str}, "a number, a list of numbers or a range"
+        if option.flag:
+            types, usual = {bool, str}, "true, false or a list of these"
+        # A truth value is a number to Python, so types are compared, and not asked by isinstance.
+        if not items or not {type(item) for item in items} <= types:
+            raise InvalidCaseError(option.name, f"is not {usual}")
+        text = ",".join(map(str, items))
+        if option.flag:
+            text = text.lower()
+        texts[option.name] = text
     return texts
 
 
-def ordered(cases: Iterable[Case]) -> tuple[Case, ...]:
+def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
     """Return the cases without duplicates, those that are expected to be short first."""
     return tuple(sorted(set(cases), key=_rank))
 
 
-def _rank(case: Case) -> tuple[Any, ...]:
-    numbers = tuple(
-        tuple(value) if isinstance(value, list) else (value,) for value in case.to_json().values()
-    )
+def _rank(case: Model) -> tuple[Any, ...]:
+    numbers = []
+    for value in case.to_json().values():
+        if not isinstance(value, list):
+            value = [value]
+        numbers.append(value)
     return case.family, family(case.family).effort(case), numbers
 
 
 def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     """The place and the content of each entry; raises ConversionError."""
-    if path.suffix not in (".toml", ".csv"):
+    if path.suffix not in _READERS:
         raise ConversionError("neither a .toml nor a .csv file")
-    text = read_text(path, MOST_BYTES)
-    entries = _toml(text) if path.suffix == ".toml" else list(_csv(text))
+    entries = list(_READERS[path.suffix](read_text(path, LARGEST_CASES)))
     if not entries:
         raise ConversionError("there are no cases in it")
     return entries
 
 
-def _toml(text: str) -> list[tuple[str, Mapping[str, Any]]]:
+def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     data = read_toml(text)
     tables = data.get("case")
-    if (
-        data.keys() != {"case"}
-        or not isinstance(tables, list)
-        or not all(isinstance(t, dict) for t in tables)
-    ):
-        raise ConversionError("a file of cases consists of tables [[case]] and nothing else")
-    return [(f"case {number}", table) for number, table in enumerate(tables, 1)]
+    if data.keys() != {"case"} or not isinstance(tables, list):
+        tables = [None]
+    for number, table in enumerate(tables, 1):
+        if not isinstance(table, dict):
+            raise ConversionError("a file of cases consists of tables [[case]] and nothing else")
+        yield f"case {number}", table
 
 
 def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -191,17 +196,19 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         header = [name.strip() for name in next(rows, [])]
         if len(set(header)) < len(header) or not header:
             raise ConversionError("the first line must name the columns, each once")
-        for row in filter(lambda row: any(map(str.strip, row)), rows):
+        for row in rows:
+            if not any(map(str.strip, row)):
+                continue
+            place = f"line {rows.line_num}"
             if len(row) != len(header):
-                raise ConversionError(
-                    f"line {rows.line_num}: {len(row)} cells under {len(header)} names"
-                )
-            yield (
-                f"line {rows.line_num}",
-                {name: cell for name, cell in zip(header, row, strict=True) if cell.strip()},
-            )
+                raise ConversionError(f"{place}: {len(row)} cells under {len(header)} names")
+            cells = dict(zip(header, row, strict=True))
+            yield place, {name: cell for name, cell in cells.items() if cell.strip()}
     except csv.Error as reason:
-        place = f"line {rows.line_num}"
         raise ConversionError(
-            f"{place}: not CSV ({reason}); is a quotation mark not closed?"
+            f"line {rows.line_num}: not CSV ({reason}); is a quotation mark not closed?"
         ) from None
+
+
+_READERS = {".toml": _toml, ".csv": _csv}
+"""The formats of files of cases, by their endings."""

@@ -1,5 +1,7 @@
-"""The performance of tasks: in this process, by a pool of worker processes, or by a Dask
-cluster.
+"""The performance of tasks: in this process, by a pool of processes, or by a Dask cluster.
+
+An executor has ``run``, which takes tasks and returns their reports as they arrive. Whatever a task
+does, it gets a report; what cannot be performed has an outcome in the folder.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any, ClassVar, Generic, Self
 import psutil
 
 from m2bridge import errors
+from m2bridge.batch import AHEAD, GRACE, LEAST_CLUSTER_FILES, MEMORY_MARK
 from m2bridge.batch.pool import (
     ENDING,
     Batch,
@@ -37,12 +40,6 @@ from m2bridge.engine import Session, locate
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.limits import Limits, alarm, clock, limit_of, limited
 from m2bridge.system import cores
-
-GRACE = 1.0
-"""Seconds after the limit, in which loops that look at the clock come first and can say more."""
-
-MEMORY_MARK = 2 * 2**30
-"""Bytes that a worker process and its Macaulay2 may hold when it turns to another task."""
 
 Certify = Callable[..., list[Certificate]]
 """A function like :func:`m2bridge.crosscheck.certify.certify_all`."""
@@ -97,15 +94,17 @@ class Settings(Batch[Task, Report]):
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
             if mine:
                 self.store.put_outcomes(
-                    self.store.left(task), error, self.timeout, self.memory, macaulay2
+                    task=self.store.left(task),
+                    error=error,
+                    timeout=self.timeout,
+                    memory=self.memory,
+                    macaulay2=macaulay2,
                 )
             return Report(task, counted(self.store.answers(task)), 0.0, held=not mine)
 
 
 def is_large(engine: int | None) -> bool:
-    """Whether this process and its Macaulay2, named by the number of its process, hold too much
-    physical memory.
-    """
+    """Whether this process and its Macaulay2, a process number, hold too much physical memory."""
     total: int = psutil.Process().memory_info().rss
     if engine is not None:
         with suppress(psutil.Error):  # it may have ended
@@ -122,9 +121,7 @@ def once_more(perform: Callable[[], Result]) -> Result:
 
 
 class Certifier(Performer[Task, Report]):
-    """Answers tasks one after the other with one Macaulay2, which it starts at once if it is
-    needed.
-    """
+    """Answers tasks one after the other with one Macaulay2, started at once if it is needed."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -167,8 +164,16 @@ class Certifier(Performer[Task, Report]):
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
             settings = self._settings
-            version = self._engine.version if settings.needs_engine else "none"
-            settings.store.put_outcomes(task, error, settings.timeout, settings.memory, version)
+            version = "none"
+            if settings.needs_engine:
+                version = self._engine.version
+            settings.store.put_outcomes(
+                task=task,
+                error=error,
+                timeout=settings.timeout,
+                memory=settings.memory,
+                macaulay2=version,
+            )
         else:
             for certificate in certificates:
                 self._settings.store.put(certificate)
@@ -193,8 +198,7 @@ class Serial(Certifier):
         super().__init__(settings)
 
     def run(self, tasks: Iterable[Task], started: Callable[[Task], object]) -> Iterator[Report]:
-        """Perform tasks, of each of which ``started`` is told; the reports, in the order in which
-        they arrive.
+        """Perform tasks; the reports, as they arrive. Of each that begins ``started`` is told.
 
         Raises
         ------
@@ -206,14 +210,6 @@ class Serial(Certifier):
             started(task)
             yield self.perform(task)
 
-
-_AHEAD = 4
-"""Tasks that the scheduler holds for each thread of the cluster: enough to keep it busy, few enough
-to be light.
-"""
-
-_LEAST_FILES = 64
-"""Open files that a local cluster needs."""
 
 _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
 """The performer that each thread of a Dask worker keeps, with its Macaulay2, by the batch."""
@@ -255,7 +251,7 @@ class Dask(Generic[Item, Result]):
         with ExitStack() as stack:
             address: Any = scheduler
             if scheduler is None:
-                check_files(_LEAST_FILES)
+                check_files(LEAST_CLUSTER_FILES)
                 scratch = Scratch()
                 stack.callback(scratch.remove)
                 stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
@@ -281,9 +277,7 @@ class Dask(Generic[Item, Result]):
         batch.make_folder()
 
     def run(self, items: Iterable[Item], started: Callable[[Item], None]) -> Iterator[Result]:
-        """Perform items; the results in the order in which they arrive. An item starts when it is
-        submitted.
-        """
+        """Perform items; the results, as they arrive. An item starts when it is submitted."""
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -299,13 +293,13 @@ class Dask(Generic[Item, Result]):
                 items_by_key[future.key] = item
                 arriving.add(future)
 
-        submit(_AHEAD * threads)
+        submit(AHEAD * threads)
         for future in arriving:
             item = items_by_key.pop(future.key)
             try:
                 result = future.result()
             except KilledWorker:
-                result = self._batch.lost(item, 0)
+                result = self._batch.lost(item, status=0)
             # Python ignores what a signal raises in the deletion of the future.
             with signals_deferred(signal.SIGINT, *ENDING):
                 future.release()

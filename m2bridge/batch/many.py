@@ -1,5 +1,7 @@
-"""One function, or one piece of Macaulay2 code, for many items: by the processes of a batch or by
-Dask, resumable.
+"""One function, or one piece of Macaulay2 code, for many items: in parallel, and resumable.
+
+The processes are those of a batch, or a Dask cluster. Items and functions travel pickled; a folder
+keeps outcomes as JSON, with a digest of the item and of what is done with it.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from m2bridge.batch.executors import GRACE, Dask, is_large, once_more
+from m2bridge.batch import GRACE, LARGEST_ITEM
+from m2bridge.batch.executors import Dask, is_large, once_more
 from m2bridge.batch.plan import Plan, Progress, Summary, run, shown
 from m2bridge.batch.pool import Batch, Performer, Pool
 from m2bridge.batch.store import (
     NO_ROOM,
     SUFFIX,
-    Kind,
+    OutcomeKind,
     Report,
     case_lock,
     kind_of,
@@ -42,8 +45,6 @@ from m2bridge.results.sheet import quoted
 from m2bridge.system import exit_text
 from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
 
-MOST_BYTES = 100_000_000
-"""The size of a file that is an item, or holds an outcome."""
 FORM = "class and fields"
 """The form of values in a folder; outcomes with values in another one are computed anew."""
 
@@ -78,7 +79,7 @@ class Outcome:
     """
 
     name: str
-    kind: Literal["computed"] | Kind
+    kind: Literal["computed"] | OutcomeKind
     value: Any = None
     text: str = ""
     output: str = ""
@@ -97,13 +98,15 @@ class ItemFile:
         """The ideal in a file in TOML, JSON or ``.mrdi``; the text of any other one."""
         if self.path.suffix == ".mrdi":
             return read_mrdi(self.path)
-        text = read_text(self.path, MOST_BYTES)
+        text = read_text(self.path, LARGEST_ITEM)
         if self.path.suffix == ".toml":
             return read_ideal_file(text)[0]
-        return read_ideal(read_json(text)) if self.path.suffix == ".json" else text
+        if self.path.suffix == ".json":
+            return read_ideal(read_json(text))
+        return text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """An item on its way to a worker.
 
@@ -175,28 +178,18 @@ class Work(Batch[Job, Report]):
         for suffix in (".json", SUFFIX):
             path = self.folder / f"{job.name}{suffix}"
             try:
-                data = read_json(read_text(path, MOST_BYTES))
+                data = read_json(read_text(path, LARGEST_ITEM))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
-                again = outcome.kind in self.retry and path.stat().st_mtime < self.since
-                if (
-                    data["digest"] == job.digest
-                    and (outcome.kind == "computed") == (suffix == ".json")
-                    and not again
-                ):
-                    return outcome
-            except (
-                OSError,
-                ConversionError,
-                KeyError,
-                TypeError,
-            ):  # none, or half of one, or another file
-                continue
+                is_of_this_job = data["digest"] == job.digest
+                is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
+            except (OSError, ConversionError, KeyError, TypeError):
+                continue  # there is none, or half of one, or another file
+            if is_of_this_job and _suffix(outcome) == suffix and not is_tried_again:
+                return outcome
         return None
 
     def store(self, job: Job, outcome: Outcome) -> Outcome:
-        """Write the outcome to the folder, if there is one; the outcome as it is read from
-        there.
-        """
+        """Write the outcome to the folder, if there is one; return it as it is read from there."""
         if self.folder is None:
             return outcome
         try:
@@ -204,15 +197,21 @@ class Work(Batch[Job, Report]):
         except (TypeError, ValueError) as reason:
             why = f"the value is kept in a folder as JSON, and it is none: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
-        about = {"digest": job.digest, "timeout": self.timeout, "memory": self.memory}
-        data = (
-            asdict(outcome)
-            | about
-            | {"versions": versions(locate(self.program).version if self.code else "")}
-        )
-        ours, other = (".json", SUFFIX) if outcome.kind == "computed" else (SUFFIX, ".json")
-        write_aside(json.dumps(data, ensure_ascii=False) + "\n", self.folder / f"{job.name}{ours}")
-        (self.folder / f"{job.name}{other}").unlink(missing_ok=True)
+        macaulay2 = ""
+        if self.code:
+            macaulay2 = locate(self.program).version
+        data = asdict(outcome) | {
+            "digest": job.digest,
+            "timeout": self.timeout,
+            "memory": self.memory,
+            "versions": versions(macaulay2),
+        }
+        suffix = _suffix(outcome)
+        path = self.folder / f"{job.name}{suffix}"
+        write_aside(json.dumps(data, ensure_ascii=False) + "\n", path)
+        # An outcome of before, of the other kind, is overtaken by this one.
+        for other in {".json", SUFFIX} - {suffix}:
+            (self.folder / f"{job.name}{other}").unlink(missing_ok=True)
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> Report:
@@ -238,23 +237,25 @@ class Work(Batch[Job, Report]):
         return Performance(self)
 
     def lost(self, job: Job, status: int | None) -> Report:
-        """The report on an item at which workers ended with this status, or which was not done in
-        time.
-        """
-        reason = (
-            f"the worker {exit_text(status)} at this item, twice"
-            if status
-            else "workers ended at this item"
-        )
-        kind: Kind = (
-            "out-of-memory" if status == -signal.SIGABRT and self.memory is not None else "died"
-        )
+        """The report on an item that was not done in time, or at which workers ended."""
+        kind: OutcomeKind = "died"
+        reason = "workers ended at this item"
         if status is None and self.timeout is not None:
-            kind, reason = (
-                "timed-out",
-                f"the item did not finish within {limit_of(self.timeout)}; {clock().more}",
-            )
+            kind = "timed-out"
+            reason = f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
+        elif status:
+            reason = f"the worker {exit_text(status)} at this item, twice"
+            # FLINT and GMP abort where they get no more memory.
+            if status == -signal.SIGABRT and self.memory is not None:
+                kind = "out-of-memory"
         return self.report(job, Outcome(job.name, kind, reason=reason))
+
+
+def _suffix(outcome: Outcome) -> str:
+    """The ending of the file of an outcome."""
+    if outcome.kind == "computed":
+        return ".json"
+    return SUFFIX
 
 
 class Performance(Performer[Job, Report]):
@@ -279,7 +280,8 @@ class Performance(Performer[Job, Report]):
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return Report(job, Counter(), 0.0, held=True)
-            if done := self._work.stored(job):
+            done = self._work.stored(job)
+            if done is not None:
                 return Report(job, Counter([done.kind]), done.seconds, outcome=pickle.dumps(done))
             return self._work.report(job, self._outcome(job))
 
@@ -291,11 +293,9 @@ class Performance(Performer[Job, Report]):
         except Exception as error:  # whatever it is, it becomes the outcome of this item
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            details = (
-                ""
-                if isinstance(error, M2BridgeError)
-                else "".join(traceback.format_exception(error))
-            )
+            details = ""
+            if not isinstance(error, M2BridgeError):
+                details = "".join(traceback.format_exception(error))
             seconds = round(time.monotonic() - begin, 6)
             return Outcome(
                 job.name, kind_of(error), reason=reason_of(error), details=details, seconds=seconds
@@ -314,19 +314,23 @@ class Performance(Performer[Job, Report]):
 
     def _value(self, job: Job) -> Outcome:
         item = pickle.loads(job.item)  # the parent wrote it
-        item = item.read() if isinstance(item, ItemFile) else item
+        if isinstance(item, ItemFile):
+            item = item.read()
         if self._function is not None:
             return Outcome(job.name, "computed", self._function(item))
-        inputs = item if isinstance(item, Mapping) else {"item": item}
-        beside = (
-            f"path = prepend({quoted(self._work.beside + '/')}, path);\n"
-            if self._work.beside
-            else ""
+        if not isinstance(item, Mapping):
+            item = {"item": item}
+        work = self._work
+        prelude = ""
+        if work.beside:
+            prelude += f"path = prepend({quoted(work.beside + '/')}, path);\n"
+        for package in work.packages:
+            prelude += f"needsPackage {quoted(package)};\n"
+        prelude += bindings_of(item)
+        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
+        return Outcome(
+            job.name, "computed", value=shown.value, text=shown.text, output=shown.output
         )
-        packages = "".join(f"needsPackage {quoted(package)};\n" for package in self._work.packages)
-        prelude = beside + packages + bindings_of(inputs)
-        shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
-        return Outcome(job.name, "computed", shown.value, shown.text, shown.output)
 
     def __enter__(self) -> Self:
         start(self._work.option)
@@ -346,14 +350,21 @@ def run_jobs(
     progress: Progress,
 ) -> tuple[list[Outcome], Summary]:
     """The outcomes of jobs, in their order, and the whole in numbers."""
-    done = {job.number: outcome for job in jobs if (outcome := work.stored(job)) is not None}
-    left = tuple(job for job in jobs if job.number not in done)
-    plan = Plan(tuple(jobs), left, Counter(outcome.kind for outcome in done.values()))
-    begin_workers = (
-        partial(Dask, work, scheduler, workers)
-        if executor == "dask"
-        else partial(Pool, work, workers)
-    )
+    done: dict[int, Outcome] = {}
+    left = []
+    for job in jobs:
+        outcome = work.stored(job)
+        if outcome is None:
+            left.append(job)
+        else:
+            done[job.number] = outcome
+    answers = Counter[str](outcome.kind for outcome in done.values())
+    plan = Plan(tuple(jobs), tuple(left), answers)
+
+    def begin_workers() -> Pool[Job, Report] | Dask[Job, Report]:
+        if executor == "dask":
+            return Dask(work, scheduler, workers)
+        return Pool(work, workers)
 
     def keep(report: Report) -> None:
         done[report.task.number] = pickle.loads(report.outcome)  # a worker wrote it
@@ -372,11 +383,10 @@ def run_many(
     executor: Literal["processes", "dask"] = "processes",
     scheduler: str | None = None,
     folder: str | os.PathLike[str] | None = None,
-    retry: Iterable[Kind] = (),
+    retry: Iterable[OutcomeKind] = (),
     progress: bool = False,
 ) -> list[Outcome]:
-    """Perform Macaulay2 code, or a function, for each item, in processes; the outcomes, in the
-    order of the items.
+    """Perform Macaulay2 code, or a function, for each item; the outcomes, in their order.
 
     Whatever an item does to the process that is at it, it gets an outcome, and the others get
     theirs. When this returns or raises, at Ctrl-C too, all processes have ended.
@@ -438,14 +448,32 @@ def run_many(
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
         )
-    code, function = (work, b"") if isinstance(work, str) else ("", cloudpickle.dumps(work))
-    kept = None if folder is None else Path(folder).absolute()
-    todo = Work(code, function, timeout=timeout, memory=memory, folder=kept, retry=frozenset(retry))
     Limits(memory=memory)  # raises an error for what is no limit
-    outcomes, _ = run_jobs(
-        todo, _jobs(items, code or _source(work)), workers, executor, scheduler, shown(not progress)
+    if folder is not None:
+        folder = Path(folder).absolute()
+    if isinstance(work, str):
+        code, function, source = work, b"", work
+    else:
+        code, function, source = "", cloudpickle.dumps(work), _source(work)
+    todo = Work(
+        code=code,
+        function=function,
+        timeout=timeout,
+        memory=memory,
+        folder=folder,
+        retry=frozenset(retry),
     )
-    return [_decoded(outcome) for outcome in outcomes] if code else outcomes
+    outcomes, _ = run_jobs(
+        work=todo,
+        jobs=_jobs(items, source),
+        workers=workers,
+        executor=executor,
+        scheduler=scheduler,
+        progress=shown(not progress),
+    )
+    if code:
+        return [_decoded(outcome) for outcome in outcomes]
+    return outcomes
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
@@ -460,7 +488,9 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
             raise InvalidCaseError(
                 "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
             ) from None
-        jobs.append(Job(number, f"item-{number:05d}", data, _digest(source, _identity(item, data))))
+        digest = _digest(source, _identity(item, data))
+        job = Job(number=number, name=f"item-{number:05d}", item=data, digest=digest)
+        jobs.append(job)
     return jobs
 
 
@@ -472,15 +502,18 @@ def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
     InvalidCaseError
         If a file cannot be read.
     """
-    short = len({path.stem for path in paths}) == len(paths)
+    are_short_names_different = len({path.stem for path in paths}) == len(paths)
     jobs = []
     for number, path in enumerate(paths):
         try:
-            digest = _digest(work.code, *work.packages, read_bytes(path, MOST_BYTES))
+            digest = _digest(work.code, *work.packages, read_bytes(path, LARGEST_ITEM))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
-        name = path.stem if short else str(path).strip("/.").replace("/", "-")
-        jobs.append(Job(number, name, pickle.dumps(ItemFile(path.absolute())), digest))
+        name = path.stem
+        if not are_short_names_different:
+            name = str(path).strip("/.").replace("/", "-")
+        item = pickle.dumps(ItemFile(path.absolute()))
+        jobs.append(Job(number=number, name=name, item=item, digest=digest))
     return jobs
 
 
@@ -497,13 +530,11 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _identity(item: Any, data: bytes) -> bytes:
-    """The bytes by which the folder tells items apart: the JSON, where there is one, else the
-    pickled item.
-    """
+    """The bytes by which the folder tells items apart: the JSON, or the pickle if there is none."""
     try:
-        return json.dumps(
-            item.to_json() if hasattr(item, "to_json") else item, sort_keys=True
-        ).encode()
+        if hasattr(item, "to_json"):
+            item = item.to_json()
+        return json.dumps(item, sort_keys=True).encode()
     except (TypeError, ValueError):
         return data
 

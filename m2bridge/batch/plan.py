@@ -1,4 +1,8 @@
-"""The plan of a batch, which says what is left to do; its run, and its progress on the screen."""
+"""The plan of a batch, which says what is left to do; its run, and its progress on the screen.
+
+An executor performs what is left, in whatever order and processes; here its reports are counted,
+shown, and tried again where another batch was at the case.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
+from m2bridge.batch import PAUSE
 from m2bridge.batch.store import KINDS, Report, Store, Task, counted
 from m2bridge.certificates.schema import file_name
 from m2bridge.results.sheet import duration, plural
@@ -81,13 +86,17 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     """
     names = store.names()
     store.sweep(names)
-    left, answers, unusable = [], Counter[str](), []
+    left: list[Task] = []
+    unusable: list[str] = []
+    answers = Counter[str]()
     for task in tasks:
         done = store.answers(task, names)
         answers += counted(done)
-        if questions := tuple(question for question in task.questions if question not in done):
+        questions = tuple(question for question in task.questions if question not in done)
+        if questions:
             left.append(Task(task.case, questions))
-            unusable += [name for q in questions if (name := file_name(task.name, q)) in names]
+            files = [file_name(task.name, question) for question in questions]
+            unusable += [name for name in files if name in names]
     return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
 
 
@@ -136,9 +145,11 @@ class Live(Progress):
         from rich.console import Console
         from rich.live import Live as Display
 
-        self._answers, self._begin = plan.answers.copy(), time.monotonic()
+        self._answers = plan.answers.copy()
+        self._begin = time.monotonic()
         self._running: dict[Any, float] = {}
-        self._effort_done, self._effort = 0, sum(task.effort for task in plan.left)
+        self._effort = sum(task.effort for task in plan.left)
+        self._effort_done = 0
         console = Console(stderr=True)
         display = Display(
             get_renderable=self._table, console=console, refresh_per_second=4, transient=True
@@ -163,25 +174,20 @@ class Live(Progress):
 
         now = time.monotonic()
         elapsed = now - self._begin
-        running = [
-            f"{task.name} ({duration(now - since)})" for task, since in list(self._running.items())
-        ]
-        left = (
-            elapsed * (self._effort - self._effort_done) / self._effort_done
-            if self._effort_done
-            else None
-        )
+        # Another thread draws, while this one goes on: it has a copy.
+        running = [f"{task.name} ({duration(now - at)})" for task, at in [*self._running.items()]]
+        if len(running) > 8:
+            running[8:] = ["…"]
+        left = ""
+        if self._effort_done:
+            expected = elapsed * (self._effort - self._effort_done) / self._effort_done
+            left = f"about {duration(expected)} left"
         table = Table.grid(padding=(0, 2))
-        table.add_row(
-            "cases",
-            ProgressBar(self._number, self._done, width=40),
-            f"{self._done} of {self._number}",
-        )
+        done = ProgressBar(self._number, self._done, width=40)
+        table.add_row("cases", done, f"{self._done} of {self._number}")
         table.add_row("answers", _counted(self._answers))
-        table.add_row("running", "\n".join(running[:8]) + ("\n…" if len(running) > 8 else ""))
-        table.add_row(
-            "elapsed", duration(elapsed), "" if left is None else f"about {duration(left)} left"
-        )
+        table.add_row("running", "\n".join(running))
+        table.add_row("elapsed", duration(elapsed), left)
         return table
 
 
@@ -189,15 +195,13 @@ def shown(quiet: bool) -> Progress:
     """The display that fits: live on a terminal, plain lines elsewhere, nothing when ``quiet``."""
     if quiet:
         return Progress()
-    return Live() if sys.stderr.isatty() else Lines()
+    if sys.stderr.isatty():
+        return Live()
+    return Lines()
 
 
 def _counted(answers: Counter[str]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(answers.items()))
-
-
-_PATIENCE = 0.5
-"""Seconds between two attempts at cases that another batch is at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +244,9 @@ class Summary:
 
     def to_text(self) -> str:
         """A line in words."""
-        ran = f" in {duration(self.seconds)}" if self.done_before < self.cases else ""
+        ran = ""
+        if self.done_before < self.cases:
+            ran = f" in {duration(self.seconds)}"
         return f"cases: {self.cases}{ran}: {_counted(self.answers) or 'no answers'}"
 
     __str__ = to_text
@@ -271,7 +277,8 @@ def run(
     BatchError
         If results cannot be stored or workers do not start.
     """
-    begin, answers = time.monotonic(), plan.answers.copy()
+    begin = time.monotonic()
+    answers = plan.answers.copy()
     if plan.left:
         with start() as executor, progress.of(plan):
             for report in _performed(plan.left, executor, progress):
@@ -289,5 +296,6 @@ def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Itera
                 held.append(report.task)
             else:
                 yield report
-        if tasks := held:
-            time.sleep(_PATIENCE)
+        if held:
+            time.sleep(PAUSE)
+        tasks = held

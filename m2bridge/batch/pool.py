@@ -1,4 +1,9 @@
-"""Worker processes that perform a function on many items, each item within limits of its own."""
+"""Worker processes that perform a function on many items, each item within limits of its own.
+
+Workers are forked from a server that has imported what they need. A worker says when it is ready
+and when it begins an item, so that its parent knows which item it was at when it ends, and when it
+is late. Nothing here knows what is computed: a :class:`Batch` does.
+"""
 
 import fcntl
 import gc
@@ -20,6 +25,7 @@ from types import ModuleType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from m2bridge import limits
+from m2bridge.batch import FALSE_STARTS, LAST, LEAST_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
 from m2bridge.system import cores, exit_text, leave
@@ -31,15 +37,6 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 """Signals that end a command in an orderly way, as Ctrl-C does."""
 
 CONTEXT = multiprocessing.get_context("forkserver")
-
-LEAST_FILES = 24
-"""Open files that a process needs to have one worker; each other one takes three more."""
-
-_FALSE_STARTS = 5
-"""So many workers in a row may end before they begin with anything."""
-
-_LAST = 4
-"""So many items for each worker count as the last ones."""
 
 _kept: list[Scratch] = []
 
@@ -64,8 +61,9 @@ class Performer(Generic[Item, Result]):
 
 
 class Batch(Generic[Item, Result]):
-    """Work on many items: its limits, what performs it, and the result for an item that is lost. It
-    crosses processes.
+    """Work on many items: its limits, what performs it, and the result for an item that is lost.
+
+    It crosses processes.
 
     Attributes
     ----------
@@ -174,17 +172,13 @@ class Worker(Generic[Item, Result]):
             return None
 
     def dismiss(self) -> None:
-        """Let it end, by itself if it is idle, else in an orderly way in the middle of what it is
-        at.
-        """
+        """Let it end: by itself if it is idle, else in the middle of what it is at, in order."""
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait so many seconds for its end, which then comes by force; its exit status, negative
-        for a signal.
-        """
+        """Wait so many seconds for its end, then force it; the status, negative for a signal."""
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -222,7 +216,7 @@ class Pool(Generic[Item, Result]):
         end together.
         """
         listed = list(items)
-        early = max(len(listed) - _LAST * self._number, 0)
+        early = max(len(listed) - LAST * self._number, 0)
         arranged = [*listed[:early], *reversed(listed[early:])]
         return (result for _, result in self.results([[item] for item in arranged], started))
 
@@ -256,32 +250,37 @@ class Pool(Generic[Item, Result]):
                     worker.give(self._waiting.popleft())
             for worker in self._speaking():
                 yield from self._hear(worker, started)
-            for worker in [w for w in self._workers if w.at_work and self._left(w) < 0]:
+            at_work = [worker for worker in self._workers if worker.at_work]
+            for worker in at_work:
+                if self._left(worker) >= 0:
+                    continue
                 worker.process.kill()
                 yield from self._bury(worker, late=True)
 
     def _recruit(self) -> None:
         """Start workers, as many as are of use."""
-        idle = sum(not worker.items for worker in self._workers)
-        for _ in range(min(self._number - len(self._workers), len(self._waiting) - idle)):
+        idle = [worker for worker in self._workers if not worker.items]
+        for _ in range(min(self._number - len(self._workers), len(self._waiting) - len(idle))):
             self._workers.append(Worker(self._batch))
 
     def _speaking(self) -> list[Worker[Item, Result]]:
         """Workers with something to hear, after a moment at most."""
-        lines = {
-            w.connection: w for w in self._workers if w.items or (self._waiting and not w.ready)
-        }
-        moment = min([1.0, *(self._left(worker) for worker in self._workers if worker.at_work)])
-        return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]  # type: ignore[index]
+        lines: dict[Any, Worker[Item, Result]] = {}
+        moment = 1.0
+        for worker in self._workers:
+            # An idle worker has nothing to say, unless it is awaited.
+            if worker.items or (self._waiting and not worker.ready):
+                lines[worker.connection] = worker
+            if worker.at_work:
+                moment = min(moment, self._left(worker))
+        return [lines[connection] for connection in wait(list(lines), max(moment, 0.0))]
 
     def _left(self, worker: Worker[Item, Result]) -> float:
-        """The seconds until a worker is late."""
+        """The seconds until a worker that is at work is late."""
         timeout = self._batch.timeout
-        return (
-            float("inf")
-            if timeout is None
-            else worker.since + timeout + self._batch.patience - time.monotonic()
-        )
+        if timeout is None:
+            return float("inf")
+        return worker.since + timeout + self._batch.patience - time.monotonic()
 
     def _hear(
         self, worker: Worker[Item, Result], started: Callable[[Item], object]
@@ -295,7 +294,8 @@ class Pool(Generic[Item, Result]):
             worker.ready = True
         elif isinstance(message, Begun):
             worker.at_work = worker.proved = True
-            worker.since, self._false_starts = time.monotonic(), 0
+            worker.since = time.monotonic()
+            self._false_starts = 0
             started(worker.items[0])
         else:
             worker.at_work = False
@@ -304,7 +304,8 @@ class Pool(Generic[Item, Result]):
                 self._put_back(worker)
                 worker.dismiss()
                 self._workers.remove(worker)
-                self._leaving = [*(w for w in self._leaving if w.process.is_alive()), worker]
+                self._leaving = [left for left in self._leaving if left.process.is_alive()]
+                self._leaving.append(worker)
             yield item, message.result
 
     def _bury(self, worker: Worker[Item, Result], *, late: bool) -> Iterator[tuple[Item, Result]]:
@@ -314,17 +315,20 @@ class Pool(Generic[Item, Result]):
         status = worker.end(1.0)
         if not worker.proved:
             self._false_starts += 1
-            if self._false_starts >= _FALSE_STARTS:
+            if self._false_starts >= FALSE_STARTS:
                 raise BatchError(
                     f"worker processes end before they begin; the last one {exit_text(status)}"
                 )
-        item = worker.items.popleft() if worker.at_work else None
-        self._put_back(worker)
-        if item is None:  # none of its items is to blame
+        if not worker.at_work:  # none of its items is to blame
+            self._put_back(worker)
             return
+        item = worker.items.popleft()
+        self._put_back(worker)
         self._deaths[item] += 1
-        if late or self._deaths[item] > 1:
-            yield item, self._batch.lost(item, None if late else status)
+        if late:
+            yield item, self._batch.lost(item, status=None)
+        elif self._deaths[item] > 1:
+            yield item, self._batch.lost(item, status)
         else:
             self._waiting.appendleft([item])
 
@@ -347,11 +351,10 @@ class Pool(Generic[Item, Result]):
 
 @contextmanager
 def interrupts_held(*more: signal.Signals) -> Iterator[None]:
-    """Hold Ctrl-C, and more signals, back during the block; for good in the processes and threads
-    that it starts.
+    """Hold Ctrl-C, and more signals, back during the block.
 
-    Ctrl-C reaches the whole foreground group; workers leave it to their parent, which then ends
-    them.
+    The processes and threads that it starts never get them. Ctrl-C reaches the whole foreground
+    group; workers leave it to their parent, which then ends them.
     """
     resource_tracker.ensure_running()  # started in the block it would let the signal through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
@@ -363,10 +366,10 @@ def interrupts_held(*more: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def signals_deferred(*numbers: signal.Signals) -> Iterator[None]:
-    """Let signals wait until the block is over, whichever thread they reach; processes that it
-    starts do not wait.
+    """Let signals wait until the block is over, whichever thread they reach.
 
-    A signal that ends the process anyway, because nobody handles it, does so.
+    Processes that it starts do not wait. A signal that ends the process anyway, because nobody
+    handles it, does so.
     """
     came: list[int] = []
     handled: dict[signal.Signals, Any] = {}
@@ -388,9 +391,7 @@ def signals_deferred(*numbers: signal.Signals) -> Iterator[None]:
 
 @contextmanager
 def _without_script() -> Iterator[None]:
-    """Let workers not run the script of this process once more, which may start workers in its
-    turn.
-    """
+    """Let workers not run the script of this process, which may start workers in its turn."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -425,8 +426,7 @@ def prepare(*modules: str) -> None:
 
 @cache
 def _choose_folder() -> None:
-    """Let multiprocessing put its sockets where their names are short enough, and where they are
-    swept.
+    """Let multiprocessing put its sockets where names are short enough, and where they are swept.
 
     By itself it takes the folder for temporary files, whose name may be long, and leaves one there
     if it is killed.
@@ -441,8 +441,7 @@ def _choose_folder() -> None:
 
 
 def check_files(least: int) -> None:
-    """Refuse to start processes where the system allows too few open files, before that fails
-    halfway.
+    """Refuse to start processes where the system allows too few open files: that fails halfway.
 
     Raises
     ------
@@ -457,9 +456,7 @@ def check_files(least: int) -> None:
 
 
 def serve(line: Connection, batch: Batch[Item, Result]) -> None:
-    """The life of a worker: groups of items come, results go, one for each item, until the line is
-    closed.
-    """
+    """The life of a worker: groups of items come, a result goes for each, until the line closes."""
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
     limits.start()  # a pool is a command's
@@ -482,11 +479,10 @@ def serve(line: Connection, batch: Batch[Item, Result]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End when the parent has ended, at once and whatever this process is at: its end of a pipe
-    closes then.
+    """End when the parent has ended, at once and whatever this process is at.
 
-    The parent never writes to this pipe again, so that the signal, which nobody handles, comes for
-    nothing else.
+    The parent's end of a pipe closes then, which a signal tells. The parent never writes to this
+    pipe again, so that the signal, which nobody handles, comes for nothing else.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -1,5 +1,7 @@
-"""The tasks of a batch, and the folder of results; only one process at a time works on a case, of
-whichever batch.
+"""The tasks of a batch, and the folder of results, which is its whole state.
+
+A task is a case with the questions about it. For each the folder gets a file: a certificate, or an
+outcome that says why there is none. Only one process at a time works on a case, of whichever batch.
 """
 
 import errno
@@ -12,24 +14,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from m2bridge import errors
 from m2bridge._version import __version__
-from m2bridge.batch.cases import Case
+from m2bridge.batch import ABANDONED, LONGEST_NAME
 from m2bridge.certificates.schema import Certificate, file_name, text_of, write, write_aside
 from m2bridge.convert.documents import read_json
 from m2bridge.crosscheck.certify import question_of, questions
 from m2bridge.engine.scratch import locked
 from m2bridge.families import family
+from m2bridge.maps.model import Model
 
-Kind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
+KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
 SUFFIX = ".outcome.json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unanswered:
     """Why a question has no certificate.
 
@@ -57,7 +61,7 @@ class Unanswered:
     case: dict[str, Any]
     name: str
     question: str
-    kind: Kind
+    kind: OutcomeKind
     reason: str
     details: str
     timeout: float | None
@@ -73,7 +77,7 @@ class Unanswered:
         return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
-def kind_of(error: BaseException) -> Kind:
+def kind_of(error: BaseException) -> OutcomeKind:
     """The kind of outcome that an exception amounts to."""
     if isinstance(error, errors.TimeLimitError):
         return "timed-out"
@@ -85,30 +89,22 @@ def kind_of(error: BaseException) -> Kind:
         error, errors.InvalidCaseError | errors.MethodUnavailableError | errors.TooLargeError
     ):
         return "refused"
-    return "died" if isinstance(error, errors.EngineDiedError) else "failed"
+    if isinstance(error, errors.EngineDiedError):
+        return "died"
+    return "failed"
 
 
 def reason_of(error: BaseException) -> str:
-    """The first line of an exception's message, with its type where the message does not say
-    enough.
-    """
+    """The first line of an exception's message, with its type where it does not say enough."""
     line = (str(error).splitlines() or [""])[0]
-    return (
-        line
-        if isinstance(error, errors.M2BridgeError) and line
-        else f"{type(error).__name__}: {line}"
-    )
+    if isinstance(error, errors.M2BridgeError) and line:
+        return line
+    return f"{type(error).__name__}: {line}"
 
 
 def versions(macaulay2: str) -> dict[str, str]:
     """Versions that an outcome records."""
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
-
-
-LONGEST_NAME = 200
-"""Bytes of the name of a case: with the question and what a store adds a name of a file has at most
-255.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +124,7 @@ class Task:
     'd2-dout1-a2-t2'
     """
 
-    case: Case
+    case: Model
     questions: tuple[str, ...]
 
     @property
@@ -149,9 +145,8 @@ class Task:
     @property
     def needs_engine(self) -> bool:
         """Whether some question needs Macaulay2."""
-        return any(
-            question_of(self.case.family, key).needs_engine(self.case) for key in self.questions
-        )
+        asked = [question_of(self.case.family, key) for key in self.questions]
+        return any(question.needs_engine(self.case) for question in asked)
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -191,7 +186,7 @@ def counted(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
     return Counter(answer for verdicts in answers.values() for answer in verdicts)
 
 
-def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
+def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     """One task for each case.
 
     Parameters
@@ -220,36 +215,41 @@ def tasks(cases: Iterable[Case], check: str = "all") -> tuple[Task, ...]:
     return listed
 
 
-def _task(case: Case, words: Sequence[str]) -> Task:
+def _task(case: Model, words: Sequence[str]) -> Task:
     task = Task(case, _questions(case, words))
-    if (length := len(task.name.encode())) > LONGEST_NAME:
-        named_by = family(case.family).options
+    length = len(task.name.encode())
+    if length > LONGEST_NAME:
+        named_by = [option.name for option in family(case.family).options]
         raise errors.InvalidCaseError(
-            named_by[0].name if named_by else "family",
+            [*named_by, "family"][0],
             f"'{task.name:.40}…' has a name of {length} letters, and results are files of at most"
             f" {LONGEST_NAME}: 'dimension' and 'cross-check' have no such limit",
         )
     return task
 
 
-def _questions(case: Case, words: Sequence[str]) -> tuple[str, ...]:
+def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     by_key = questions(case.family)
     if not by_key:
         raise errors.InvalidCaseError(
             "family", f"there are no questions about {family(case.family).title} to be certified"
         )
-    meanings = {name: [key] for key, question in by_key.items() for name in question.names()} | {
-        "all": [key for key, question in by_key.items() if question.usual(case)],
-        "reachable": [key for key, question in by_key.items() if question.within_reach(case)],
-    }
-    if unknown := [key for key in words if key not in meanings and key not in by_key]:
+    meanings = {key: [key] for key in by_key}
+    for key, question in by_key.items():
+        meanings |= {name: [key] for name in question.names()}
+    meanings["all"] = [key for key, question in by_key.items() if question.usual(case)]
+    meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
+    unknown = [word for word in words if word not in meanings]
+    if unknown:
         raise errors.InvalidCaseError(
             "check", f"unknown question '{unknown[0]}': use all, reachable, or {', '.join(by_key)}"
         )
-    return tuple(dict.fromkeys(key for part in words for key in meanings.get(part, (part,))))
+    keys = chain.from_iterable(meanings[word] for word in words)
+    return tuple(dict.fromkeys(keys))
 
 
 FOLDER = ".claims"
+"""Where the locks on cases are."""
 
 
 @contextmanager
@@ -267,9 +267,8 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
         mine = False
         # its last owner may have removed it meanwhile, and others find another
         with suppress(FileNotFoundError):
-            mine = locked(file.fileno()) and os.path.samestat(
-                os.fstat(file.fileno()), os.stat(path)
-            )
+            opened = os.fstat(file.fileno())
+            mine = locked(file.fileno()) and os.path.samestat(opened, os.stat(path))
         try:
             yield mine
         finally:
@@ -286,8 +285,7 @@ NOT_APPLICABLE = "NOT_APPLICABLE"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Reasons for which nothing at all can be stored, whatever its name."""
 
-_ABANDONED = 3600.0
-_NOTHING = (
+_UNREADABLE = (
     FileNotFoundError,
     ValueError,
     KeyError,
@@ -295,6 +293,7 @@ _NOTHING = (
     RecursionError,
     errors.M2BridgeError,
 )
+"""What half a file, or one of somebody else, raises when it is read: then nothing is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,7 +319,7 @@ class Store:
     """
 
     folder: Path
-    retry: frozenset[Kind] = frozenset()
+    retry: frozenset[OutcomeKind] = frozenset()
     since: float = field(default_factory=time.time)
 
     def names(self) -> frozenset[str]:
@@ -330,8 +329,7 @@ class Store:
     def answers(
         self, task: Task, names: Collection[str] | None = None
     ) -> dict[str, tuple[str, ...]]:
-        """Read what is done of a task: for each question the verdicts of its certificate, or the
-        kind of its outcome.
+        """Read what is done of a task: for each question its verdicts, or the kind of its outcome.
 
         Parameters
         ----------
@@ -339,32 +337,44 @@ class Store:
         names : collection of str, optional
             The files that are there, if they are known.
         """
-        answers = {}
+        about = task.case.family, task.case.to_json()
+        answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
+            verdicts = kind = None
             name = file_name(task.name, question)
-            path, other = self.folder / name, self.folder / outcome_name(task.name, question)
-            about = task.case.family, task.case.to_json()
-            if (names is None or name in names) and (verdicts := _verdicts(path, about)):
+            if names is None or name in names:
+                verdicts = _verdicts(self.folder / name, about)
+            if verdicts:
                 answers[question] = verdicts
                 continue
-            kind = _kind(other, about) if names is None or other.name in names else None
-            if kind and not (kind in self.retry and other.stat().st_mtime < self.since):
-                answers[question] = (NOT_APPLICABLE if kind == "not-applicable" else kind,)
+            name = outcome_name(task.name, question)
+            if names is None or name in names:
+                kind = _kind(self.folder / name, about)
+            if kind is None or self._is_tried_again(kind, name):
+                continue
+            if kind == "not-applicable":
+                answers[question] = (NOT_APPLICABLE,)
+            else:
+                answers[question] = (kind,)
         return answers
 
+    def _is_tried_again(self, kind: OutcomeKind, name: str) -> bool:
+        return kind in self.retry and (self.folder / name).stat().st_mtime < self.since
+
     def check(self, tasks: Iterable[Task]) -> None:
-        """Raise BatchError if there is not a file for each question of tasks that were
-        performed.
-        """
+        """Raise BatchError if a question of tasks that were performed has no file."""
         names = self.names()
-        files = [
-            (file_name(t.name, q), outcome_name(t.name, q)) for t in tasks for q in t.questions
-        ]
-        if missing := [
-            name for name, outcome in files if name not in names and outcome not in names
-        ]:
+        number = 0
+        missing = []
+        for task in tasks:
+            for question in task.questions:
+                number += 1
+                name = file_name(task.name, question)
+                if names.isdisjoint((name, outcome_name(task.name, question))):
+                    missing.append(name)
+        if missing:
             raise errors.BatchError(
-                f"{len(missing)} of {len(files)} results are not in '{self.folder}', such as"
+                f"{len(missing)} of {number} results are not in '{self.folder}', such as"
                 f" '{missing[0]}': it was deleted, or files in it were, while they were computed;"
                 " the same command computes what is missing"
             )
@@ -372,9 +382,8 @@ class Store:
     def left(self, task: Task) -> Task:
         """The questions of a task that are not answered."""
         done = self.answers(task)
-        return Task(
-            task.case, tuple(question for question in task.questions if question not in done)
-        )
+        left = tuple(question for question in task.questions if question not in done)
+        return Task(task.case, left)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -388,9 +397,7 @@ class Store:
             ) from None
 
     def make(self) -> None:
-        """Make the folder, if it is not there; nobody makes it anew when it is deleted during a
-        batch.
-        """
+        """Make the folder; when it is deleted during a batch, nobody makes it anew."""
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -409,46 +416,43 @@ class Store:
     ) -> None:
         """Store an outcome for each question of a task."""
         kind = kind_of(error)
-        details = "".join(traceback.format_exception(error)) if kind == "failed" else ""
-        about = task.case.family, task.case.to_json(), task.name
+        details = ""
+        if kind == "failed":
+            details = "".join(traceback.format_exception(error))
         for question in task.questions:
-            parts = (
-                *about,
-                question,
-                kind,
-                reason_of(error),
-                details,
-                timeout,
-                memory,
-                versions(macaulay2),
+            outcome = Unanswered(
+                family=task.case.family,
+                case=task.case.to_json(),
+                name=task.name,
+                question=question,
+                kind=kind,
+                reason=reason_of(error),
+                details=details,
+                timeout=timeout,
+                memory=memory,
+                versions=versions(macaulay2),
             )
-            self.put_outcome(Unanswered(*parts))
+            self.put_outcome(outcome)
 
     def put_outcome(self, outcome: Unanswered) -> None:
         """Store an outcome, unless there is a certificate."""
         if _verdicts(self.folder / file_name(outcome.name, outcome.question)) is None:
-            write_aside(
-                outcome.to_text(), self.folder / outcome_name(outcome.name, outcome.question)
-            )
+            path = self.folder / outcome_name(outcome.name, outcome.question)
+            write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove what batches that were killed left: half-written files, and outcomes overtaken by
-        certificates.
-        """
+        """Remove what killed batches left: half of a file, outcomes overtaken by certificates."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
-            overtaken = (
-                name.endswith(SUFFIX)
-                and certificate in present
-                and _verdicts(self.folder / certificate)
-            )
-            half = name.startswith(".") and name.endswith(".partial")
-            with suppress(FileNotFoundError):
-                if overtaken or (
-                    half and time.time() - (self.folder / name).stat().st_mtime > _ABANDONED
-                ):
-                    (self.folder / name).unlink()
+            path = self.folder / name
+            with suppress(FileNotFoundError):  # another batch may sweep, too
+                is_overtaken = name.endswith(SUFFIX) and certificate in present
+                if is_overtaken and _verdicts(self.folder / certificate):
+                    path.unlink()
+                is_half = name.startswith(".") and name.endswith(".partial")
+                if is_half and time.time() - path.stat().st_mtime > ABANDONED:
+                    path.unlink()
 
 
 def outcome_name(name: str, question: str) -> str:
@@ -464,17 +468,17 @@ def _verdicts(path: Path, about: About | None = None) -> tuple[str, ...] | None:
     """The verdicts in a certificate; ``None`` if there is no whole certificate of this name."""
     try:
         answer = _content(path, ".json", about)["answer"]
-        return (
-            tuple(v["verdict"] for v in answer["verdicts"]) if "verdicts" in answer else (COMPUTED,)
-        )
-    except _NOTHING:
+        if "verdicts" not in answer:
+            return (COMPUTED,)
+        return tuple(verdict["verdict"] for verdict in answer["verdicts"])
+    except _UNREADABLE:
         return None
 
 
-def _kind(path: Path, about: About) -> Kind | None:
+def _kind(path: Path, about: About) -> OutcomeKind | None:
     try:
         return _content(path, SUFFIX, about)["kind"]  # type: ignore[no-any-return]
-    except _NOTHING:
+    except _UNREADABLE:
         return None
 
 
@@ -482,9 +486,7 @@ def _content(path: Path, suffix: str, about: About | None) -> dict[str, Any]:
     """The content of a file, if it is about the case and question that it is named after."""
     data: dict[str, Any] = read_json(text_of(path))
     name = file_name(data["name"], data["question"])
-    if path.name != name.removesuffix(".json") + suffix or about not in (
-        None,
-        (data["family"], data["case"]),
-    ):
+    is_named = path.name == name.removesuffix(".json") + suffix
+    if not is_named or about not in (None, (data["family"], data["case"])):
         raise errors.CertificateError(f"the content is that of {name}")
     return data

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
 
+from m2bridge.batch import LEAST_MEMORY
 from m2bridge.batch.pool import Batch, Performer, Pool, lower_limit, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
@@ -17,10 +18,6 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import check_timeout, clock
 from m2bridge.results.sheet import duration
 from m2bridge.system import exit_text, imported
-
-LEAST_MEMORY = 256 * 2**20
-"""Python with SymPy and FLINT maps 100 MiB of address space before it checks anything."""
-
 
 Check = Callable[[Path], VerifyResult]
 
@@ -67,22 +64,18 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path)
 
     def lost(self, path: Path, status: int | None) -> VerifyResult:
-        """The finding about a file at which processes ended with this status, or which was not done
-        in time.
-        """
+        """The finding about a file that was not done in time, or at which processes ended."""
+        name = str(path)
         if status is None:
             late = f"not decided within {duration(self.timeout)}; {clock().option} gives it more"
-            return VerifyResult("too-expensive", str(path), check="time", found=late)
-        # GMP raises the second one for its own limits
+            return VerifyResult("too-expensive", name, check="time", found=late)
+        # FLINT aborts where there is no memory left; GMP raises SIGFPE for its own limits.
         if status in (-signal.SIGABRT, -signal.SIGFPE, OUT_OF_MEMORY):
-            large = (
-                f"not decided within {self.memory / 2**30:.3g} GiB of memory; --memory gives it"
-                " more"
-            )
-            return VerifyResult("too-expensive", str(path), check="memory", found=large)
-        return VerifyResult(
-            "failed", str(path), check="process", found=f"what checks it {exit_text(status)}, twice"
-        )
+            memory = f"{self.memory / 2**30:.3g} GiB of memory"
+            large = f"not decided within {memory}; --memory gives it more"
+            return VerifyResult("too-expensive", name, check="memory", found=large)
+        ended = f"what checks it {exit_text(status)}, twice"
+        return VerifyResult("failed", name, check="process", found=ended)
 
 
 class Checker(Performer[Path, VerifyResult]):
@@ -98,14 +91,12 @@ class Checker(Performer[Path, VerifyResult]):
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except OSError as reason:
-            return VerifyResult(
-                "failed", str(path), check="reading", found=str(reason.strerror or reason)
-            )
+            found = str(reason.strerror or reason)
+            return VerifyResult("failed", str(path), check="reading", found=found)
         # Whatever it is, it becomes the finding about this file, and others get theirs.
         except Exception as reason:
-            return VerifyResult(
-                "failed", str(path), check="m2bridge itself", found=reason_of(reason)
-            )
+            found = reason_of(reason)
+            return VerifyResult("failed", str(path), check="m2bridge itself", found=found)
 
     def __enter__(self) -> Self:
         """Drop what libraries say when they abort the process, and their dumps."""
@@ -144,10 +135,10 @@ def verify_files(
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:
-    """Files of the same functions together, by their names, as verification remembers its last
-    cases; large ones first.
+    """Files of the same functions together, by their names; the largest groups first.
 
-    A file under another name is verified all the same, at the cost of some time.
+    Verification remembers its last cases, so together they are faster. A file under another name is
+    verified all the same, at the cost of some time.
     """
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):

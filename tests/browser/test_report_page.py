@@ -107,7 +107,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     case = {"d": 4, "d_out": 13, "a": 3, "t": 2}
     Store(found).put_outcome(
         Unanswered(
-            "attention", case, "d4-dout13-a3-t2", "3.4", "timed-out", NASTY, "", 60.0, None, {}
+            family="attention",
+            case=case,
+            name="d4-dout13-a3-t2",
+            question="3.4",
+            kind="timed-out",
+            reason=NASTY,
+            details="",
+            timeout=60.0,
+            memory=None,
+            versions={},
         )
     )
     return found

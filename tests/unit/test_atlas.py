@@ -38,7 +38,16 @@ def folder(tmp_path: Path) -> Path:
     case = {"d": 3, "d_out": 2, "a": 2, "t": 2}
     Store(found).put_outcome(
         Unanswered(
-            "attention", case, "d3-dout2-a2-t2", "closure", "timed-out", NASTY, "", 60.0, None, {}
+            family="attention",
+            case=case,
+            name="d3-dout2-a2-t2",
+            question="closure",
+            kind="timed-out",
+            reason=NASTY,
+            details="",
+            timeout=60.0,
+            memory=None,
+            versions={},
         )
     )
     return found

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from m2bridge import reports as report
-from m2bridge.batch.store import Kind, Store, Unanswered
+from m2bridge.batch.store import OutcomeKind, Store, Unanswered
 from m2bridge.certificates import schema as files
 from m2bridge.cli import commands, showing
 from m2bridge.cli.showing import report_command
@@ -52,11 +52,22 @@ def folder(tmp_path: Path) -> Path:
     return results
 
 
-def outcome(numbers: tuple[int, int, int], question: str, kind: Kind, reason: str) -> Unanswered:
+def outcome(
+    numbers: tuple[int, int, int], question: str, kind: OutcomeKind, reason: str
+) -> Unanswered:
     case = dict(zip(("d", "d_out", "a", "t"), (*numbers, 2), strict=True))
     name = "d{}-dout{}-a{}-t2".format(*numbers)
     return Unanswered(
-        "attention", case, name, question, kind, reason, "", 60.0, 2**30, {"m2bridge": "0.1.0"}
+        family="attention",
+        case=case,
+        name=name,
+        question=question,
+        kind=kind,
+        reason=reason,
+        details="",
+        timeout=60.0,
+        memory=2**30,
+        versions={"m2bridge": "0.1.0"},
     )
 
 

@@ -18,9 +18,9 @@ import psutil
 import pytest
 
 from m2bridge import SingleLayerAttention
-from m2bridge.batch import pool
+from m2bridge.batch import LEAST_MEMORY, pool
 from m2bridge.batch.pool import Done, Pool, Worker
-from m2bridge.batch.verifying import LEAST_MEMORY, Verification, verify_files
+from m2bridge.batch.verifying import Verification, verify_files
 from m2bridge.certificates.schema import digest, read, write
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.crosscheck.certify import question_of
