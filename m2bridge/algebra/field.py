@@ -55,10 +55,8 @@ class CoefficientField:
             return cls(0)
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]{1,12})\s*\)\s*", text)
         if match is None or int(match[1]) == 0:
-            raise InvalidCaseError(
-                "field",
-                f"'{text:.60}' is not a coefficient field: write QQ or GF(p) with a prime p",
-            )
+            rule = "write QQ or GF(p) with a prime p"
+            raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
         return cls(int(match[1]))
 
     @property
@@ -67,19 +65,21 @@ class CoefficientField:
         return _domain(self.characteristic)
 
     def __str__(self) -> str:
-        return f"GF({self.characteristic})" if self.characteristic else "QQ"
+        if self.characteristic == 0:
+            return "QQ"
+        return f"GF({self.characteristic})"
 
     __repr__ = __str__
 
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """The domain, made once: SymPy's finite fields are equal, but have hashes of their own, as
-    their elements have.
-    """
+    """The domain, made once: SymPy's finite fields are equal, but their hashes differ."""
     from sympy import GF, QQ  # slow to import
 
-    return GF(characteristic, symmetric=True) if characteristic else QQ
+    if characteristic == 0:
+        return QQ
+    return GF(characteristic, symmetric=True)
 
 
 def check_is_field(field: object) -> None:

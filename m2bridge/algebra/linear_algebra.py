@@ -147,13 +147,17 @@ def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
 
     first: dict[Column, int] = {}
     for position, support in enumerate(watched(supports)):
+        own = position
         for column in support:
             other = root(first.setdefault(column, position))
-            own = root(position)
-            leader[max(own, other)] = min(own, other)
+            if other != own:
+                leader[max(own, other)] = min(own, other)
+                own = min(own, other)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        groups.setdefault(root(position), []).append(position)
+        # No leader is larger than what it leads, and those of smaller positions are roots by now.
+        leader[position] = leader[leader[position]]
+        groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
 
 

@@ -1,13 +1,16 @@
-"""Modules, matrices, complexes, Betti tables and Hilbert polynomials; ideals of any ring, maps and
-vectors.
+"""Values of Macaulay2 about modules: matrices, complexes, Betti tables, Hilbert polynomials.
+
+Ideals of any ring, ring maps and vectors too. They are frozen values that show themselves as
+Macaulay2's do and convert their entries to SymPy; nothing is computed with them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -17,14 +20,12 @@ from m2bridge.algebra.ring import PolynomialRing, entry_text
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import shortened
 
-MOST = 300
-"""Characters of a value."""
+MOST_CHARACTERS = 300
+"""Characters of the text of a value in one line, as a prompt shows it."""
 
 
 class AsText:
-    """A value whose ``repr`` is its text, as that of SymPy's expressions: rings, their elements,
-    ideals.
-    """
+    """A value whose ``repr`` is its text, as that of SymPy's expressions: rings, ideals."""
 
     __slots__ = ()
 
@@ -48,17 +49,24 @@ class AsCode:
 
     def __repr__(self) -> str:
         given = [(getattr(self, field.name), field.default) for field in fields(self)]  # type: ignore[arg-type]
-        while given and given[-1][0] == given[-1][1]:
+        while given and given[-1][0] == given[-1][1]:  # the value is the default
             given.pop()
-        return f"{type(self).__name__}({', '.join(repr(value) for value, _ in given)})"
+        arguments = ", ".join(repr(value) for value, _ in given)
+        return f"{type(self).__name__}({arguments})"
 
 
 def one_line(value: object) -> str:
     """The text of a value in one line, its middle left out if it is long."""
-    return shortened("; ".join(str(value).splitlines()), MOST)
+    return shortened("; ".join(str(value).splitlines()), MOST_CHARACTERS)
 
 
-Place = tuple[int, tuple[int, ...], int]
+def listed(elements: Iterable[Any]) -> str:
+    """The texts of elements of a ring in brackets."""
+    return f"({', '.join(map(entry_text, elements))})"
+
+
+Degree = tuple[int, ...]
+Place = tuple[int, Degree, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,42 +91,47 @@ class BettiTable:
     entries: tuple[tuple[Place, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j of the table: generators of weight i + j in homological
-        degree i.
-        """
+        """The number in column i and row j: generators of weight i + j in homological degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
         """The table: numbers by column and row."""
-        table = Counter[tuple[int, int]]()
+        table: dict[tuple[int, int], int] = {}
         for (i, _, weight), count in self.entries:
-            table[i, weight - i] += count
-        return dict(table)
+            table[i, weight - i] = table.get((i, weight - i), 0) + count
+        return table
 
     @property
     def _totals(self) -> dict[int, int]:
         """The numbers of generators by homological degree."""
-        totals = Counter[int]()
+        totals: dict[int, int] = {}
         for (i, _, _), count in self.entries:
-            totals[i] += count
+            totals[i] = totals.get(i, 0) + count
         return dict(sorted(totals.items()))
 
     def __repr__(self) -> str:
         return f"<BettiTable {' '.join(f'{i}: {n}' for i, n in self._totals.items())}>"
 
     def __str__(self) -> str:
-        table, totals = self.rows, self._totals
+        table = self.rows
+        totals = self._totals
         if not table:
             return "total:"
-        columns = range(min(totals), max(totals) + 1)
-        heights = range(min(j for _, j in table), max(j for _, j in table) + 1)
-        lines = [["", *map(str, columns)], ["total:", *(str(totals.get(i, 0)) for i in columns)]]
-        lines += [[f"{j}:", *(str(table.get((i, j), ".")) for i in columns)] for j in heights]
-        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        return "\n".join(
-            " ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines
-        )
+        numbers = [j for _, j in table]
+        rows = range(min(numbers), max(numbers) + 1)
+        aligned = [_aligned(["", "total:", *(f"{j}:" for j in rows)])]
+        for i in range(min(totals), max(totals) + 1):
+            column = [i, totals.get(i, 0), *(table.get((i, j), ".") for j in rows)]
+            aligned.append(_aligned(column))
+        return "\n".join(map(" ".join, zip(*aligned, strict=True)))
+
+
+def _aligned(column: Iterable[object]) -> list[str]:
+    """The texts of a column of a table, to the right."""
+    texts = list(map(str, column))
+    width = max(map(len, texts))
+    return [text.rjust(width) for text in texts]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,19 +165,20 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        return sum(c * prod((t + k) / k for k in range(1, n + 1)) for n, c in self.coefficients)
+        # The polynomial of n-dimensional projective space is C(t + n, n).
+        total = 0
+        for n, c in self.coefficients:
+            total += c * prod((t + k) / k for k in range(1, n + 1))
+        return total
 
     def __str__(self) -> str:
-        return " + ".join(f"{c}*P_{n}" for n, c in self.coefficients).replace("+ -", "- ") or "0"
-
-
-Degree = tuple[int, ...]
+        terms = " + ".join(f"{c}*P_{n}" for n, c in self.coefficients)
+        return terms.replace("+ -", "- ") or "0"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GeneralIdeal(AsText):
-    """An ideal of a ring that is not a plain polynomial ring; of those it is
-    :class:`m2bridge.Ideal`.
+    """An ideal of a ring that is no plain polynomial ring; of those it is :class:`m2bridge.Ideal`.
 
     Examples
     --------
@@ -178,10 +192,7 @@ class GeneralIdeal(AsText):
     _function = "ideal"
 
     def __str__(self) -> str:
-        return (
-            f"{self._function}({', '.join(map(entry_text, self.generators))}) of"
-            f" {ring_text(self.ring)}"
-        )
+        return f"{self._function}{listed(self.generators)} of {ring_text(self.ring)}"
 
 
 class MonomialIdeal(GeneralIdeal):
@@ -238,9 +249,13 @@ class Module(Named):
             matrices = [self.generators, self.relations]
             given = ", ".join(str(matrix) for matrix in matrices if matrix is not None)
             return f"{self.kind}({given})"
-        shifts = [str(-d[0]) if len(d) == 1 else str(tuple(-i for i in d)) for d in self.degrees]
-        plain = all(not any(degree) for degree in self.degrees)
-        return f"{ring_text(self.ring)}^{len(shifts) if plain else '{' + ', '.join(shifts) + '}'}"
+        if not any(map(any, self.degrees)):
+            return f"{ring_text(self.ring)}^{len(self.degrees)}"
+        shifts = []
+        for degree in self.degrees:
+            shift = tuple(-entry for entry in degree)
+            shifts.append(str(shift if len(shift) != 1 else shift[0]))
+        return f"{ring_text(self.ring)}^{{{', '.join(shifts)}}}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -276,9 +291,12 @@ class Matrix(Named):
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
-        module = self.source
-        columns = len(module.degrees) if module.generators is None else module.generators.shape[1]
-        return len(self.entries), len(self.entries[0]) if self.entries else columns
+        if self.entries:
+            return len(self.entries), len(self.entries[0])
+        generators = self.source.generators
+        if generators is None:
+            return 0, len(self.source.degrees)
+        return 0, generators.shape[1]
 
     def __getitem__(self, place: tuple[int, int]) -> Any:
         return self.entries[place[0]][place[1]]
@@ -291,12 +309,14 @@ class Matrix(Named):
         ConversionError
             If an entry is no number and no SymPy polynomial.
         """
-        return ImmutableMatrix(*self.shape, [to_expression(x) for row in self.entries for x in row])
+        entries = chain.from_iterable(self.entries)
+        return ImmutableMatrix(*self.shape, list(map(to_expression, entries)))
 
     def __str__(self) -> str:
-        if not self.entries or not self.shape[1]:
-            return f"0 ({self.shape[0]} × {self.shape[1]})"
-        return f"({'; '.join('(' + ', '.join(map(entry_text, row)) + ')' for row in self.entries)})"
+        rows, columns = self.shape
+        if not rows or not columns:
+            return f"0 ({rows} × {columns})"
+        return f"({'; '.join(map(listed, self.entries))})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -332,7 +352,7 @@ class Vector(Named):
     entries: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"({', '.join(map(entry_text, self.entries))})"
+        return listed(self.entries)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -356,14 +376,16 @@ class GroebnerBasis(AsText):
     @property
     def generators(self) -> tuple[Any, ...]:
         """The elements of the basis of an ideal, or the tuples of that of a module."""
-        columns = tuple(zip(*self.matrix.entries, strict=True))
-        return tuple(column[0] for column in columns) if len(self.matrix.entries) == 1 else columns
+        rows = self.matrix.entries
+        if len(rows) == 1:
+            return rows[0]
+        return tuple(zip(*rows, strict=True))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.generators)
 
     def __str__(self) -> str:
-        return f"Gröbner basis ({', '.join(map(entry_text, self.generators))})"
+        return f"Gröbner basis {listed(self.generators)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -385,10 +407,7 @@ class RingMap(Named):
     images: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return (
-            f"{ring_text(self.source)} → {ring_text(self.target)},"
-            f" ({', '.join(map(entry_text, self.images))})"
-        )
+        return f"{ring_text(self.source)} → {ring_text(self.target)}, {listed(self.images)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -428,10 +447,9 @@ class Complex(Named):
         """
         if any(module.kind != "free" for module in self.modules):
             raise ConversionError("a Betti table is for complexes of free modules")
-        placed = enumerate(self.modules, self.low)
-        counts = Counter(
-            (i, degree, sum(degree)) for i, module in placed for degree in module.degrees
-        )
+        counts = Counter[Place]()
+        for i, module in enumerate(self.modules, self.low):
+            counts.update((i, degree, sum(degree)) for degree in module.degrees)
         return BettiTable(tuple(sorted(counts.items())))
 
     def __str__(self) -> str:
@@ -467,28 +485,33 @@ class ComplexMap(Named):
 
     def __getitem__(self, place: int) -> Matrix:
         """The map from the module of this homological degree of the source."""
-        if not 0 <= place - self.source.low < len(self.maps):
+        number = place - self.source.low
+        if not 0 <= number < len(self.maps):
             raise KeyError(place)
-        return self.maps[place - self.source.low]
+        return self.maps[number]
 
     def __str__(self) -> str:
         return f"{self.source} → {self.target}, ({', '.join(map(str, self.maps))})"
 
 
 def to_expression(value: Any) -> Any:
-    """Return a number or an element of a ring as an expression of SymPy; ConversionError if there
-    is none.
+    """Return a number or an element of a ring as an expression of SymPy.
+
+    Raises
+    ------
+    ConversionError
+        If there is none.
     """
     try:
-        return value.as_expr() if hasattr(value, "as_expr") else sympify(value, strict=True)
+        if hasattr(value, "as_expr"):
+            return value.as_expr()
+        return sympify(value, strict=True)
     except SympifyError as reason:
         raise ConversionError(f"'{entry_text(value)}' has no counterpart in SymPy") from reason
 
 
 def ring_text(ring: Any) -> str:
     """Return the text of a ring."""
-    return (
-        f"{ring.field}[{', '.join(ring.variables)}]"
-        if isinstance(ring, PolynomialRing)
-        else str(ring)
-    )
+    if isinstance(ring, PolynomialRing):
+        return f"{ring.field}[{', '.join(ring.variables)}]"
+    return str(ring)

@@ -1,5 +1,8 @@
-"""Polynomial maps between affine spaces: linear relations among their coordinates, and Jacobian
-matrices at points.
+"""Polynomial maps from affine varieties to affine spaces, over QQ and modulo primes.
+
+A map and its values; linear relations among its coordinates, and maps in fewer of them; Jacobian
+matrices at points. The rank of the differential at a point is a lower bound for the dimension of
+the image: that is all that points prove here, and no closure is computed.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import chain, count, product
+from itertools import count
 from math import prod
 from numbers import Rational
 from random import Random
@@ -36,8 +39,7 @@ from m2bridge.limits import watched
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMap:
-    """A polynomial map from a subvariety of affine space to affine space, defined over the integers
-    or rationals.
+    """A polynomial map over QQ from a subvariety of an affine space to an affine space.
 
     Parameters
     ----------
@@ -132,11 +134,11 @@ class PolynomialMap:
             )
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
         return cls(
-            source,
-            tuple(map(variable_name, images)),
-            tuple(source.polynomial(image) for image in images.values()),
-            tuple(filter(None, map(source.polynomial, relations))),
-            prime,
+            source=source,
+            coordinates=tuple(map(variable_name, images)),
+            images=tuple(map(source.polynomial, images.values())),
+            relations=tuple(filter(None, map(source.polynomial, relations))),
+            prime=prime,
         )
 
     @classmethod
@@ -145,8 +147,11 @@ class PolynomialMap:
     ) -> PolynomialMap:
         """Build a map from the exponents and rational coefficients of the terms of each image."""
         source = PolynomialRing(QQ, tuple(parameters))
-        terms = ({e: source.number(c) for e, c in image.items()} for image in images.values())
-        return cls(source, tuple(images), tuple(map(source.sympy_ring.from_dict, terms)))
+        elements = []
+        for image in images.values():
+            terms = {exponents: source.number(c) for exponents, c in image.items()}
+            elements.append(source.sympy_ring.from_dict(terms))
+        return cls(source, tuple(images), tuple(elements))
 
     def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
         """Ring of polynomial functions on the target, over ``field``."""
@@ -154,17 +159,18 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images if all images and relations are homogeneous and no image is
-        constant.
+        """Total degrees of the images.
+
+        ``None`` if an image or relation is not homogeneous, or an image is constant.
         """
-        if not all(is_homogeneous(polynomial) for polynomial in self.images + self.relations):
+        degrees = tuple(map(total_degree, self.images))
+        homogeneous = all(map(is_homogeneous, self.images + self.relations))
+        if not homogeneous or min(degrees, default=1) <= 0:
             return None
-        degrees = tuple(total_degree(image) for image in self.images)
-        return degrees if min(degrees, default=1) > 0 else None
+        return degrees
 
     def evaluate(self, point: Sequence[Rational | int]) -> tuple[Any, ...]:
-        """The values of the coordinates at a rational point of the source (in the order of
-        ``source.variables``).
+        """The values of the coordinates at a rational point, in the order of ``source.variables``.
 
         Values that are integers are of type ``int``, others fractions.
 
@@ -186,42 +192,39 @@ class PolynomialMap:
             raise ConversionError(
                 f"{len(point)} numbers for the {len(self.source.variables)} variables of the source"
             )
-        if inexact := [
-            entry
-            for entry in point
-            if not isinstance(entry, int) and not hasattr(entry, "numerator")
-        ]:
-            raise ConversionError(f"{inexact[0]!r:.60} is not exact: give integers or fractions")
+        for entry in point:
+            if not hasattr(entry, "numerator"):
+                raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
         exact = list(map(self.source.number, point))
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
-        values = (fraction(evaluate(image, exact)) for image in self.images)
-        return tuple(int(value) if value.denominator == 1 else value for value in values)
+        values: list[int | Fraction] = []
+        for image in self.images:
+            value = fraction(evaluate(image, exact))
+            if value.denominator == 1:
+                values.append(int(value))
+            else:
+                values.append(value)
+        return tuple(values)
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to some of the coordinates."""
-        coordinates, images = (
-            tuple(items[i] for i in indices) for items in (self.coordinates, self.images)
-        )
+        coordinates = tuple(self.coordinates[i] for i in indices)
+        images = tuple(self.images[i] for i in indices)
         return replace(self, coordinates=coordinates, images=images)
 
     @property
     def maybe_reducible(self) -> bool:
-        """Whether the source may be reducible, empty, or defined by an ideal that is not
-        radical.
-        """
+        """Whether the source may be reducible, empty, or defined by no radical ideal."""
         return bool(self.relations) and not self.prime
 
     def check_field(self, field: CoefficientField) -> None:
-        """Raise InvalidCaseError if the map has no reduction modulo the characteristic of this
-        field.
-        """
+        """Raise InvalidCaseError if the map has no reduction to this field."""
         p = field.characteristic
         if not p:
             return
-        parts = [f"the coordinate {name}" for name in self.coordinates] + [
-            "a relation" for _ in self.relations
-        ]
+        parts = [f"the coordinate {name}" for name in self.coordinates]
+        parts += ["a relation"] * len(self.relations)
         for part, polynomial in zip(parts, self.images + self.relations, strict=True):
             if any(int(coefficient.denominator) % p == 0 for coefficient in polynomial.values()):
                 raise InvalidCaseError(
@@ -230,21 +233,17 @@ class PolynomialMap:
 
 
 def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
-    """Value of a polynomial at a point with exact entries, as an element of the polynomial's
-    domain.
-    """
+    """The value of a polynomial at a point with exact entries, as an element of its domain."""
     domain = polynomial.ring.domain
-    values = (
-        c * domain(prod(x**e for x, e in zip(point, monomial, strict=True) if e))
-        for monomial, c in watched(polynomial.items())
-    )
-    return sum(values, domain.zero)
+    total = domain.zero
+    for exponents, c in watched(polynomial.items()):
+        powers = [x**exponent for x, exponent in zip(point, exponents, strict=True) if exponent]
+        total += c * domain(prod(powers))
+    return total
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The polynomial with its variables replaced by elements of another ring over the same
-    field.
-    """
+    """The polynomial with elements of another ring over the same field for its variables."""
     ring = images[0].ring
 
     @cache
@@ -268,17 +267,21 @@ def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[P
 
 
 def relations_over(parametrization: PolynomialMap, field: CoefficientField) -> GeneratingSet:
-    """The relations of the source over a field; raises InvalidCaseError if the map has no reduction
-    there.
+    """The relations of the source over a field.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the map has no reduction there.
     """
     parametrization.check_field(field)
     source = PolynomialRing(field, parametrization.source.variables)
     relations = (relation.set_ring(source.sympy_ring) for relation in parametrization.relations)
-    return GeneratingSet(source, tuple(filter(None, relations)))
+    return GeneratingSet.without_zeros(source, relations)
 
 
 def vanishes_on_image(ideal: GeneratingSet, parametrization: PolynomialMap) -> bool:
-    """Whether every generator is identically zero on the image; the source must have no relations.
+    """Whether every generator vanishes on the image; the source must have no relations.
 
     This proves that the closure of the image lies in the variety of the ideal.
     """
@@ -309,16 +312,16 @@ class LinearReduction:
     def linear_forms(
         self, original: PolynomialMap, *, field: CoefficientField
     ) -> tuple[PolyElement, ...]:
-        """The linear generators of the ideal: each dependent coordinate minus its expression in the
-        basis.
-        """
+        """The linear generators: each dependent coordinate minus its expression in the basis."""
         target = original.target(field=field)
-        gens = target.sympy_ring.gens
-        return tuple(
-            gens[position]
-            - sum(target.number(c) * gens[index] for index, c in coefficients.items())
-            for position, coefficients in self.dependencies
-        )
+        variables = target.sympy_ring.gens
+        forms = []
+        for position, coefficients in self.dependencies:
+            form = variables[position]
+            for index, c in coefficients.items():
+                form -= target.number(c) * variables[index]
+            forms.append(form)
+        return tuple(forms)
 
 
 def reduce_linearly(
@@ -327,11 +330,11 @@ def reduce_linearly(
     field: CoefficientField = QQ,
     preference: Callable[[int], int] | None = None,
 ) -> LinearReduction:
-    """Pick linearly independent coordinates, the earliest possible, and express the others in them,
-    over a field.
+    """Pick linearly independent coordinates, the earliest possible, and express the others in them.
 
-    Modulo p, which must divide no denominator of the map, coordinates can be dependent that are not
-    so over QQ.
+    Images without common monomials do not depend on each other, so each block of connected ones is
+    treated alone. Modulo p, which must divide no denominator of the map, coordinates can be
+    dependent that are not so over QQ.
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
@@ -339,10 +342,12 @@ def reduce_linearly(
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
         pivots, echelon = pivot_columns(rows, field.characteristic)
-        basis += [block[pivot] for pivot in pivots]
-        for place in sorted(set(range(len(block))).difference(pivots)):
-            column = zip(pivots, (row[place] for row in echelon), strict=True)
-            dependencies[block[place]] = {block[pivot]: entry for pivot, entry in column if entry}
+        independent = [block[pivot] for pivot in pivots]
+        basis += independent
+        for place in set(range(len(block))).difference(pivots):
+            column = [row[place] for row in echelon]
+            entries = zip(independent, column, strict=True)
+            dependencies[block[place]] = {j: entry for j, entry in entries if entry}
     basis.sort()
     return LinearReduction(
         parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items()))
@@ -350,8 +355,7 @@ def reduce_linearly(
 
 
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
-    """Rewrite a map in other linear coordinates of the space that its image spans, with fewer
-    terms.
+    """Rewrite a map in other linear coordinates of the space that its image spans.
 
     Its coordinates are those of an echelon form: each has a monomial that no other one has. The
     closures of the images correspond under a linear isomorphism; elimination is faster here.
@@ -364,15 +368,15 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     images: dict[int, PolyElement] = {}
     for block in watched(connected(parametrization.images)):
         chosen = [parametrization.images[j] for j in block]
-        monomials = sorted({monomial for image in chosen for monomial in image}, reverse=True)
-        rows = [
-            without_denominators([image.get(monomial, 0) for monomial in monomials])
-            for image in chosen
-        ]
-        for j, row in zip(block, pivot_columns(rows)[1], strict=True):
-            images[j] = chosen[0].ring.from_dict(
-                dict(zip(monomials, without_denominators(row), strict=True))
-            )
+        monomials = sorted(set().union(*chosen), reverse=True)
+        rows = []
+        for image in chosen:
+            coefficients = [image.get(monomial, 0) for monomial in monomials]
+            rows.append(without_denominators(coefficients))
+        _, echelon = pivot_columns(rows)
+        for j, row in zip(block, echelon, strict=True):
+            terms = zip(monomials, without_denominators(row), strict=True)
+            images[j] = chosen[0].ring.from_dict(dict(terms))
     return replace(parametrization, images=tuple(images[j] for j in range(len(images))))
 
 
@@ -383,25 +387,23 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     they span.
     """
     families = first.images, second.images, first.images + second.images
-    return len({sparse_rank(map(integer_coefficients, images)) for images in families}) == 1
+    ranks = {sparse_rank(map(integer_coefficients, images)) for images in families}
+    return len(ranks) == 1
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:
-    """The coefficients of polynomials, a row for each monomial and a column for each image, without
-    denominators.
-    """
-    monomials = sorted({monomial for image in images for monomial in image})
-    return [
-        without_denominators(image.get(monomial, 0) for image in images)
-        for monomial in watched(monomials)
-    ]
+    """The coefficients without denominators: a row for each monomial, a column for each image."""
+    rows = []
+    for monomial in watched(sorted(set().union(*images))):
+        coefficients = [image.get(monomial, 0) for image in images]
+        rows.append(without_denominators(coefficients))
+    return rows
 
 
 def jacobian_at(
     polynomials: Sequence[PolyElement], point: Sequence[int], prime: int = 0
 ) -> list[list[int]]:
-    """Jacobian matrix at an integer point, each row multiplied by the denominators of its
-    polynomial's coefficients.
+    """The Jacobian matrix at an integer point, each row without its polynomial's denominators.
 
     Parameters
     ----------
@@ -420,11 +422,13 @@ def jacobian_at(
     Algebra*, Theorem 16.19.
     """
     terms = map(integer_coefficients, polynomials)
-    rows = [
-        [gradient.get(i, 0) for i in range(len(point))]
-        for gradient in gradients(terms, point, prime)
-    ]
-    return [[entry % prime for entry in row] for row in rows] if prime else rows
+    rows = []
+    for gradient in gradients(terms, point, prime):
+        row = [gradient.get(i, 0) for i in range(len(point))]
+        if prime:
+            row = [entry % prime for entry in row]
+        rows.append(row)
+    return rows
 
 
 def tangent_dimension(
@@ -441,13 +445,15 @@ def tangent_dimension(
 def _jacobian_rank(
     polynomials: Sequence[PolyElement], point: Sequence[int], field: CoefficientField
 ) -> int:
-    rows = jacobian_at(polynomials, point, field.characteristic)
-    return rank_mod(rows, field.characteristic) if field.characteristic else rank(rows)
+    p = field.characteristic
+    rows = jacobian_at(polynomials, point, p)
+    return rank_mod(rows, p) if p else rank(rows)
 
 
 def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple[int, ...]:
-    """A point with entries uniform in [1, bound], the same for the same seed; the source must have
-    no relations.
+    """A point with entries uniform in [1, bound], the same for the same seed.
+
+    The source must have no relations.
     """
     chance = Random(seed)
     return tuple(chance.randint(1, bound) for _ in parametrization.source.variables)
@@ -456,8 +462,7 @@ def random_point(parametrization: PolynomialMap, bound: int, seed: int) -> tuple
 def differential_rank(
     parametrization: PolynomialMap, point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The rank of the differential of the parametrization at a point: a lower bound for the
-    dimension of the image.
+    """The rank of the differential at a point: a lower bound for the dimension of the image.
 
     The rank at a point is at most the generic rank. This is the dimension of the closure of the
     image in characteristic 0, and at most that in characteristic p, where it can be less (s ↦ s^p).
@@ -482,13 +487,15 @@ def differential_rank(
 MANY = 1000
 """A field whose points are called random has at least this many elements."""
 ATTEMPTS = 3
+"""Points over each field; the largest of their ranks counts, so that one unlucky point is harmless.
+"""
 MOST_ENTRIES = 1 << 22
 SPARE_ROWS = 32
 """Over an extension, this many entries over GF(p), or this many rows more than enough, are
 computed.
 """
 
-_SEED = 20240817
+SEED = 20240817
 
 
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> tuple[int, str]:
@@ -505,20 +512,24 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         An upper bound for the rank: when it is reached, no other point is tried.
     """
     p = field.characteristic
-    degrees = [1] if p == 0 or p >= MANY else [1, extension_degree(p)]
-    best = -1, ""
-    for degree, seed in product(degrees, range(_SEED, _SEED + ATTEMPTS)):
-        if degree == 1:
-            value, place = (
-                differential_rank(free, random_point(free, p or MANY, seed), field=field),
-                str(field),
-            )
-        else:
-            value, place = _extension_rank(free, p, degree, seed, enough), f"GF({p}^{degree})"
-        best = (value, place) if value >= best[0] else best
+    seeds = range(SEED, SEED + ATTEMPTS)
+    best, place = -1, ""
+    for seed in seeds:
+        value = differential_rank(free, random_point(free, p or MANY, seed), field=field)
+        if value >= best:
+            best, place = value, str(field)
+        if value >= enough:
+            return best, place
+    if p == 0 or p >= MANY:
+        return best, place
+    # In a small field all points can be special, as those with s^p = s.
+    for seed in seeds:
+        value = _extension_rank(free, p, seed=seed, enough=enough)
+        if value >= best:
+            best, place = value, f"GF({p}^{extension_degree(p)})"
         if value >= enough:
             break
-    return best
+    return best, place
 
 
 def extension_degree(p: int) -> int:
@@ -526,21 +537,27 @@ def extension_degree(p: int) -> int:
     return next(k for k in count(1) if p**k >= MANY)
 
 
-def _extension_rank(free: PolynomialMap, p: int, degree: int, seed: int, enough: int) -> int:
+def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank at a random point of GF(p^k); the rank of some rows is a lower bound, too.
 
     GF(p^k) is a space of dimension k over GF(p), on which each element acts by a k×k matrix, whose
     row i is its product with z^i. The matrix of these blocks has k times the rank.
     """
+    degree = extension_degree(p)
     chance = Random(seed)
     field = flint.fq_default_ctx(p, degree)
     point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
     most = max(enough + SPARE_ROWS, MOST_ENTRIES // max(1, degree * degree * len(point)))
     images = chance.sample(free.images, min(most, len(free.images)))
-    powers, zero = [field.gen() ** i for i in range(degree)], [0] * degree
+    powers = [field.gen() ** i for i in range(degree)]
     rows = []
     for gradient in jacobian_at(images, point):
         for power in powers:
-            blocks = (map(int, (power * entry).to_list()) if entry else zero for entry in gradient)
-            rows.append(list(chain.from_iterable(blocks)))
+            row: list[int] = []
+            for entry in gradient:
+                if entry:
+                    row += map(int, (power * entry).to_list())
+                else:
+                    row += [0] * degree
+            rows.append(row)
     return rank_mod(rows, p) // degree

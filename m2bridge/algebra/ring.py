@@ -42,15 +42,12 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
         if not domain.is_FiniteField:
             return str(super().str(*style))
         integers = self.ring.clone(domain=ZZ)
-        return str(
-            integers.from_dict({m: ZZ(domain.to_int(c)) for m, c in self.items()}).str(*style)
-        )
+        residues = {monomial: ZZ(domain.to_int(c)) for monomial, c in self.items()}
+        return str(integers.from_dict(residues).str(*style))
 
 
 class PolyRing(rings.PolyRing):  # type: ignore[misc]
-    """A ring of such polynomials, equal to SymPy's own; it has the same name because that is part
-    of the hash.
-    """
+    """A ring of such polynomials, equal to SymPy's own; its name, which is hashed, is the same."""
 
     @property
     def dtype(self) -> Callable[[Any], PolyElement]:
@@ -64,26 +61,44 @@ class PolyRing(rings.PolyRing):  # type: ignore[misc]
 
 def entry_text(element: Any) -> str:
     """The text of an element of any ring in a list; residues are those of least absolute value."""
-    modulus = (
-        element.modulus() if isinstance(element, flint.nmod) else getattr(element, "mod", None)
-    )
+    modulus = getattr(element, "mod", None)  # that of residues of SymPy
+    if isinstance(element, flint.nmod):
+        modulus = element.modulus()
     if not isinstance(modulus, int):
         return str(element)
     residue = int(element) % modulus
-    return str(residue if 2 * residue <= modulus else residue - modulus)
+    if 2 * residue > modulus:
+        residue -= modulus
+    return str(residue)
 
 
-for _kind in (rings.PolyRing, PolyRing):
-    copyreg.pickle(_kind, lambda ring: (type(ring), (ring.symbols, ring.domain, ring.order)))
-for _kind in (rings.PolyElement, PolyElement):
-    copyreg.pickle(_kind, lambda element: (rings.PolyRing.from_dict, (element.ring, dict(element))))
-copyreg.pickle(FiniteField, lambda field: (FiniteField, (int(field.mod), field.sym)))
-copyreg.pickle(flint.nmod, lambda residue: (flint.nmod, (int(residue), residue.modulus())))
+def _ring_parts(ring: Any) -> tuple[Any, ...]:
+    return type(ring), (ring.symbols, ring.domain, ring.order)
+
+
+def _element_parts(element: Any) -> tuple[Any, ...]:
+    return rings.PolyRing.from_dict, (element.ring, dict(element))
+
+
+def _field_parts(field: Any) -> tuple[Any, ...]:
+    return FiniteField, (int(field.mod), field.sym)
+
+
+def _residue_parts(residue: Any) -> tuple[Any, ...]:
+    return flint.nmod, (int(residue), residue.modulus())
+
+
+# How the values that cannot be pickled as they are (see above) are made again from their parts.
+copyreg.pickle(rings.PolyRing, _ring_parts)
+copyreg.pickle(PolyRing, _ring_parts)
+copyreg.pickle(rings.PolyElement, _element_parts)
+copyreg.pickle(PolyElement, _element_parts)
+copyreg.pickle(FiniteField, _field_parts)
+copyreg.pickle(flint.nmod, _residue_parts)
 
 
 LONGEST_NAME = 100
 """Characters in the name of a variable that people write."""
-
 
 MOST_PRODUCTS = 100_000
 """Generators of a product or power of ideals, before those that occur twice are left out."""
@@ -129,11 +144,9 @@ class PolynomialRing:
             _check_letters(self.variables)
 
     def __str__(self) -> str:
-        shown = (
-            self.variables
-            if len(self.variables) <= 12
-            else (*self.variables[:6], "…", self.variables[-1])
-        )
+        shown = self.variables
+        if len(shown) > 12:
+            shown = (*shown[:6], "…", shown[-1])
         return f"{self.field}[{', '.join(shown)}]"
 
     __repr__ = __str__
@@ -185,23 +198,24 @@ class PolynomialRing:
 
 def first_names(names: Sequence[str]) -> str:
     """The names, of many the first eight, for messages."""
-    return ", ".join(names[:8]) + (", …" if len(names) > 8 else "") or "none"
+    shown = list(names[:8])
+    if len(names) > 8:
+        shown.append("…")
+    return ", ".join(shown) or "none"
 
 
 def is_name(text: str) -> bool:
-    """Whether text that people write can name a variable: letters, digits and _, beginning with a
-    letter.
-    """
+    """Whether text can name a variable: letters, digits and _, beginning with a letter."""
     if not text.isidentifier() or text.startswith("_") or len(text) > LONGEST_NAME:
         return False
     return place_of_variant(text) is None
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place of the first character that is a variant of others, as ℌ of H, ½ of 1⁄2 and ⁿ of n;
-    ``None`` without.
+    """The place of the first character that is a variant of others, ``None`` without.
 
-    In the normal form NFKC, in which names are compared, it would become a name that nobody wrote.
+    So are ℌ of H, ½ of 1⁄2 and ⁿ of n. In the normal form NFKC, in which names are compared, it
+    would become a name that nobody wrote.
     """
     if name.isascii():
         return None
@@ -212,9 +226,7 @@ def place_of_variant(name: str) -> int | None:
 
 
 def check_characters(name: str) -> None:
-    """Refuse a name with such a character: polynomials could not name it. Raises
-    ConversionError.
-    """
+    """Raise ConversionError for a name with such a character: polynomials could not name it."""
     place = place_of_variant(name)
     if place is not None:
         character = name[place]
@@ -226,9 +238,7 @@ def check_characters(name: str) -> None:
 
 
 def _check_letters(names: Iterable[str]) -> None:
-    """Check that all names look different; Å, for instance, is written with one character or with
-    two.
-    """
+    """Check that all names look different: Å, for instance, is one character, or two."""
     names_by_form: dict[str, str] = {}
     for name in names:
         other = names_by_form.setdefault(normal_form(name), name)
@@ -256,11 +266,10 @@ def normal_form(name: str) -> str:
 
 
 def _checked(expression: Any) -> Any:
-    """An exact expression; that of a polynomial which SymPy holds as ``Poly`` or as an element of
-    one of its rings.
-    """
+    """An exact expression; that of a polynomial which SymPy holds in another form."""
     if isinstance(expression, Poly | rings.PolyElement):
-        domain = expression.domain if isinstance(expression, Poly) else expression.ring.domain
+        ring = expression if isinstance(expression, Poly) else expression.ring
+        domain = ring.domain
         if domain.is_FiniteField:
             modulus = f"has coefficients modulo {domain.mod}"
             raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
@@ -285,7 +294,7 @@ def _sympy_ring(ring: PolynomialRing) -> PolyRing:
         raise ConversionError(
             f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}"
         )
-    return PolyRing([Symbol(name) for name in ring.variables], ring.field.domain, grevlex)
+    return PolyRing(list(map(Symbol, ring.variables)), ring.field.domain, grevlex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +311,11 @@ class GeneratingSet:
 
     ring: PolynomialRing
     generators: tuple[rings.PolyElement, ...]
+
+    @classmethod
+    def without_zeros(cls, ring: PolynomialRing, elements: Iterable[rings.PolyElement]) -> Self:
+        """The ideal that elements of the ring generate, some of which may be zero."""
+        return cls(ring, tuple(filter(None, elements)))
 
     @property
     def generator_degrees(self) -> dict[int, int]:
@@ -334,9 +348,8 @@ class GeneratingSet:
             return NotImplemented
         check_one_ring(self, other)
         _check_size(len(self.generators) * len(other.generators))
-        return self._generated_by(
-            f * g for f, g in watched(product(self.generators, other.generators))
-        )
+        pairs = product(self.generators, other.generators)
+        return self._generated_by(f * g for f, g in watched(pairs))
 
     def __pow__(self, exponent: int) -> Self:
         """A power of the ideal; the unit ideal for the exponent 0.
@@ -347,8 +360,8 @@ class GeneratingSet:
         if isinstance(exponent, bool) or not isinstance(exponent, int) or exponent < 0:
             return NotImplemented
         one = self.ring.sympy_ring.one
-        count = len(self.generators)
-        _check_size(monomial_count(count, exponent) if count else 1)
+        if self.generators:
+            _check_size(monomial_count(len(self.generators), exponent))
         chosen = combinations_with_replacement(self.generators, exponent)
         return self._generated_by(prod(factors, start=one) for factors in watched(chosen))
 

@@ -1,5 +1,4 @@
-"""Schur functors: partitions, their products, dimensions, and representations from the
-multiplicities of weights.
+"""Schur functors: partitions, their products, dimensions, and representations from weights.
 
 A partition is a weakly decreasing tuple of positive integers; S_λ of a space is not zero exactly if
 the space has at least as many dimensions as λ has parts.
@@ -9,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import prod
 from typing import Any
 
@@ -36,7 +35,8 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
 @lru_cache(maxsize=100_000)
 def columns(shape: Partition) -> Partition:
     """The conjugate partition: the lengths of the columns."""
-    return tuple(sum(part > j for part in shape) for j in range(shape[0])) if shape else ()
+    width = max(shape, default=0)
+    return tuple(len([part for part in shape if part > j]) for j in range(width))
 
 
 def dimension(shape: Partition, size: int) -> int:
@@ -49,16 +49,18 @@ def dimension(shape: Partition, size: int) -> int:
     >>> dimension((2, 1), 3), dimension((1, 1, 1), 2)
     (8, 0)
     """
-    legs = columns(shape)
-    cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
-    return prod(size + j - i for i, j in cells) // prod(
-        shape[i] - j + legs[j] - i - 1 for i, j in cells
-    )
+    heights = columns(shape)
+    contents = hooks = 1
+    for i, part in enumerate(shape):
+        for j in range(part):
+            contents *= size + j - i
+            hooks *= (part - j) + (heights[j] - i) - 1
+    return contents // hooks
 
 
 def strips_added(shape: Partition, size: int, rows: int) -> Iterator[Partition]:
     """Pieri's rule: the partitions in S_λ ⊗ S_size, with at most so many parts."""
-    upper = (shape[0] + size if shape else size, *shape)
+    upper = (max(shape, default=0) + size, *shape)
     yield from _between((*shape, 0), upper, sum(shape) + size, rows)
 
 
@@ -68,26 +70,24 @@ def strips_removed(shape: Partition, size: int) -> Iterator[Partition]:
 
 
 def _between(lower: Partition, upper: Partition, total: int, rows: int) -> Iterator[Partition]:
-    """Sequences between two of the same length with this sum: without zeros at the end, at most
-    ``rows`` entries.
-    """
-    if not lower or not rows:
-        if total == 0 and not any(lower):
-            yield ()
-        return
-    for first in range(
-        max(lower[0], total - sum(upper[1:])), min(upper[0], total - sum(lower[1:])) + 1
-    ):
-        for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
-            yield (first, *rest) if first else ()
+    """Partitions with this sum and at most ``rows`` parts between two sequences of one length."""
+    if lower and rows:
+        least = max(lower[0], total - sum(upper[1:]))
+        for first in range(least, min(upper[0], total - sum(lower[1:])) + 1):
+            for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
+                yield (first, *rest) if first else ()
+    elif total == 0 and not any(lower):
+        yield ()
 
 
 @lru_cache(maxsize=100_000)
 def littlewood_richardson(
     first: Partition, second: Partition, rows: int
 ) -> Mapping[Partition, int]:
-    """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts, by the determinant
-    of Jacobi and Trudi.
+    """The multiplicities in S_λ ⊗ S_μ of partitions with at most so many parts.
+
+    By Jacobi and Trudi S_μ is the determinant of the S_(μ_i − i + j), and Pieri's rule multiplies
+    by these. Source: Stanley, *Enumerative Combinatorics* 2, Theorem 7.16.1.
 
     Examples
     --------
@@ -97,11 +97,12 @@ def littlewood_richardson(
     total: Counter[Partition] = Counter()
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
-        if min(sizes, default=0) >= 0:
-            terms = Counter({first: sign})
-            for size in sizes:
-                terms = _times(terms, size, rows)
-            total.update(terms)
+        if min(sizes, default=0) < 0:
+            continue  # a factor is zero
+        terms = Counter({first: sign})
+        for size in sizes:
+            terms = _times(terms, size, rows)
+        total.update(terms)
     return {shape: total[shape] for shape in sorted(total) if total[shape]}
 
 
@@ -116,16 +117,18 @@ def _times(terms: Mapping[Partition, int], size: int, rows: int) -> Counter[Part
 @lru_cache(maxsize=32)
 def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The permutations of 0, …, size − 1 with their signs."""
-    return tuple(
-        (order, (-1) ** sum(order[i] > order[j] for j in range(size) for i in range(j)))
-        for order in permutations(range(size))
-    )
+    signed = []
+    for order in permutations(range(size)):
+        inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]
+        signed.append((order, (-1) ** len(inversions)))
+    return tuple(signed)
 
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: Partition, weight: tuple[int, ...]) -> int:
-    """Kostka's number: semistandard tableaux in which each entry occurs as often as the weight
-    says.
+    """Kostka's number: semistandard tableaux with entries as often as the weight says.
+
+    The largest entries form a horizontal strip; without it there is a smaller tableau.
 
     Examples
     --------
@@ -141,8 +144,7 @@ Shapes = tuple[Partition, ...]
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
-    """The multiplicities of the products of Schur functors in a representation of a product of
-    general linear groups.
+    """The multiplicities of products of Schur functors in a representation of products of GL.
 
     The highest of the weights is that of one of them; its weights, which tableaux count, are taken
     away, and so on.
@@ -166,17 +168,19 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     """
     found: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
-        dominant = product(
-            *(list(partitions(n, size)) for n, size in zip(degrees, sizes, strict=True))
-        )
-        # those that are higher stand before
+        dominant = product(*map(partitions, degrees, sizes))
+        # Those that are higher stand before, so what is left of the first one has it as highest
+        # weight.
         left = {shapes: counts.get(shapes, 0) for shapes in dominant}
-        for shapes in filter(left.__getitem__, left):
-            number = found[shapes] = left[shapes]
+        for shapes in left:
+            number = left[shapes]
+            if number == 0:
+                continue
             if number < 0:
                 raise ContradictionError(
                     f"the multiplicity of {shapes} would be {number}: these are no weights"
                 )
+            found[shapes] = number
             for lower in left:
                 left[lower] -= number * prod(map(tableaux, shapes, lower))
     return found
@@ -223,16 +227,14 @@ class Representation:
         return self._product("S_{} {}", " ⊗ ", " ")
 
     def _product(self, factor: str, times: str, blank: str) -> str:
-        factors = map(factor.format, map(_digits, self.shapes), self.spaces)
-        return (f"{self.multiplicity}{blank}" if self.multiplicity > 1 else "") + times.join(
-            factors
-        )
+        formula = times.join(map(factor.format, map(_digits, self.shapes), self.spaces))
+        if self.multiplicity == 1:
+            return formula
+        return f"{self.multiplicity}{blank}{formula}"
 
     def type_json(self) -> dict[str, Any]:
-        """Return degree, partitions as lists by the name of the space, and multiplicity, which hold
-        for all sizes.
-        """
-        shapes = {space: list(shape) for space, shape in zip(self.spaces, self.shapes, strict=True)}
+        """Return degree, partitions by the names of spaces, multiplicity: true for all sizes."""
+        shapes = dict(zip(self.spaces, map(list, self.shapes), strict=True))
         return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
 
     def to_json(self) -> dict[str, Any]:
@@ -250,4 +252,5 @@ def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
 
 def _digits(shape: Partition) -> str:
     """``631``; with commas where a part has two digits."""
-    return ("," if max(shape, default=0) > 9 else "").join(map(str, shape))
+    separator = "," if max(shape, default=0) > 9 else ""
+    return separator.join(map(str, shape))

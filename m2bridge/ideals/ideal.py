@@ -1,5 +1,8 @@
-"""Ideals of polynomial rings, and what is computed with them: algebra, invariants, components,
-geometry.
+"""Ideals of polynomial rings, and what is computed with them.
+
+Algebra, invariants, components and geometry, in the words of commutative algebra: each method is
+one question to Macaulay2 (``program``), and the way to another program is ``interop``. How an ideal
+is read from what people write stands in ``construct``.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any, Unpack
 
 import flint
 from sympy import Poly, Symbol
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import (
@@ -95,18 +99,18 @@ class Ideal(Result, GeneratingSet):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """The generators and the ring on one line; where that is not all of them, a line for each
-        besides.
-        """
-        blocks = [] if ideal_text(self) == ideal_text(self, None) else [generator_lines(self)]
-        return Sheet(ideal_text(self), blocks, [] if blocks else [ideal_latex(self)])
+        """The generators and the ring on one line; if it has not all, a line for each besides."""
+        title = ideal_text(self)
+        if title == ideal_text(self, None):
+            return Sheet(title, [], [ideal_latex(self)])
+        return Sheet(title, [generator_lines(self)], [])
 
     def to_json(self) -> dict[str, Any]:
         """Field, variables and generators, as :func:`m2bridge.read_ideal` reads them."""
         return {
             "field": str(self.ring.field),
             "coordinates": list(self.ring.variables),
-            "generators": [polynomial_text(generator) for generator in self.generators],
+            "generators": list(map(polynomial_text, self.generators)),
         }
 
     def to_macaulay2(self) -> str:
@@ -122,7 +126,9 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x + y", "x - y") == ideal("x", "y")
         True
         """
-        return self.equals(other) if isinstance(other, GeneratingSet) else NotImplemented
+        if not isinstance(other, GeneratingSet):
+            return NotImplemented
+        return self.equals(other)
 
     def __hash__(self) -> int:
         return hash(self.ring)
@@ -138,10 +144,12 @@ class Ideal(Result, GeneratingSet):
         """
         if self.ring != check_ideal(other).ring:
             return False
-        if {g.monic() for g in self.generators} == {g.monic() for g in other.generators}:
+        if _monic(self) == _monic(other):
             return True
-        if options.get("engine") is None and (same := same_small(self, other)) is not None:
-            return same
+        if options.get("engine") is None:
+            same = same_small(self, other)
+            if same is not None:
+                return same
         return self._ask_within("ideal_equality", other, **options).boolean("equal")
 
     def contains(self, other: object, **options: Unpack[RunOptions]) -> bool:
@@ -154,10 +162,12 @@ class Ideal(Result, GeneratingSet):
         """
         second = self._ideal(other)
         check_one_ring(self, second)
-        if {g.monic() for g in second.generators} <= {g.monic() for g in self.generators}:
+        if _monic(second) <= _monic(self):
             return True
-        if options.get("engine") is None and (same := same_small(self, self + second)) is not None:
-            return same
+        if options.get("engine") is None:
+            same = same_small(self, self + second)
+            if same is not None:
+                return same
         return self._ask_within("ideal_containment", second, **options).boolean("contains")
 
     @computation
@@ -205,8 +215,7 @@ class Ideal(Result, GeneratingSet):
     def eliminate(
         self, *variables: str | Symbol | Sequence[str | Symbol], **options: Unpack[RunOptions]
     ) -> Ideal:
-        """The elimination ideal: what the ideal contains in the other variables, as an ideal of
-        their ring.
+        """The elimination ideal: what it contains in the other variables, an ideal of their ring.
 
         It defines the closure of the projection of V(I) to the other coordinates.
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, sections 3.1 and 3.2.
@@ -214,27 +223,23 @@ class Ideal(Result, GeneratingSet):
         >>> print(ideal("x - t^2", "y - t^3").eliminate("t"))
         ideal(x**3 - y**2) of QQ[x, y]
         """
-        variables_of_ring, names = (
-            self.ring.variables,
-            list(dict.fromkeys(map(str, flat(variables)))),
-        )
-        if unknown := [name for name in names if name not in variables_of_ring]:
-            raise ConversionError(f"{unknown[0]!r:.60} is not a variable of {self.ring}")
-        written = dict(zip(variables_of_ring, all_to_macaulay2(variables_of_ring), strict=True))
-        values = {"eliminated": f"{{{', '.join(written[name] for name in names)}}}"}
+        names = self.ring.variables
+        written = dict(zip(names, all_to_macaulay2(names), strict=True))
+        eliminated = list(dict.fromkeys(map(str, flat(variables))))
+        for name in eliminated:
+            if name not in written:
+                raise ConversionError(f"{name!r:.60} is not a variable of {self.ring}")
+        values = {"eliminated": f"{{{', '.join(written[name] for name in eliminated)}}}"}
         answer = ask("ideal_elimination", {"givenIdeal": self}, values)
-        smaller = PolynomialRing(
-            self.ring.field, tuple(name for name in variables_of_ring if name not in names)
-        )
-        generators = (
-            g.set_ring(smaller.sympy_ring) for g in answer.ideal("elimination").generators
-        )
-        return _tidied(GeneratingSet(smaller, tuple(generators)))
+        others = tuple(name for name in names if name not in eliminated)
+        smaller = PolynomialRing(self.ring.field, others)
+        found = answer.ideal("elimination").generators
+        generators = tuple(generator.set_ring(smaller.sympy_ring) for generator in found)
+        return _tidied(GeneratingSet(smaller, generators))
 
     @computation
     def groebner_basis(self, **options: Unpack[RunOptions]) -> GroebnerBasis:
-        """The reduced Gröbner basis for the graded reverse lexicographic order, elements of low
-        degree first.
+        """The reduced Gröbner basis for graded reverse lexicographic order, low degrees first.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
 
@@ -242,16 +247,15 @@ class Ideal(Result, GeneratingSet):
         (x**2 + y, x*y - 1, y**2 + x)
         """
         basis = self._ask("ideal_groebner_basis").ideal("groebner_basis")
-        elements = tidy(
-            GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))
-        ).generators
-        source = Module(self.ring, tuple((total_degree(element),) for element in elements))
-        return GroebnerBasis(Matrix(Module(self.ring, ((0,),)), source, (elements,), (0,)))
+        monic = GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))
+        elements = tidy(monic).generators
+        target = _free_module(self.ring, [0])
+        source = _free_module(self.ring, map(total_degree, elements))
+        return GroebnerBasis(Matrix(target, source, (elements,), (0,)))
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
-        """The dimension of the variety in affine space, the Krull dimension of the quotient; −1 for
-        the unit ideal.
+        """The dimension of the affine variety, the Krull dimension of the quotient; −1 for 1.
 
         >>> ideal("x*y", "x*z").dimension()
         2
@@ -260,8 +264,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def codimension(self, **options: Unpack[RunOptions]) -> int:
-        """The number of variables less the dimension; one more than there are variables for the
-        unit ideal.
+        """The number of variables less the dimension; for the unit ideal one more than these.
 
         >>> ideal("x*y", "x*z").codimension()
         1
@@ -270,8 +273,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree of the closure of the scheme in projective space, by its largest components; 0
-        for the unit ideal.
+        """The degree of the closure in projective space, by the largest components; 0 for 1.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
@@ -282,8 +284,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def hilbert_series(self, **options: Unpack[RunOptions]) -> HilbertSeries:
-        """The Hilbert series of the quotient by a homogeneous ideal, and of that by the leading
-        forms for others.
+        """The Hilbert series of the quotient; of that by the leading forms, if not homogeneous.
 
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
@@ -294,9 +295,9 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def hilbert_polynomial(self, **options: Unpack[RunOptions]) -> HilbertPolynomial:
-        """The Hilbert polynomial: the values of the Hilbert function in all large degrees, see
-        :meth:`hilbert_series`.
+        """The Hilbert polynomial: the values of the Hilbert function in all large degrees.
 
+        For ideals that are not homogeneous see :meth:`hilbert_series`.
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, Theorem 4.1.3.
 
         >>> cubic = ideal("x*z - y^2", "y*w - z^2", "x*w - y*z")
@@ -307,9 +308,9 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def betti_table(self, **options: Unpack[RunOptions]) -> BettiTable:
-        """The graded Betti numbers of the quotient by a homogeneous ideal; raises
-        MethodUnavailableError for others.
+        """The graded Betti numbers of the quotient by a homogeneous ideal.
 
+        Raises MethodUnavailableError for others.
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
 
         >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
@@ -327,8 +328,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def resolution(self, **options: Unpack[RunOptions]) -> Complex:
-        """A free resolution of the quotient: the minimal one where all generators are homogeneous,
-        else any.
+        """A free resolution of the quotient: the minimal one if the generators are homogeneous.
 
         Source: Eisenbud, *Commutative Algebra*, chapters 19 and 20.
 
@@ -339,34 +339,26 @@ class Ideal(Result, GeneratingSet):
         ((-y,), (x,))
         """
         answer = self._ask("ideal_resolution")
-        modules = [
-            Module(self.ring, tuple((j,) for j in degrees))
-            for degrees in answer.integer_lists("degrees")
-        ]
-        differentials = [
-            Matrix(target, source, tuple(map(tuple, rows)), (0,))
-            for (target, source), rows in zip(
-                pairwise(modules), answer.lists("differentials"), strict=True
-            )
-        ]
+        modules = [_free_module(self.ring, degrees) for degrees in answer.integer_lists("degrees")]
+        differentials = []
+        neighbours = zip(pairwise(modules), answer.lists("differentials"), strict=True)
+        for (target, source), rows in neighbours:
+            differentials.append(Matrix(target, source, tuple(map(tuple, rows)), (0,)))
         return Complex(self.ring, 0, tuple(modules), tuple(differentials))
 
     def jacobian(self) -> Matrix:
-        """The Jacobian matrix: a row for each generator, a column for each variable; Macaulay2 has
-        its transpose.
+        """The Jacobian matrix: a row for each generator; Macaulay2 has its transpose.
 
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
         variables = self.ring.sympy_ring.gens
-        target = Module(
-            self.ring, tuple((-total_degree(generator),) for generator in self.generators)
+        rows = [tuple(map(generator.diff, variables)) for generator in watched(self.generators)]
+        target = _free_module(
+            self.ring, (-total_degree(generator) for generator in self.generators)
         )
-        source = Module(self.ring, ((-1,),) * len(variables))
-        rows = tuple(
-            tuple(g.diff(variable) for variable in variables) for g in watched(self.generators)
-        )
-        return Matrix(target, source, rows, (0,))
+        source = _free_module(self.ring, [-1] * len(variables))
+        return Matrix(target, source, tuple(rows), (0,))
 
     @computation
     def radical(self, **options: Unpack[RunOptions]) -> Ideal:
@@ -381,8 +373,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The minimal primes, over the field of the ring: the irreducible components of the
-        variety; none for 1.
+        """The minimal primes: the components of the variety over the field; none for 1.
 
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
         4.4.
@@ -394,11 +385,10 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def primary_decomposition(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """Primary ideals with different radicals and this ideal as intersection, none superfluous;
-        none for 1.
+        """Primary ideals with different radicals, none superfluous, that intersect in this ideal.
 
-        Embedded components are not unique; their radicals are, see :meth:`associated_primes`.
-        Source: Eisenbud, *Commutative Algebra*, Theorem 3.10.
+        For the unit ideal there are none. Embedded components are not unique; their radicals are,
+        see :meth:`associated_primes`. Source: Eisenbud, *Commutative Algebra*, Theorem 3.10.
 
         >>> I = ideal("x^2", "x*y")
         >>> first, second = I.primary_decomposition()
@@ -409,8 +399,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def associated_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
-        """The associated primes, over the field of the ring: the minimal ones and the embedded
-        ones; none for 1.
+        """The associated primes over the field: the minimal and the embedded ones; none for 1.
 
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
@@ -469,8 +458,7 @@ class Ideal(Result, GeneratingSet):
 
     @computation
     def image(self, polynomial_map: PolynomialMap, **options: Unpack[RunOptions]) -> Ideal:
-        """The ideal of the image of the scheme of this ideal, in the coordinates of the target of a
-        map.
+        """The ideal of the image of the scheme of this ideal under a map.
 
         It defines the Zariski closure of the image of V(I), and is radical, and prime, if this
         ideal is. Where the source of the map has relations, the ideal of the points that they
@@ -489,8 +477,9 @@ class Ideal(Result, GeneratingSet):
         return _tidied(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
-        """The preimage under a map: the relations of the source, and the generators with images for
-        coordinates.
+        """The preimage under a map: the generators with images for coordinates.
+
+        The relations of the source are added.
 
         >>> from sympy import symbols
         >>> t = symbols("t")
@@ -501,8 +490,10 @@ class Ideal(Result, GeneratingSet):
         self._check_ring(polynomial_map.target(field=self.ring.field), "the target")
         relations = relations_over(polynomial_map, self.ring.field)
         images = images_over(polynomial_map, relations.ring)
-        pulled = (substitute(g, images) for g in self.generators) if images else self.generators
-        return Ideal(relations.ring, (*filter(None, pulled), *relations.generators))
+        pulled = self.generators
+        if images:  # else the map goes to a point, and the generators are constants
+            pulled = tuple(substitute(generator, images) for generator in pulled)
+        return Ideal.without_zeros(relations.ring, pulled + relations.generators)
 
     def to_sympy(self) -> list[Poly]:
         """The generators as SymPy's ``Poly``, with variables and field; ``[0]`` for the zero ideal.
@@ -510,15 +501,15 @@ class Ideal(Result, GeneratingSet):
         >>> ideal("x^2 - 2/3*y").to_sympy()
         [Poly(x**2 - 2/3*y, x, y, domain='QQ')]
         """
-        symbols = [Symbol(name) for name in self.ring.variables]
-        return [
-            Poly.from_dict(dict(g), *symbols, domain=self.ring.field.domain)
-            for g in self.generators_or_zero
-        ]
+        symbols = list(map(Symbol, self.ring.variables))
+        domain = self.ring.field.domain
+        generators = self.generators_or_zero
+        return [Poly.from_dict(dict(g), *symbols, domain=domain) for g in generators]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
-        """The generators in one context of python-flint; raises ConversionError for names that are
-        not ASCII.
+        """The generators in one context of python-flint.
+
+        Raises ConversionError for names that are not ASCII.
 
         >>> ideal("x^2 - 2/3*y").to_flint()
         [x^2 - 2/3*y]
@@ -526,8 +517,7 @@ class Ideal(Result, GeneratingSet):
         return flint_polynomials(self)
 
     def to_sage(self) -> Any:
-        """The ideal as an object of Sage, in a ring with the order degrevlex;
-        :func:`m2bridge.from_sage` goes back.
+        """The ideal as an object of Sage, in degrevlex; :func:`m2bridge.from_sage` goes back.
 
         Raises MethodUnavailableError where Sage, or those parts of passagemath that know polynomial
         rings, are not in this Python; ConversionError if a name is none that Sage takes.
@@ -539,10 +529,10 @@ class Ideal(Result, GeneratingSet):
         return sage_ideal(self)
 
     def to_sage_text(self) -> str:
-        """A Python program for Sage, with its preparser or without, that defines the ring ``R`` and
-        the ideal ``I``.
+        """A Python program for Sage that defines the ring ``R`` and the ideal ``I``.
 
-        Raises ConversionError if a name is none that Sage takes.
+        Sage may run it with its preparser or without. Raises ConversionError if a name is none that
+        Sage takes.
 
         >>> print(*ideal("x^2 - 2/3*y").to_sage_text().splitlines()[-5:], sep="\\n")
         R = PolynomialRing(QQ, 2, names=["x", "y"], order="degrevlex")
@@ -582,30 +572,36 @@ class Ideal(Result, GeneratingSet):
     def _ask_within(
         self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]
     ) -> Answer:
-        """The answer of Macaulay2 to a question about two ideals, with an engine and a limit of its
-        own.
-        """
+        """The answer to a question about two ideals, with an engine and a limit of its own."""
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:
         """The answer of Macaulay2 to a question about this ideal, and another one."""
-        ideals = (
-            {"givenIdeal": self} if other is None else {"givenIdeal": self, "otherIdeal": other}
-        )
+        ideals: dict[str, GeneratingSet] = {"givenIdeal": self}
+        if other is not None:
+            ideals["otherIdeal"] = other
         return ask(question, ideals)
 
     def _ideal(self, value: object) -> GeneratingSet:
         """The given ideal, or the one that a polynomial generates in the ring of this one."""
         if isinstance(value, GeneratingSet):
             return value
-        generator = element(self.ring, value)
-        return GeneratingSet(self.ring, (generator,) if generator else ())
+        return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
         if self.ring != ring:
             raise ConversionError(
                 f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}"
             )
+
+
+def _free_module(ring: PolynomialRing, degrees: Iterable[int]) -> Module:
+    return Module(ring, tuple((degree,) for degree in degrees))
+
+
+def _monic(ideal: GeneratingSet) -> set[PolyElement]:
+    """The generators up to a factor of the field."""
+    return {generator.monic() for generator in ideal.generators}
 
 
 def _tidied(generators: GeneratingSet) -> Ideal:

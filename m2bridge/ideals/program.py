@@ -1,4 +1,9 @@
-"""Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT."""
+"""Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT.
+
+Every question of the room goes through :func:`question`, and :func:`tidy` gives what is found the
+same form in all versions of Macaulay2. Small ideals over QQ are compared without Macaulay2: two
+ideals are equal if and only if their reduced Gröbner bases are.
+"""
 
 from collections.abc import Mapping
 from math import comb
@@ -16,16 +21,18 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine.script import Script, render
+from m2bridge.ideals import (
+    LIMITS_OF_A_BASIS,
+    MOST_MONOMIALS_OF_A_REDUCTION,
+    MOST_TERMS_OF_GENERATORS,
+)
 
 RING = "givenRing"
 """The ring of all ideals of a question, in its program."""
 
 
 def ask(
-    name: str,
-    ideals: Mapping[str, GeneratingSet],
-    values: Mapping[str, str] | None = None,
-    libraries: tuple[str, ...] = ("wire",),
+    name: str, ideals: Mapping[str, GeneratingSet], values: Mapping[str, str] | None = None
 ) -> Answer:
     """The answer of Macaulay2 to the program of this name.
 
@@ -36,23 +43,23 @@ def ask(
     EngineError
         If Macaulay2 does not answer within the limits.
     """
-    return answer_to(question(name, ideals, values, libraries))
+    return answer_to(question(name, ideals, values))
 
 
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
-    """The Hilbert series of the quotient by the ideal, or by its leading forms where it is not
-    homogeneous.
-    """
-    answer = ask("ideal_invariants", {"givenIdeal": ideal}, None, ("wire", "invariants"))
-    return HilbertSeries.from_numerator(
-        answer.integer_pairs("hilbert_numerator"), len(ideal.ring.variables)
-    )
+    """The Hilbert series of the quotient; of that by the leading forms, if not homogeneous."""
+    libraries = ("wire", "invariants")
+    script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
+    numerator = answer_to(script).integer_pairs("hilbert_numerator")
+    return HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
 
 
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
     """The Hilbert polynomial of the module that has this Hilbert series."""
+    # It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), and C(n + k, k) belongs to P^k.
     signed = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
-    return HilbertPolynomial(tuple((n, c) for n, c in enumerate(reversed(signed)) if c))
+    signed.reverse()
+    return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed) if c))
 
 
 def question(
@@ -71,41 +78,40 @@ def question(
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
     written = {key: macaulay2.ideal(ideal, RING) for key, ideal in ideals.items()}
-    return render(
-        name, libraries, {"ring": macaulay2.ring(ring), "ideals": written, **(values or {})}
-    )
+    given = {"ring": macaulay2.ring(ring), "ideals": written}
+    return render(name, libraries, {**given, **(values or {})})
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
-    """The map in the program of an image; the source has these relations in the ring of the
-    ideal.
-    """
-    ring, names = relations.ring, macaulay2.all_to_macaulay2(relations.ring.variables)
-    images = macaulay2.sequence(
-        macaulay2.polynomial(g, names) for g in images_over(polynomial_map, ring)
-    )
-    target = macaulay2.ring(polynomial_map.target(field=ring.field))
-    values = {"images": f"matrix({RING}, {{{images}}})", "target": target}
-    return values | (
-        {"relationsIdeal": macaulay2.ideal(relations, RING)}
-        if polynomial_map.maybe_reducible
-        else {}
-    )
+    """The map in the program of an image; its source has these relations."""
+    ring = relations.ring
+    names = macaulay2.all_to_macaulay2(ring.variables)
+    images = [macaulay2.polynomial(image, names) for image in images_over(polynomial_map, ring)]
+    values = {
+        "images": f"matrix({RING}, {{{macaulay2.sequence(images)}}})",
+        "target": macaulay2.ring(polynomial_map.target(field=ring.field)),
+    }
+    if polynomial_map.maybe_reducible:
+        values["relationsIdeal"] = macaulay2.ideal(relations, RING)
+    return values
 
 
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
-    """The generators in an order that all versions of Macaulay2 share: by degree, the largest
-    first.
+    """The generators in an order that does not depend on the version of Macaulay2.
 
-    Over QQ leading coefficients are positive.
+    By degree, the largest first; over QQ leading coefficients are positive.
     """
-    signed = (-g if ideal.ring.field == QQ and g.LC < 0 else g for g in ideal.generators)
-    return GeneratingSet(ideal.ring, tuple(sorted(signed, key=_rank)))
+    generators = []
+    for generator in ideal.generators:
+        if ideal.ring.field == QQ and generator.LC < 0:
+            generator = -generator
+        generators.append(generator)
+    return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_rank)))
 
 
 def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
     """A key by which ideals are sorted: the number and the text of their generators."""
-    return len(ideal.generators), [*map(polynomial_text, ideal.generators)]
+    return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 
 
 def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
@@ -113,52 +119,41 @@ def _rank(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
     return total_degree(polynomial), [m[::-1] for m in polynomial.monoms()]
 
 
-LIMITS = (60, 200, 2000)
-"""Polynomials in a basis, terms of a polynomial, bits of a coefficient."""
-MOST_TERMS = 1000
-"""The largest number of terms of all generators together."""
-MOST_MONOMIALS = 5000
-"""Up to twice the degree of the generators: a bound for what a reduction goes through, which no
-limit of FLINT is.
-"""
-
 Basis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
 
 
 def small_basis(ideal: GeneratingSet) -> Basis | None:
-    """The reduced Gröbner basis, each element with coprime integers and a positive leading
-    coefficient.
+    """The reduced Gröbner basis, elements with coprime integers and positive leading coefficients.
 
     ``None`` if the ideal is not over QQ, or its basis not found within the limits.
     """
     count = len(ideal.ring.variables)
-    degree = max(map(total_degree, ideal.generators), default=0)
-    large = (
-        sum(map(len, ideal.generators)) > MOST_TERMS
-        or comb(count + 2 * degree, count) > MOST_MONOMIALS
-    )
-    if ideal.ring.field != QQ or not count or large:
+    if ideal.ring.field != QQ or count == 0:
         return None
-    context = flint.fmpz_mpoly_ctx.get(
-        tuple(f"x{i}" for i in range(count)), flint.Ordering.degrevlex
-    )
-    polynomials = flint.fmpz_mpoly_vec(
-        [context.from_dict(integer_coefficients(g)) for g in ideal.generators], context
-    )
-    basis, finished = polynomials.buchberger_naive(limits=LIMITS)
+    degree = max(map(total_degree, ideal.generators), default=0)
+    if sum(map(len, ideal.generators)) > MOST_TERMS_OF_GENERATORS:
+        return None
+    if comb(count + 2 * degree, count) > MOST_MONOMIALS_OF_A_REDUCTION:
+        return None
+    context = flint.fmpz_mpoly_ctx.get(("x", count), flint.Ordering.degrevlex)
+    generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
+    polynomials = flint.fmpz_mpoly_vec(generators, context)
+    basis, finished = polynomials.buchberger_naive(limits=LIMITS_OF_A_BASIS)
     if not finished:
         return None
-    listed = (
-        [(tuple(map(int, m)), int(c)) for m, c in element.terms()]
-        for element in basis.autoreduction()
-    )
-    return frozenset(map(tuple, listed))
+    reduced = set()
+    for element in basis.autoreduction():
+        terms = [(tuple(map(int, monomial)), int(c)) for monomial, c in element.terms()]
+        reduced.add(tuple(terms))
+    return frozenset(reduced)
 
 
 def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
-    """Whether both ideals are the same; ``None`` if their Gröbner bases are not found within the
-    limits.
-    """
+    """Whether both ideals are the same; ``None`` if no Gröbner basis is found within the limits."""
     basis = small_basis(first)
-    other = None if basis is None else small_basis(second)
-    return None if other is None else basis == other
+    if basis is None:
+        return None
+    other = small_basis(second)
+    if other is None:
+        return None
+    return basis == other

@@ -1,7 +1,13 @@
-"""Varieties of ideals: the singular locus of an affine variety, and projective schemes."""
+"""Varieties of ideals: the singular locus of an affine variety, and projective schemes.
+
+The locus is found by the Jacobian criterion for each component, and the intersections of two; the
+theorem stands at :func:`singular_locus`. What is projective is read off the affine cone. How the
+singular locus of a *closure* is found stands in ``maps/singular_locus``.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Generic, Literal, TypeVar, Unpack
 
 from m2bridge.algebra.modules import HilbertPolynomial
@@ -18,21 +24,20 @@ from m2bridge.convert.notation import (
 )
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice
+from m2bridge.ideals import FEW_MINORS, LONGEST_SHOWN, SHOWN_EQUATIONS
 from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, question, tidy
 from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
 
-Kind = TypeVar("Kind", bound=GeneratingSet)
+SomeIdeal = TypeVar("SomeIdeal", bound=GeneratingSet)
 """The class of ideals in a result, that of the given one."""
 
 Minors = Literal["auto", "selected", "all"]
-FEW_MINORS = 60
-"""``auto`` takes all minors of the Jacobian matrix of a component if there are at most so many."""
 
 
 @dataclass(frozen=True, slots=True)
-class IrreducibleComponent(Generic[Kind]):
+class IrreducibleComponent(Generic[SomeIdeal]):
     """A component of a variety that is irreducible over the field of its ring.
 
     Parameters
@@ -50,13 +55,13 @@ class IrreducibleComponent(Generic[Kind]):
     [(1, 1), (1, 1)]
     """
 
-    ideal: Kind
+    ideal: SomeIdeal
     dimension: int
     degree: int
 
 
-@dataclass(frozen=True, slots=True)
-class IdealSingularLocus(Result, Generic[Kind]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdealSingularLocus(Result, Generic[SomeIdeal]):
     """The singular locus of the variety V(I) of an ideal, as a set of points.
 
     Parameters
@@ -90,16 +95,16 @@ class IdealSingularLocus(Result, Generic[Kind]):
     (2, 1, (x, y))
     """
 
-    given: Kind
+    given: SomeIdeal
     title: str
-    variety: tuple[IrreducibleComponent[Kind], ...] | None
-    components: tuple[IrreducibleComponent[Kind], ...] | None
-    ideal: Kind | None
+    variety: tuple[IrreducibleComponent[SomeIdeal], ...] | None
+    components: tuple[IrreducibleComponent[SomeIdeal], ...] | None
+    ideal: SomeIdeal | None
     engine_version: str
     seconds: float
     unfinished: str = ""
     projective: bool = False
-    proved: tuple[IrreducibleComponent[Kind], ...] = ()
+    proved: tuple[IrreducibleComponent[SomeIdeal], ...] = ()
     rest_dimension: int | None = None
 
     @property
@@ -118,49 +123,33 @@ class IdealSingularLocus(Result, Generic[Kind]):
             "title": self.title or None,
             "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
-            "given": [polynomial_text(generator) for generator in self.given.generators],
+            "given": _texts(self.given),
             "variety_dimension": self.variety_dimension,
             "variety": _components_json(self.variety),
             "dimension": self.dimension,
             "components": _components_json(self.components),
-            "generators": (
-                None if self.ideal is None else [polynomial_text(g) for g in self.ideal.generators]
-            ),
+            "generators": None if self.ideal is None else _texts(self.ideal),
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
         }
 
     def to_sheet(self) -> Sheet:
-        """Dimensions, a table of the components, and their equations where the table has not all of
-        them.
-        """
-        field = self.given.ring.field
+        """Dimensions, a table of the components, and the equations that the table has not."""
         blocks: list[Block] = [Facts(_facts(self))]
-        if components := self.components or self.proved:
-            columns = ("component of the singular locus", "dimension", "degree")
-            blocks.append(
-                Table(columns, [(_variety(c), c.dimension, c.degree) for c in components])
-            )
-            blocks += [
-                generator_lines(c.ideal, f"{_variety(c)}:")
-                for c in components
-                if generator_texts(c.ideal) != _short(c)
-            ]
+        components = self.components or self.proved
+        if components:
+            blocks.append(_table("component of the singular locus", components))
+            long = [component for component in components if not _is_short(component)]
+            blocks += [generator_lines(c.ideal, f"{_variety(c)}:") for c in long]
         elif self.components is None and self.variety:
-            rows = [(_variety(c), c.dimension, c.degree) for c in self.variety]
-            blocks.append(Table(("component of the variety", "dimension", "degree"), rows))
-        return Sheet(
-            f"Singular locus of {self.title or f'the variety of {ideal_text(self.given)}'}, over"
-            f" {field}",
-            blocks,
-            _formulas(self),
-        )
+            blocks.append(_table("component of the variety", self.variety))
+        variety = self.title or f"the variety of {ideal_text(self.given)}"
+        title = f"Singular locus of {variety}, over {self.given.ring.field}"
+        return Sheet(title, blocks, _formulas(self))
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ring ``R`` and the radical ideal ``I`` of the
-        singular locus.
-        """
+        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus."""
         if self.ideal is None:
             return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
@@ -168,8 +157,8 @@ class IdealSingularLocus(Result, Generic[Kind]):
 
 @computation
 def singular_locus(
-    ideal: Kind, *, title: str = "", minors: Minors = "auto", **options: Unpack[RunOptions]
-) -> IdealSingularLocus[Kind]:
+    ideal: SomeIdeal, *, title: str = "", minors: Minors = "auto", **options: Unpack[RunOptions]
+) -> IdealSingularLocus[SomeIdeal]:
     """The singular locus of V(I), where I is any ideal over the perfect field QQ or GF(p).
 
     With the minimal primes P_i of I, the reduced variety V(I) is singular at a point
@@ -187,7 +176,7 @@ def singular_locus(
     ----------
     minors : {"auto", "selected", "all"}
         Whether all minors are taken at once; ``auto`` does so where there are at most
-        :data:`FEW_MINORS`.
+        :data:`m2bridge.ideals.FEW_MINORS`.
 
     Raises
     ------
@@ -200,16 +189,24 @@ def singular_locus(
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     answer, late = answer_until_limit(script)
-    proved, rest = proved_until(answer) if late else ((), None)
+    proved, rest = proved_until(answer) if late else ([], None)
+    variety = components = radical = None
+    if "component_degrees" in answer:
+        names = ("components", "component_dimensions", "component_degrees")
+        variety = _sorted(ideal, measured(answer, *names))
+    if "degrees" in answer:
+        components = _sorted(ideal, measured(answer, "primes", "dimensions", "degrees"))
+    if "singular_ideal" in answer:
+        radical = _like(ideal, answer.ideal("singular_ideal"))
     return IdealSingularLocus(
-        ideal,
-        printable(title),
-        _components(ideal, answer, "components", "component_dimensions", "component_degrees"),
-        _components(ideal, answer, "primes", "dimensions", "degrees"),
-        _of_kind(ideal, answer.ideal("singular_ideal")) if "singular_ideal" in answer else None,
-        current().version,
-        clock().seconds,
-        late,
+        given=ideal,
+        title=printable(title),
+        variety=variety,
+        components=components,
+        ideal=radical,
+        engine_version=current().version,
+        seconds=clock().seconds,
+        unfinished=late,
         proved=_sorted(ideal, proved),
         rest_dimension=rest,
     )
@@ -227,70 +224,58 @@ Measured = tuple[GeneratingSet, int, int]
 
 def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[Measured]:
     """The prime ideals in an answer, with dimensions and degrees."""
-    return list(
-        zip(
-            answer.ideals(primes),
-            answer.integers(dimensions),
-            answer.integers(degrees),
-            strict=True,
-        )
-    )
+    numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
+    pairs = zip(answer.ideals(primes), numbers, strict=True)
+    return [(prime, dimension, degree) for prime, (dimension, degree) in pairs]
 
 
 def proved_until(answer: Answer) -> tuple[list[Measured], int | None]:
-    """Components of the locus that were proved before a limit, and a bound for the dimension of the
-    others.
+    """Components that were proved before a limit, and a bound for the dimension of the others.
+
+    Macaulay2 emits a bound after each step, and the components proved so far where they are new.
     """
-    steps = 0
     proved: list[Measured] = []
-    while f"bound_{steps}" in answer:
-        if f"proved_{steps}" in answer:
-            proved = measured(
-                answer,
-                *(f"{name}_{steps}" for name in ("proved", "proved_dimensions", "proved_degrees")),
-            )
-        steps += 1
-    return proved, answer.integer(f"bound_{steps - 1}") if steps else None
+    bound = None
+    for step in count():
+        if f"bound_{step}" not in answer:
+            return proved, bound
+        bound = answer.integer(f"bound_{step}")
+        if f"proved_{step}" in answer:
+            names = (f"proved_{step}", f"proved_dimensions_{step}", f"proved_degrees_{step}")
+            proved = measured(answer, *names)
+    raise AssertionError("unreachable")
 
 
-def _components(
-    given: Kind, answer: Answer, *names: str
-) -> tuple[IrreducibleComponent[Kind], ...] | None:
-    """The components whose primes, dimensions and degrees have these names, the largest first."""
-    if names[-1] not in answer:
-        return None
-    return _sorted(given, measured(answer, *names))
+def _sorted(
+    given: SomeIdeal, primes: Iterable[Measured]
+) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
+    """The components with these primes, the largest first."""
+    components = []
+    for prime, dimension, degree in primes:
+        components.append(IrreducibleComponent(_like(given, prime), dimension, degree))
+    return tuple(sorted(components, key=_rank))
 
 
-def _sorted(given: Kind, primes: Iterable[Measured]) -> tuple[IrreducibleComponent[Kind], ...]:
-    listed = [
-        IrreducibleComponent(_of_kind(given, prime), dimension, degree)
-        for prime, dimension, degree in primes
-    ]
-    return tuple(
-        sorted(
-            listed,
-            key=lambda component: (-component.dimension, component.degree, order(component.ideal)),
-        )
-    )
+def _rank(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
+    return -component.dimension, component.degree, order(component.ideal)
 
 
-def _of_kind(given: Kind, generators: GeneratingSet) -> Kind:
+def _like(given: SomeIdeal, generators: GeneratingSet) -> SomeIdeal:
     """The ideal that was found in the ring of the given one, in its class."""
     return replace(given, generators=tidy(generators).generators)
 
 
 def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
-    return (
-        None
-        if components is None
-        else max((component.dimension for component in components), default=-1)
-    )
+    if components is None:
+        return None
+    return max((component.dimension for component in components), default=-1)
 
 
 _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
-FEW, SHORT = 6, 60
-"""Equations of a component that a table shows, and characters of each."""
+
+
+def _texts(ideal: GeneratingSet) -> list[str]:
+    return list(map(polynomial_text, ideal.generators))
 
 
 def _components_json(
@@ -298,40 +283,41 @@ def _components_json(
 ) -> list[dict[str, Any]] | None:
     if components is None:
         return None
-    equations = (generator_texts(component.ideal, None) for component in components)
-    pairs = zip(components, equations, strict=True)
-    return [
-        {"dimension": c.dimension, "degree": c.degree, "generators": texts} for c, texts in pairs
-    ]
+    listed = []
+    for component in components:
+        numbers = {"dimension": component.dimension, "degree": component.degree}
+        listed.append({**numbers, "generators": generator_texts(component.ideal, None)})
+    return listed
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
+    singular = _shape(locus.components, "empty: the variety is smooth")
+    irreducible = (
+        f"means over {locus.given.ring.field}; over a larger field components can decompose"
+    )
     return [
-        (
-            "singular locus",
-            _shape(locus.components, "empty: the variety is smooth") or "not decided",
-        ),
+        ("singular locus", singular or "not decided"),
         ("not decided", bound_text(locus.rest_dimension)),
         ("variety", _shape(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
-        (
-            "irreducible",
-            f"means over {locus.given.ring.field}; over a larger field components can decompose",
-        ),
+        ("irreducible", irreducible),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),
     ]
+
+
+def _table(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
+    rows = [(_variety(c), c.dimension, c.degree) for c in components]
+    return Table((title, "dimension", "degree"), rows)
 
 
 def bound_text(rest_dimension: int | None) -> str | None:
     """The bound for components that were not found until a limit, in words."""
     if rest_dimension is None:
         return None
-    return (
-        f"components of dimension ≤ {rest_dimension}"
-        if rest_dimension >= 0
-        else "nothing: these are all components"
-    )
+    if rest_dimension < 0:
+        return "nothing: these are all components"
+    return f"components of dimension ≤ {rest_dimension}"
 
 
 def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:
@@ -339,9 +325,8 @@ def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str)
         return None
     if not components:
         return empty
-    return (
-        f"dimension {components[0].dimension}, {plural(len(components), 'irreducible component')}"
-    )
+    number = plural(len(components), "irreducible component")
+    return f"dimension {components[0].dimension}, {number}"
 
 
 def _variety(component: IrreducibleComponent[Any]) -> str:
@@ -349,23 +334,30 @@ def _variety(component: IrreducibleComponent[Any]) -> str:
 
 
 def _short(component: IrreducibleComponent[Any]) -> list[str]:
-    return generator_texts(component.ideal, FEW, SHORT)
+    return generator_texts(component.ideal, SHOWN_EQUATIONS, LONGEST_SHOWN)
+
+
+def _is_short(component: IrreducibleComponent[Any]) -> bool:
+    """Whether the table has all its equations."""
+    return generator_texts(component.ideal) == _short(component)
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
     if locus.components is None:
         return []
-    varieties = [
-        rf"V{ideal_latex(c.ideal)}" if generator_texts(c.ideal) == _short(c) else rf"V_{{{n}}}"
-        for n, c in enumerate(locus.components, 1)
-    ]
-    return [r"\operatorname{Sing} = " + (r" \;\cup\; ".join(varieties) or r"\varnothing")]
+    varieties = []
+    for number, component in enumerate(locus.components, 1):
+        name = rf"V_{{{number}}}"
+        if _is_short(component):
+            name = rf"V{ideal_latex(component.ideal)}"
+        varieties.append(name)
+    union = r" \;\cup\; ".join(varieties) or r"\varnothing"
+    return [rf"\operatorname{{Sing}} = {union}"]
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectiveScheme(Generic[Kind]):
-    """Proj of the quotient by a homogeneous ideal, in the projective space whose coordinates are
-    the variables.
+class ProjectiveScheme(Generic[SomeIdeal]):
+    """Proj of the quotient by a homogeneous ideal: the variables are coordinates of its space.
 
     Parameters
     ----------
@@ -384,15 +376,16 @@ class ProjectiveScheme(Generic[Kind]):
     (1, 3, -1)
     """
 
-    ideal: Kind
+    ideal: SomeIdeal
 
     def __post_init__(self) -> None:
-        if mixed := [g for g in self.ideal.generators if not is_homogeneous(g)]:
-            raise MethodUnavailableError(
-                f"{polynomial_text(mixed[0]):.60} is not homogeneous, so that it defines nothing in"
-                " projective space; the reduced Gröbner basis of a homogeneous ideal has"
-                " homogeneous elements"
-            )
+        for generator in self.ideal.generators:
+            if not is_homogeneous(generator):
+                raise MethodUnavailableError(
+                    f"{polynomial_text(generator):.60} is not homogeneous, so that it defines"
+                    " nothing in projective space; the reduced Gröbner basis of a homogeneous ideal"
+                    " has homogeneous elements"
+                )
 
     def __str__(self) -> str:
         return f"Proj of the quotient by {self.ideal}"
@@ -413,8 +406,7 @@ class ProjectiveScheme(Generic[Kind]):
 
     @computation
     def degree(self, **options: Unpack[RunOptions]) -> int:
-        """The degree, by the components of the largest dimension with their multiplicities; 0 if
-        the scheme is empty.
+        """The degree, by the largest components with multiplicities; 0 if the scheme is empty.
 
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
@@ -430,7 +422,7 @@ class ProjectiveScheme(Generic[Kind]):
         return hilbert_polynomial(hilbert_series(self.ideal))
 
     @computation
-    def saturated_ideal(self, **options: Unpack[RunOptions]) -> Kind:
+    def saturated_ideal(self, **options: Unpack[RunOptions]) -> SomeIdeal:
         """The largest ideal that defines the scheme: I : m^∞, with the irrelevant ideal m of all
         variables.
 
@@ -439,31 +431,25 @@ class ProjectiveScheme(Generic[Kind]):
         >>> print(ideal("x^2", "x*y").projective().saturated_ideal())
         ideal(x) of QQ[x, y]
         """
-        irrelevant = GeneratingSet(self.ideal.ring, tuple(self.ideal.ring.sympy_ring.gens))
-        ideals: dict[str, GeneratingSet] = {"givenIdeal": self.ideal, "otherIdeal": irrelevant}
-        answer = ask("ideal_saturation", ideals)
-        return _of_kind(self.ideal, answer.ideal("saturation"))
+        irrelevant = replace(self.ideal, generators=tuple(self.ideal.ring.sympy_ring.gens))
+        answer = ask("ideal_saturation", {"givenIdeal": self.ideal, "otherIdeal": irrelevant})
+        return _like(self.ideal, answer.ideal("saturation"))
 
     @computation
-    def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Kind, ...]:
-        """The homogeneous prime ideals of the components that are irreducible over the field of the
-        ring.
+    def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[SomeIdeal, ...]:
+        """The homogeneous prime ideals of the components, irreducible over the field of the ring.
 
         >>> ideal("x*y", "x*z", "x*w").projective().minimal_primes()
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
-        primes = [
-            _of_kind(self.ideal, prime)
-            for prime in answer.ideals("minimal_primes")
-            if not _is_irrelevant(prime)
-        ]
-        return tuple(sorted(primes, key=order))
+        primes = [prime for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
+        return tuple(sorted([_like(self.ideal, prime) for prime in primes], key=order))
 
     @computation
     def singular_locus(
         self, *, title: str = "", minors: Minors = "auto", **options: Unpack[RunOptions]
-    ) -> IdealSingularLocus[Kind]:
+    ) -> IdealSingularLocus[SomeIdeal]:
         """The singular locus of the projective variety X of the ideal, taken as reduced.
 
         The affine cone without its apex is locally a product of X and a line without a point, so
@@ -471,36 +457,34 @@ class ProjectiveScheme(Generic[Kind]):
         of the cone, the apex left out.
         """
         cone = singular_locus(self.ideal, title=title, minors=minors)
-        smooth = cone.components is not None and not _projective(cone.components)
+        components = None if cone.components is None else _projective(cone.components)
+        rest = cone.rest_dimension
+        radical = cone.ideal
+        if components == ():
+            radical = replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
         return replace(
             cone,
-            variety=_projective(cone.variety),
-            components=_projective(cone.components),
-            ideal=(
-                replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
-                if smooth
-                else cone.ideal
-            ),
+            variety=None if cone.variety is None else _projective(cone.variety),
+            components=components,
+            ideal=radical,
             projective=True,
-            proved=_projective(cone.proved) or (),
-            rest_dimension=(
-                None if cone.rest_dimension is None else max(cone.rest_dimension - 1, -1)
-            ),
+            proved=_projective(cone.proved),
+            rest_dimension=None if rest is None else max(rest - 1, -1),
         )
 
 
 def _is_irrelevant(prime: GeneratingSet) -> bool:
-    """Whether a homogeneous prime ideal is that of all variables: then the tangent space at zero is
-    a point.
+    """Whether a homogeneous prime ideal is that of all variables.
+
+    Its linear forms then cut the tangent space at zero down to a point; a smaller one has not all.
     """
     origin = (0,) * len(prime.ring.variables)
     return tangent_dimension(prime.generators, origin, field=prime.ring.field) == 0
 
 
 def _projective(
-    components: tuple[IrreducibleComponent[Kind], ...] | None,
-) -> tuple[IrreducibleComponent[Kind], ...] | None:
+    components: Iterable[IrreducibleComponent[SomeIdeal]],
+) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
     """The components with their projective dimensions, the apex of the cone left out."""
-    return components and tuple(
-        replace(c, dimension=c.dimension - 1) for c in components if c.dimension > 0
-    )
+    cones = [component for component in components if component.dimension > 0]
+    return tuple(replace(cone, dimension=cone.dimension - 1) for cone in cones)

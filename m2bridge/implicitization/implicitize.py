@@ -234,12 +234,17 @@ def implicitize(
         raise InvalidCaseError("max_degree", f"must be at least 0, not {max_degree}")
     part = elimination.linear_part(source)
     independent = elimination.in_independent_coordinates(source, part)
+    size = len(source.grading.degrees)
+    symmetries = tuple(
+        elimination.extended(permutation, part, size)
+        for permutation in watched(independent.symmetries)
+    )
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
     )
     linear = _linear_orbits(source, part, max(completed))
-    higher = _generator_orbits(context.grading, part, completed)
+    higher = _generator_orbits(part, symmetries, grading=context.grading, completed=completed)
     pieces = chain.from_iterable(degree.pieces.values() for degree in completed.values())
     return Implicitization(
         source=source,
@@ -268,13 +273,15 @@ def _linear_orbits(
 
 
 def _generator_orbits(
-    grading: PackedGrading, part: LinearReduction, completed: Mapping[int, Degree]
+    part: LinearReduction,
+    symmetries: tuple[Permutation, ...],
+    grading: PackedGrading,
+    completed: Mapping[int, Degree],
 ) -> Iterator[GeneratorOrbit]:
-    """The generators in the independent coordinates, as polynomials in all coordinates."""
-    size = len(part.basis) + len(part.dependencies)
-    symmetries = tuple(
-        elimination.extended(permutation, part, size) for permutation in grading.permutations
-    )
+    """The generators in the independent coordinates, as polynomials in all coordinates.
+
+    The time may be over: nothing looks at the clock here.
+    """
     for n, degree in completed.items():
         for multidegree, piece in degree.pieces.items():
             if not piece.generators:
