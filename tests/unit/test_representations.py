@@ -21,8 +21,8 @@ from sympy import Matrix, Symbol, cancel, symbols, sympify
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.polynomial_map import vanishes_on_image
 from m2bridge.algebra.schur import (
     Partition,
     Representation,
