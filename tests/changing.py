@@ -72,7 +72,10 @@ def recheck(model: SingleLayerAttention) -> Observations:
 def _observations(d: int, d_out: int, alpha: int) -> Observations:
     model = SingleLayerAttention(d, d_out, alpha)
     boundary = d > 1 and real_family_has_no_real_weights()
-    observed = deduce(model, Fibres(fibres_at(model), base_locus_is_empty(), boundary))
+    fibres = Fibres(
+        at=fibres_at(model), base_locus_empty=base_locus_is_empty(), boundary_family=boundary
+    )
+    observed = deduce(model, fibres)
     counted = counted_polar_degrees(Case(d, d_out, alpha, 2))
     return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))
 

@@ -212,7 +212,7 @@ def test_a_section_that_disagrees(monkeypatch: pytest.MonkeyPatch) -> None:
     model = SingleLayerAttention(2, 1, 1)
     at = {orbit: Fibre(2, 2) if orbit == Orbit(1, 1, 0) else Fibre(2, 1) for orbit in orbits(model)}
     with pytest.raises(ContradictionError, match="7 points"):
-        deduce(model, Fibres(at, base_locus_empty=True, boundary_family=True))
+        deduce(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_wrong_generic_fibre_is_noticed(case: tuple[int, int, int], wrong: Fib
     model = SingleLayerAttention(*case)
     at = fibres_at(model) | {generic_orbit(model): wrong}
     with pytest.raises(ContradictionError, match="orbit"):
-        deduce(model, Fibres(at, base_locus_empty=True, boundary_family=True))
+        deduce(model, Fibres(at=at, base_locus_empty=True, boundary_family=True))
 
 
 @pytest.mark.parametrize("wrong", [Fibre(2, 2), Fibre(3, 3), Fibre(2, 1), Fibre(5, 5)])
@@ -248,16 +248,16 @@ def test_a_wrong_degree_of_matrices_of_low_rank_is_noticed(monkeypatch: pytest.M
     for case in [(3, 2, 1), (2, 2, 2)]:
         model = SingleLayerAttention(*case)
         with pytest.raises(ContradictionError, match="section"):
-            deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+            deduce(model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True))
     model = SingleLayerAttention(3, 2, 2)
-    seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=True, boundary_family=True))
+    seen = deduce(model, Fibres(at=fibres_at(model), base_locus_empty=True, boundary_family=True))
     verdict = compare(DEGREE, seen)
     assert (verdict.decision, seen.degree) == (Decision.REFUTED, 3168)
 
 
 def test_with_base_points_there_is_no_degree() -> None:
     model = SingleLayerAttention(2, 2)
-    seen = deduce(model, Fibres(fibres_at(model), base_locus_empty=False, boundary_family=True))
+    seen = deduce(model, Fibres(at=fibres_at(model), base_locus_empty=False, boundary_family=True))
     assert (seen.degree, compare(DEGREE, seen).decision) == (None, Decision.UNDECIDED)
     assert BY_SECTION not in seen.remarks
 

@@ -4,9 +4,9 @@ solving equations.
 Further: products determine functions, and a criterion for functions without real weights.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
 from typing import Unpack
@@ -43,39 +43,49 @@ from m2bridge.maps.model import WithoutRealWeights
 Bilinear = Counter[tuple[int, int, int]]
 """A bilinear form in A and one row of V: the coefficient of A_pi V_q at (p, i, q)."""
 
+MANY_FORMS = 36
+"""More forms l_i v_k are not made one by one, which takes longer than the computation with them."""
+
 
 def products_determine_functions(d: int) -> bool:
-    """Whether coefficients of an output token of V X Xᵀ A X and coefficients of the products l_i·v
-    span the same space.
+    """Whether an output token of V X Xᵀ A X and the products l_i·v span the same space.
 
-    Computed for one row v of V, since each output has its own; for two tokens, since each summand
-    of Σ_u (x_uᵀ A x)(V x_u) has one other token at most; and for d ≤ 3, since forms with different
-    sets of three indices have no monomial in common, and all sets are alike.
+    That is the space of their coefficients, bilinear in A and V. Computed for one row v of V, since
+    each output has its own; for two tokens, since each summand of Σ_u (x_uᵀ A x)(V x_u) has one
+    other token at most; and for d ≤ 3, since forms with different sets of three indices have no
+    monomial in common, and all sets are alike.
     """
     size = min(d, 3)
-    full, reduced = _output_coefficients(size), _product_coefficients(size)
+    full = _output_coefficients(size)
+    reduced = _product_coefficients(size)
+    # two spaces are the same where neither is larger than the other or than their sum
     return sparse_rank(full) == sparse_rank(reduced) == sparse_rank([*full, *reduced])
 
 
 def _output_coefficients(d: int) -> list[Bilinear]:
     """The coefficients of (xᵀ A x)(v·x) + (yᵀ A x)(v·y), by monomials in x and y."""
-    coefficients: dict[tuple[tuple[int, ...], tuple[int, ...]], Bilinear] = {}
+    coefficients: defaultdict[str, Bilinear] = defaultdict(Counter)
     for p, i, q in product(range(d), repeat=3):
-        alone, other = ((), tuple(sorted((p, i, q)))), (tuple(sorted((p, q))), (i,))
-        for monomial in (alone, other):
-            coefficients.setdefault(monomial, Counter())[p, i, q] += 1
+        # A_pi V_q stands before x_p x_i x_q, and before y_p y_q x_i
+        of_x = f"x{sorted((p, i, q))}"
+        of_both = f"x{i} y{sorted((p, q))}"
+        coefficients[of_x][p, i, q] += 1
+        coefficients[of_both][p, i, q] += 1
     return list(coefficients.values())
 
 
 def _product_coefficients(d: int) -> list[Bilinear]:
     """The coefficients of (Σ A_pi y_p)(Σ V_q y_q) for all i."""
     pairs = combinations_with_replacement(range(d), 2)
+    # for p = q a set, which has the two terms once
     return [Counter({(p, i, q), (q, i, p)}) for (p, q), i in product(pairs, range(d))]
 
 
 def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
-    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative;
-    complex ones included.
+    """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative.
+
+    Complex ones are among them. The product l_1·v_1 leaves two choices at most for each V_1q, and
+    they decide all other weights.
 
     Raises
     ------
@@ -83,17 +93,19 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
         If candidates are not rational, which does not happen at our representatives.
     """
     c = function(*map(sparse, representative(orbit, shape)))
-    places = range(1, shape.d)
-    candidates = product(*(_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in places))
-    pairs = (_weights(c, (1, *z), shape) for z in candidates)
-    same = (pair for pair in pairs if function(*map(sparse, pair)) == c)
-    return frozenset(
-        pair for pair in same if shape.alpha == shape.d or rank(pair[0]) <= shape.alpha
-    )
+    roots = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
+    points = set()
+    for z in product(*roots):
+        A, V = _weights(c, (1, *z), shape)
+        # only some of the equations gave these weights
+        is_same = function(sparse(A), sparse(V)) == c
+        if is_same and (shape.alpha == shape.d or rank(A) <= shape.alpha):
+            points.add((A, V))
+    return frozenset(points)
 
 
 def _roots(total: int, constant: int) -> set[int]:
-    """The roots of z² − total·z + constant."""
+    """The roots of z² − total·z + constant: with l = y_1 + w y_q, the numbers z and w of l·v."""
     discriminant = total**2 - 4 * constant
     root = isqrt(max(discriminant, 0))
     if root**2 != discriminant:
@@ -105,29 +117,28 @@ def _roots(total: int, constant: int) -> set[int]:
 
 def _weights(c: Function, z: tuple[int, ...], shape: Shape) -> WeightPair:
     """The only (A, V) that can give the function c with V_1q = z_q and A_11 = 1."""
-    d = range(shape.d)
+    columns = range(shape.d)
 
     def entry(k: int, i: int, q: int) -> int:
-        """An entry in the first row of the symmetric matrix of l_i v_k."""
-        return c[k, i, 0, q] * (1 if q else 2)
+        """The sum A_qi V_k1 + A_1i V_kq, which is twice the coefficient of y_1² for q = 1."""
+        if q == 0:
+            return 2 * c[k, i, 0, 0]
+        return c[k, i, 0, q]
 
-    A = tuple(tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in d) for q in d)
-    V = tuple(
-        tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in d) for k in range(shape.d_out)
-    )
-    return A, V
+    # V_11 = 1 and c_1i11 = A_1i, then A_11 = 1 and c_k111 = V_k1
+    A = [tuple(entry(0, i, q) - z[q] * c[0, i, 0, 0] for i in columns) for q in columns]
 
+    def row_of_V(k: int) -> tuple[int, ...]:
+        return tuple(entry(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
 
-MANY_FORMS = 36
-"""More forms l_i v_k than this are not made one by one, which takes longer than the computation
-with them.
-"""
+    return tuple(A), tuple(map(row_of_V, range(shape.d_out)))
 
 
 @dataclass(frozen=True, slots=True)
 class Fibre:
-    """The fibre of the projective parametrization {rk A ≤ α} × {V} over a function, as a finite
-    scheme.
+    """The fibre of the projective parametrization over a function, as a finite scheme.
+
+    The source is {rk A ≤ α} × {V}.
 
     Parameters
     ----------
@@ -151,7 +162,7 @@ class Fibre:
         return self.length == self.points
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fibres:
     """The fibres over the orbits of a case.
 
@@ -208,30 +219,30 @@ def fibres(
     >>> found.at[Orbit(1, 1, 1)]
     Fibre(length=2, points=1)
     """
-    every = orbits(model) if wanted is None else tuple(sorted(wanted))
+    every = sorted(orbits(model) if wanted is None else wanted)
     try:
         return _read(answer_to(fibres_script(model, wanted)), model, every)
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
+        # what was written until then
         answer = parse(limit.records)
-        done = tuple(orbit for orbit in every if str(orbit) in answer)
+        done = [orbit for orbit in every if str(orbit) in answer]
         if generic_orbit(model) not in done:
             raise
+        found = _read(answer, model, done)
         if done == every:  # reached after the last fibre, it took nothing away
-            return _read(answer, model, every)
+            return found
         limit.progress = f"{len(done)} of {len(orbits(model))} orbits were done"
-        return _read(answer, model, done, limit)
+        return replace(found, limit=limit)
 
 
-def _read(
-    answer: Answer, shape: Shape, done: tuple[Orbit, ...], limit: errors.EngineError | None = None
-) -> Fibres:
+def _read(answer: Answer, shape: Shape, done: Sequence[Orbit]) -> Fibres:
+    """The fibres over these orbits, and what the program says before them."""
+    # the family needs a second vector e_2
+    family = shape.d > 1 and answer.boolean("family_without_real_points")
     return Fibres(
-        {orbit: _fibre(answer, orbit) for orbit in done},
-        answer.boolean("base_locus_empty"),
-        shape.d > 1
-        and answer.boolean("family_without_real_points")
-        and answer.boolean("family_tends_to_the_orbit"),
-        limit,
+        at={orbit: _fibre(answer, orbit) for orbit in done},
+        base_locus_empty=answer.boolean("base_locus_empty"),
+        boundary_family=family and answer.boolean("family_tends_to_the_orbit"),
     )
 
 
@@ -252,9 +263,12 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
     """
     listed = dense_first(shape) if wanted is None else wanted
     many = shape.alpha * shape.d_out > MANY_FORMS
+    parts: tuple[str, ...] = ("wire", "fibres")
+    if many:
+        parts += ("fibres_of_weights",)
     return render(
         "fibres",
-        ("wire", "fibres", "fibres_of_weights") if many else ("wire", "fibres"),
+        parts,
         {
             "many": many,
             "title": str(shape),
@@ -263,6 +277,7 @@ def fibres_script(shape: Shape, wanted: Sequence[Orbit] | None = None) -> Script
             "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
             "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in watched(listed)],
             "boundary": nonzero_part(Orbit(1, 1, 1), shape),
+            # for d = 1 there is no second column
             "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
             "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
         },
@@ -277,31 +292,35 @@ def nonzero_part(orbit: Orbit, shape: Shape) -> tuple[str, str]:
 
 def matrix_program(rows: Iterable[Iterable[object]]) -> str:
     """A matrix over QQ in Macaulay2."""
-    return "matrix(QQ, {" + ", ".join("{" + ", ".join(map(str, row)) + "}" for row in rows) + "})"
+    lists = ["{" + ", ".join(map(str, row)) + "}" for row in rows]
+    return "matrix(QQ, {" + ", ".join(lists) + "})"
 
 
-REASON = (
+WHERE_NO_REAL_WEIGHTS = (
     "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem"
     " 3.2 and docs/pictures.md); membership confirms it at rational points"
 )
 
 
 def without_real_weights(shape: Shape, coordinates: Coordinates) -> WithoutRealWeights:
-    """The 2×2 minors of the coefficients of all forms, and the sum of 4 c_pp c_qq − c_pq² over all
-    forms.
+    """The 2×2 minors of all pairs of forms, and the sum of 4 c_pp c_qq − c_pq² over all forms.
+
+    The minors vanish where all forms are multiples of one. Then no two summands have different
+    signs: none is negative if this form is definite, none positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring
     named = dict(zip(names, ring.gens, strict=True))
-    c = {index: named[name_in(index, coordinates)] for index in indices(shape)}
-    forms: dict[tuple[int, int], list[PolyElement]] = {}
-    for (k, i, _, _), variable in c.items():
-        forms.setdefault((k, i), []).append(variable)
-    minors = tuple(
-        one[a] * other[b] - one[b] * other[a]
-        for one, other in watched(combinations(forms.values(), 2))
-        for a, b in combinations(range(len(one)), 2)
-    )
-    pairs = product(forms, combinations(range(shape.d), 2))
-    positive = (4 * c[k, i, p, p] * c[k, i, q, q] - c[k, i, p, q] ** 2 for (k, i), (p, q) in pairs)
-    return WithoutRealWeights(minors, sum(positive, ring.zero), REASON)
+    forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
+    for index in indices(shape):
+        k, i, p, q = index
+        forms[k, i][p, q] = named[name_in(index, coordinates)]
+    minors = []
+    for one, other in watched(combinations(forms.values(), 2)):
+        for a, b in combinations(one, 2):
+            minors.append(one[a] * other[b] - one[b] * other[a])
+    positive = ring.zero
+    for form in forms.values():
+        for p, q in combinations(range(shape.d), 2):
+            positive += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+    return WithoutRealWeights(tuple(minors), positive, WHERE_NO_REAL_WEIGHTS)
