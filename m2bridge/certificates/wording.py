@@ -51,11 +51,14 @@ class Wording:
         By name what a Zariski closure rests on.
     phrases : dict of str to str
         Sets of cases in words, and the conditions that they are short for.
+    former : tuple of Words
+        Statements in the words of former certificates, which are decided all the same.
     remarks : dict of str to str
         By name: what independent methods agree on, how a formula is called, and the like.
     """
 
     statements: tuple[Words, ...]
+    former: tuple[Words, ...]
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]
@@ -98,6 +101,7 @@ def wording(path: Path) -> Wording:
         trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
+        former=tuple(Words(**words) for words in data.get("former", ())),
         computed=computed,
         trusted=trusted,
         hypotheses=data.get("hypotheses", {}),

@@ -78,19 +78,19 @@ def global_verdict(
     words: Words,
     hypothesis: str | None,
     predicted: int | Sequence[int] | None,
-    observed: int | Sequence[int | None] | None,
+    observed: int | Mapping[str, Sequence[int | None]] | None,
 ) -> dict[str, Any]:
     """The verdict on a statement that predicts a number, several, or yes or no.
 
-    ``None`` was not decided, has no meaning or is too large; of several numbers it is one that was
-    not observed.
+    Several numbers are observed by several methods. ``None`` was not decided, has no meaning or is
+    too large; of several numbers it is one that was not observed.
     """
     # a statement about special fibres is true, whatever it says, where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
     if observed is None or predicted is None:
         outcome = "UNDECIDED"
-    elif isinstance(predicted, Sequence) and isinstance(observed, Sequence):
-        outcome = _of_several(predicted, observed)
+    elif isinstance(predicted, Sequence) and isinstance(observed, Mapping):
+        outcome = of_several(predicted, observed)
     elif vacuous or observed == predicted:
         outcome = "CONFIRMED"
     else:
@@ -98,27 +98,36 @@ def global_verdict(
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
 
 
-def _of_several(predicted: Sequence[int], observed: Sequence[int | None]) -> str:
-    """One number that is another refutes; all that are stated confirm."""
-    if len(predicted) != len(observed):
-        return "REFUTED"
-    pairs = list(zip(predicted, observed, strict=True))
-    if any(seen is not None and seen != stated for stated, seen in pairs):
-        return "REFUTED"
-    return "UNDECIDED" if None in observed else "CONFIRMED"
+def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
+    """The outcome for several numbers: one that is another by one of the methods refutes; all that
+    are stated by one of the methods confirm.
+    """
+    outcome = "UNDECIDED"
+    for numbers in observed.values():
+        if len(predicted) != len(numbers):
+            return "REFUTED"
+        for stated, seen in zip(predicted, numbers, strict=True):
+            if seen is not None and seen != stated:
+                return "REFUTED"
+        if None not in numbers:
+            outcome = "CONFIRMED"
+    return outcome
 
 
 def statements(
-    wording: Wording, key: str, verdicts: Sequence[dict[str, Any]], evidence: dict[str, Any]
+    wording: Wording,
+    listed: Sequence[Words],
+    verdicts: Sequence[dict[str, Any]],
+    evidence: dict[str, Any],
 ) -> Content:
-    """The content of a certificate on the statements with a key, in their order.
+    """The content of a certificate on statements, in their order.
 
     It rests on the lemmas behind what is decided, each named once: on none where nothing was
     computed, or nothing came out.
     """
     lemmas: list[str] = []
     if evidence:
-        for words, found in zip(wording.about(key), verdicts, strict=True):
+        for words, found in zip(listed, verdicts, strict=True):
             if found["verdict"] != "UNDECIDED":
                 lemmas += wording.trusted[words.observable]
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -291,11 +291,6 @@ class Numbers(PartialValue):
 
     entries: tuple[int | None, ...]
 
-    @property
-    def complete(self) -> bool:
-        """Whether each of the numbers was observed."""
-        return None not in self.entries
-
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
         """One number that differs refutes, as does another length; all of them confirm."""
         text = f"computed {self}, stated {predicted}"
@@ -304,7 +299,7 @@ class Numbers(PartialValue):
         for seen, stated in zip(self.entries, predicted.entries, strict=True):
             if seen is not None and seen != stated:
                 return Decision.REFUTED, text
-        return (Decision.CONFIRMED if self.complete else Decision.UNDECIDED), text
+        return (Decision.UNDECIDED if None in self.entries else Decision.CONFIRMED), text
 
     def to_json(self) -> list[int | None]:
         """A list for ``json.dumps``."""
@@ -314,9 +309,55 @@ class Numbers(PartialValue):
         return value_text(self.to_json())
 
 
+@dataclass(frozen=True, slots=True)
+class NumbersByMethod(PartialValue):
+    """The same numbers, by methods that share nothing: each has found all of them, or some.
+
+    Parameters
+    ----------
+    found : tuple of (str, Numbers)
+        For each method its name, and the numbers that it found.
+
+    Examples
+    --------
+    >>> seen = NumbersByMethod((("integrals", Numbers((4, 6))), ("slices", Numbers((4, None)))))
+    >>> print(seen)
+    2 of 2 by integrals, 1 of 2 by slices
+    >>> str(seen.against(Numbers((4, 7)))[0])
+    'REFUTED'
+    """
+
+    found: tuple[tuple[str, Numbers], ...]
+
+    def against(self, predicted: Numbers) -> tuple[Decision, str]:
+        """One number of one method that differs refutes; all numbers of one method confirm."""
+        decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
+        if Decision.REFUTED in decisions:
+            by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
+            return Decision.REFUTED, f"computed {', '.join(by_method)}, stated {predicted}"
+        if Decision.CONFIRMED in decisions:
+            return Decision.CONFIRMED, str(self)
+        return Decision.UNDECIDED, str(self)
+
+    def to_json(self) -> dict[str, list[int | None]]:
+        """A dictionary for ``json.dumps``: the numbers by the name of the method."""
+        return {name: numbers.to_json() for name, numbers in self.found}
+
+    def __str__(self) -> str:
+        parts = []
+        for name, numbers in self.found:
+            known = sum(number is not None for number in numbers.entries)
+            parts.append(f"{known} of {len(numbers.entries)} by {self._words(name)}")
+        return ", ".join(parts)
+
+    @staticmethod
+    def _words(name: str) -> str:
+        return name.replace("_", " ")
+
+
 Value = bool | int | Points | PartialValue
 """What can be predicted and observed: yes or no, a number, the points of a fibre, several numbers
-(:class:`Numbers`), or numbers by degree.
+(:class:`Numbers`), perhaps by several methods (:class:`NumbersByMethod`), or numbers by degree.
 """
 
 

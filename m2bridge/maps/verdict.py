@@ -10,8 +10,9 @@ all sizes are in the families, which know their sizes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
@@ -19,6 +20,7 @@ from m2bridge.maps.model import Model
 from m2bridge.maps.statement import (
     GlobalStatement,
     Numbers,
+    NumbersByMethod,
     Observed,
     OrbitStatement,
     PartialValue,
@@ -346,7 +348,7 @@ class OfWhole(OfCase):
         if isinstance(self.observed, PartialValue):
             decision, text = self.observed.against(self.predicted)
             if decision is Decision.CONFIRMED and self.numbers:
-                return self.numbers
+                return f"{self.numbers} ({text})"
             if decision is Decision.UNDECIDED and self.doubt:
                 return f"{text}; {self.doubt}"
             return text
@@ -521,10 +523,10 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
 
 
 def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> OfWhole:
-    predicted, doubt = _prediction(statement, observations.model)
-    observed = observations.value(statement.observable)
-    if observed is None or (isinstance(observed, Numbers) and not observed.complete):
-        doubt = observations.unknown(statement.observable)
+    predicted, doubt = _within_limits(partial(statement.predict, observations.model))
+    observed, limit = _within_limits(partial(observations.value, statement.observable))
+    if observed is None:
+        doubt = limit or observations.unknown(statement.observable)
     extent = OfWhole(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
@@ -547,10 +549,10 @@ def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> OfWhol
     return replace(extent, witness=witness)
 
 
-def _prediction(statement: GlobalStatement[Any], model: Any) -> tuple[Value | None, str]:
-    """The predicted value; ``None`` with the reason if it could not be computed."""
+def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
+    """A value; ``None`` with the reason if it could not be computed."""
     try:
-        return statement.predict(model), ""
+        return compute(), ""
     except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
         return None, str(limit)
 
@@ -643,8 +645,13 @@ def from_certificate(
 
 
 def _numbers(value: Any) -> Any:
-    """Several numbers, which a certificate holds as a list; another value as it is."""
-    return Numbers(tuple(value)) if isinstance(value, list) else value
+    """Several numbers, which a certificate holds as lists; another value as it is."""
+    if isinstance(value, list):
+        return Numbers(tuple(value))
+    if isinstance(value, dict):
+        found = sorted(value.items())
+        return NumbersByMethod(tuple((name, Numbers(tuple(listed))) for name, listed in found))
+    return value
 
 
 def _witness(

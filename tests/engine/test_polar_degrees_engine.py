@@ -40,7 +40,8 @@ def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     stated = [statement for statement in REGISTRY if statement.key == "polar"]
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
-    assert verdict.observed.entries == counted(d_out, alpha, DEGREES[d_out, alpha])
+    by_method = dict(verdict.extent.observed.found)
+    assert by_method["slices"].entries == counted(d_out, alpha, DEGREES[d_out, alpha])
 
 
 def test_attention_by_its_conormal_variety(engine: Engine) -> None:

@@ -1,12 +1,15 @@
 """Planted mistakes: wrong patterns, wrong base ideals, wrong statements are all noticed."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.all_sizes import fibre_theorem, sizes, sizes as patterns
-from m2bridge.families.attention.all_sizes.facts import Basis, Facts
+from m2bridge.families.attention.all_sizes import facts, fibre_theorem, sizes, sizes as patterns
+from m2bridge.families.attention.all_sizes.checker import statements as checked
+from m2bridge.families.attention.all_sizes.facts import COMPARED, Basis, Facts
 from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import BASE_CASES, DETERMINED, BaseCase
 from m2bridge.families.attention.all_sizes.predictions import (
@@ -18,6 +21,8 @@ from m2bridge.families.attention.all_sizes.predictions import (
     NumbersPrediction,
     SetPrediction,
 )
+from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.statement import Numbers
@@ -174,8 +179,10 @@ WRONG = {
 
 def _wrong_polar_degrees(shape: Shape) -> Numbers:
     """With one more point in the last slice of (2, 2, 1)."""
-    right = counted()[Shape(shape.d, shape.d_out, shape.alpha)]
-    return Numbers((*right.entries[:-1], 1)) if shape.d_out == 2 and shape.alpha == 1 else right
+    right = stated_polar_degrees(shape)
+    assert right is not None
+    wrong = (shape.d, shape.d_out, shape.alpha) == (2, 2, 1)
+    return Numbers((*right.entries[:-1], 1)) if wrong else right
 
 
 def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
@@ -189,11 +196,50 @@ def test_polar_degrees_are_refuted_where_one_is_planted() -> None:
         replace(basis(), polar_degrees=observed), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
     )
     assert verdict.decision == "REFUTED"
-    assert verdict.extent.holds_for.is_empty()
+    where_counted = "d = 2 and dp <= 2 and not (a = 1 and dp = 1)"
+    assert verdict.extent.fails_for.is_equal(sizes.sizes(where_counted))
     _, (verdict,), _ = decide(
         replace(basis(), polar_degrees={}), [(REGISTRY[-1], PREDICTIONS["polar", ""])]
     )
-    assert (verdict.decision, verdict.extent.holds_for.is_empty()) == ("UNDECIDED", True)
+    assert verdict.decision == "CONFIRMED"
+
+
+@pytest.mark.parametrize("size", range(len(COMPARED)))
+def test_a_wrong_localization_is_refuted(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = COMPARED[size]
+
+    def localized(shape: Shape) -> Numbers | None:
+        right = stated_polar_degrees(shape)
+        if shape != wrong or right is None:
+            return right
+        return Numbers((*right.entries[:2], right.entries[2] + 1, *right.entries[3:]))
+
+    monkeypatch.setattr(facts, "localized_polar_degrees", localized)
+    _, (verdict,), _ = decide(basis(), [(REGISTRY[-1], PREDICTIONS["polar", ""])])
+    assert verdict.decision == "REFUTED"
+    assert sizes.contains(verdict.extent.fails_for, (wrong.d, wrong.d_out, wrong.alpha))
+
+
+def test_a_wrong_number_is_refuted_by_the_checker_for_all_sizes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The formula, the localization and the count are compared with each other."""
+    for name in ("stated_polar_degrees", "localized_polar_degrees", "counted_polar_degrees"):
+        right = getattr(checked, name)
+        with monkeypatch.context() as patch:
+            patch.setattr(checked, name, partial(_one_more, right))
+            found = checked.polar_degrees.__wrapped__()
+            assert not found.true.is_equal(found.known), name
+    found = checked.polar_degrees.__wrapped__()
+    assert found.true.is_equal(found.known)
+
+
+def _one_more(right: Callable[[Case], list[int] | None], case: Case) -> list[int] | None:
+    """A number of (2, 2, 2) larger by one."""
+    numbers = right(case)
+    if numbers is None or (case.d, case.d_out, case.a) != (2, 2, 2):
+        return numbers
+    return [*numbers[:-1], numbers[-1] + 1]
 
 
 @pytest.mark.parametrize("name", WRONG)

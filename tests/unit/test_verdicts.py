@@ -16,10 +16,12 @@ from m2bridge import DeepAttention, Orbit, PolynomialNetwork, SingleLayerAttenti
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.schema import Content, read
-from m2bridge.checker import global_verdict
+from m2bridge.checker import global_verdict, of_several
+from m2bridge.checker.verify import verify
 from m2bridge.crosscheck.certify import question_of
 from m2bridge.errors import ContradictionError
 from m2bridge.families import OWN, family
+from m2bridge.families.attention import integrals, observed as observing
 from m2bridge.families.attention.by_degree import GeneratorDegrees, GeneratorNumbers, HilbertValues
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
@@ -32,6 +34,7 @@ from m2bridge.maps.statement import (
     GlobalStatement,
     IntegerMatrix,
     Numbers,
+    NumbersByMethod,
     Observed,
     OrbitStatement,
     Statement,
@@ -40,6 +43,7 @@ from m2bridge.maps.statement import (
     value_json,
 )
 from m2bridge.maps.verdict import NO_ORBIT, NONE_SPECIAL, Verdict, compare
+from m2bridge.reports.collect import certificate_rows
 from m2bridge.results.base import Decision
 from tests import changing as rechecking, stated
 from tests.changing import fibres_at, recheck
@@ -172,23 +176,44 @@ def test_a_kernel_that_is_too_large_leaves_polar_degrees_open(length: int) -> No
 
 
 @pytest.mark.parametrize("case", [(3, 2, 1), (3, 2, 2), (4, 2, 3)])
-def test_polar_degrees_that_are_not_counted_are_undecided_and_say_so(
-    case: tuple[int, int, int],
+def test_polar_degrees_that_are_not_counted_follow_from_the_theorem(
+    case: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first is the degree, which is observed: another one is refuted all the same."""
+    """Every number is integrated in two ways, and the first is the degree, too: a wrong one on
+    either side is refuted.
+    """
     stated, observed = statement("polar"), seen(*case)
     found = compare(stated, observed)
-    assert found.decision is Decision.UNDECIDED
-    assert f"computed ({observed.degree}, –, " in found.reason
-    assert "points are counted for d = 2 and d' ≤ 2 only" in found.reason
+    number = observed.dimension
+    assert found.decision is Decision.CONFIRMED
+    said = f"({number} of {number} by integrals, 1 of {number} by projection formula)"
+    assert said in found.reason
     right = stated.predict(observed.model)
-    for wrong in (Numbers((right.entries[0] + 1, *right.entries[1:])), Numbers(right.entries[:-1])):
+    assert isinstance(right, Numbers)
+    another_degree = replace(observed, degree=observed.degree + 1)  # type: ignore[operator]
+    assert compare(stated, another_degree).decision is Decision.REFUTED
+    for wrong in wrong_values(right, []):
         planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
         assert compare(planted, observed).decision is Decision.REFUTED
-    assert (
-        compare(replace(stated, predict=lambda model: None), observed).decision
-        is Decision.UNDECIDED
-    )  # type: ignore[arg-type]
+        with monkeypatch.context() as patch:
+            patch.setattr(observing, "localized_polar_degrees", partial(_planted, wrong))
+            assert compare(stated, observed).decision is Decision.REFUTED
+
+
+def test_polar_degrees_of_large_cases_are_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    stated, observed = statement("polar"), seen(3, 2, 1)
+    without = replace(stated, predict=partial(_planted, None))  # type: ignore[arg-type]
+    assert compare(without, observed).decision is Decision.UNDECIDED
+    monkeypatch.setattr(integrals, "MOST_STEPS", 1)
+    integrals.stated_polar_degrees.cache_clear()
+    integrals.localized_polar_degrees.cache_clear()
+    found = compare(stated, observed)
+    assert (found.decision, "too large" in found.reason) == (Decision.UNDECIDED, True)
+    integrals.stated_polar_degrees.cache_clear()
+    integrals.localized_polar_degrees.cache_clear()
+    case = Case(24, 3, 3, 2)
+    assert checker.stated_polar_degrees(case) is checker.localized_polar_degrees(case) is None
+    assert statement("polar").predict(SingleLayerAttention(24, 3, 3)) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("d_out", "alpha"), slices.DEGREES)
@@ -199,14 +224,16 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
     model = SingleLayerAttention(2, d_out, alpha)
     counted = Numbers(slices.counted(d_out, alpha, slices.DEGREES[d_out, alpha]))
     stated, observed = statement("polar"), replace(seen(2, d_out, alpha), polar_degrees=counted)
-    assert compare(stated, observed).decision is Decision.CONFIRMED
+    found = compare(stated, observed)
+    assert found.decision is Decision.CONFIRMED
+    assert f"{observed.dimension} of {observed.dimension} by slices" in found.reason
     for wrong in wrong_values(counted, []):
         planted = replace(stated, predict=partial(_planted, wrong))  # type: ignore[arg-type]
         assert compare(planted, observed).decision is Decision.REFUTED
         assert compare(stated, replace(observed, polar_degrees=wrong)).decision is Decision.REFUTED  # type: ignore[arg-type]
     for index in range(len(counted.entries)):
         some = Numbers(tuple(None if i == index else x for i, x in enumerate(counted.entries)))
-        assert compare(stated, replace(observed, polar_degrees=some)).decision is Decision.UNDECIDED
+        assert compare(stated, replace(observed, polar_degrees=some)).decision is Decision.CONFIRMED
     assert stated.hypotheses(model) == ""
 
 
@@ -222,38 +249,49 @@ def test_points_are_as_many_in_larger_degrees(
 
 
 def test_the_checker_decides_as_the_program() -> None:
-    """A verdict on several numbers, of which some may not have been observed."""
+    """A verdict on several numbers, by several methods, which may not have found all."""
     words = next(words for words in checker.WORDS.statements if words.key == "polar")
     right = [4, 6, 4, 0, 0]
-    cases: list[tuple[Any, Any, str]] = [
-        (right, right, "CONFIRMED"),
-        (right, [4, None, None, None, None], "UNDECIDED"),
-        (right, [5, None, None, None, None], "REFUTED"),
-        (right, [4, 6, 4, 0], "REFUTED"),
-        (right, [4, 6, 4, 0, 1], "REFUTED"),
+    first = [4, None, None, None, None]
+    cases: list[tuple[Any, dict[str, list[int | None]] | None, str]] = [
+        (right, {"one": [*right]}, "CONFIRMED"),
+        (right, {"one": first, "two": [*right]}, "CONFIRMED"),
+        (right, {"one": first}, "UNDECIDED"),
+        (right, {"one": [5, *first[1:]], "two": [*right]}, "REFUTED"),
+        (right, {"one": [4, 6, 4, 0], "two": [*right]}, "REFUTED"),
+        (right, {"one": [*right], "two": [4, 6, 4, 0, 1]}, "REFUTED"),
+        (right, {}, "UNDECIDED"),
         (right, None, "UNDECIDED"),
-        (None, right, "UNDECIDED"),
-        ([4, 4, 6, 0, 0], right, "REFUTED"),
+        (None, {"one": [*right]}, "UNDECIDED"),
+        ([4, 4, 6, 0, 0], {"one": [*right]}, "REFUTED"),
     ]
     model = SingleLayerAttention(2, 1, 2)
     for predicted, observed, outcome in cases:
         assert global_verdict(words, None, predicted, observed)["verdict"] == outcome
-        planted = replace(
-            statement("polar"), predict=partial(_planted, predicted and Numbers(tuple(predicted)))
-        )  # type: ignore[arg-type]
-        assert (
-            compare(planted, Given(model, observed and Numbers(tuple(observed)))).decision
-            == outcome
-        )
+        stated = None if predicted is None else Numbers(tuple(predicted))
+        planted = replace(statement("polar"), predict=partial(_planted, stated))  # type: ignore[arg-type]
+        assert compare(planted, Given(model, _by_method(observed))).decision == outcome
 
 
-def test_a_wrong_formula_or_count_is_no_certificate_of_the_checker(
-    monkeypatch: pytest.MonkeyPatch,
+def _by_method(observed: dict[str, list[int | None]] | None) -> NumbersByMethod | None:
+    if observed is None:
+        return None
+    found = [(name, Numbers(tuple(numbers))) for name, numbers in observed.items()]
+    return NumbersByMethod(tuple(found))
+
+
+CERTIFICATES = Path(__file__).parents[1] / "certificates"
+
+
+@pytest.mark.parametrize("case", ["d2-dout1-a2-t2", "d3-dout2-a2-t2"])
+def test_a_wrong_number_is_no_certificate_of_the_checker(
+    case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    certificate = read(
-        Path(__file__).parents[1] / "certificates" / "accepted" / "d2-dout1-a2-t2-polar.json"
-    )
-    wrong = [4, 6, 5, 0, 0]
+    """The formula, the localization, the count and the degree."""
+    certificate = read(CERTIFICATES / "accepted" / f"{case}-polar.json")
+    (said,) = certificate.answer["verdicts"]
+    right = said["predicted"]
+    wrong = [*right[:2], right[2] + 1, *right[3:]]
 
     def decided() -> str:
         (found,) = checker.statement("polar", certificate).answer["verdicts"]  # type: ignore[union-attr]
@@ -263,9 +301,27 @@ def test_a_wrong_formula_or_count_is_no_certificate_of_the_checker(
     with monkeypatch.context() as patch:
         patch.setitem(checker.GLOBAL, ("polar", ""), (3, lambda case: wrong))
         assert decided() == "REFUTED"
-    with monkeypatch.context() as patch:
-        patch.setattr(checker, "counted_polar_degrees", lambda case: wrong)
-        assert decided() == "REFUTED"
+    for name in ("localized_polar_degrees", "counted_polar_degrees"):
+        with monkeypatch.context() as patch:
+            patch.setattr(checker, name, lambda case: wrong)
+            assert decided() == "REFUTED"
+    evidence = certificate.evidence | {"degree": right[0] + 1}
+    found = checker._observed_of_case("polar_degrees", Case(**certificate.case), evidence)
+    assert of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["d2-dout1-a1-t2", "d3-dout2-a2-t2", "attention-all-sizes"])
+def test_a_certificate_that_says_yes_in_place_of_the_numbers_is_accepted(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were written before the numbers were compared; a wrong number makes them wrong."""
+    certificate = read(CERTIFICATES / "former" / f"{name}-polar.json")
+    assert verify(certificate).accepted
+    (row,) = certificate_rows(certificate, f"{name}-polar.json")
+    assert row.verdict == certificate.answer["verdicts"][0]["verdict"]
+    if name.startswith("d3"):
+        monkeypatch.setattr(checker, "localized_polar_degrees", lambda case: [0] * 13)
+        assert verify(certificate).check == "answer.verdicts[0].observed"
 
 
 @pytest.mark.parametrize("case", [(3, 2, 1), (3, 1, 2), (2, 2, 1)])

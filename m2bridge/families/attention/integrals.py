@@ -1,14 +1,16 @@
-"""The polar degrees that the theorem states: integrals of Chern classes over the desingularization
-of the source.
+"""The polar degrees that the theorem states, by integrals of Chern classes over the
+desingularization of the source, in two ways that share nothing.
 
 Let Y be the desingularization of the source: the [V] in P(K^{d'×d}), and the pairs of a subspace W
 of dimension α and a point [A] of P(W ⊗ K^d). Polar degrees are sums of integrals of c_j(T_Y)
-H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md). Nothing here looks at a function of attention:
-whether closures have these polar degrees is what counted points decide.
+H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md). :func:`stated_polar_degrees` integrates in the Chow
+ring, :func:`localized_polar_degrees` at the fixed points of a torus. Nothing here looks at a
+function of attention.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, product
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
 from math import comb, factorial, prod
 
 import flint
@@ -19,16 +21,13 @@ from m2bridge.families.attention.shape import Shape, dimension_formula
 from m2bridge.limits import watched
 from m2bridge.maps.statement import Numbers
 
-MOST_STEPS = 2 * 10**6
-"""Fixed points times the square of the dimension, up to which integrals are computed by
-localization, too.
+MOST_STEPS = 10**6
+"""Fixed points of the Grassmannian times the square of its dimension, up to which integrals are
+computed by localization: a few seconds.
 """
 
-MOST_STATED = 10**7
-"""The same with the fixed points of all of Y, up to which a verdict asks for the numbers."""
-
-MOST_SIZES = 100
-"""No verdict asks for them from this d on."""
+LARGEST_DIMENSION = 600
+"""Larger varieties are refused: their polar degrees have thousands of digits."""
 
 MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 """Exponents e for which 2^e − 1 is prime."""
@@ -36,10 +35,17 @@ MERSENNE = (127, 521, 1279, 2203, 4423, 9689, 19937, 44497)
 
 def is_stated(shape: Shape) -> bool:
     """Whether a verdict asks for the numbers of the formula. This depends on the case alone."""
-    d, alpha, n = shape.d, shape.alpha, dimension_formula(shape) - 1
-    return d < MOST_SIZES and comb(d, alpha) * alpha * d**2 * shape.d_out * n**2 <= MOST_STATED
+    if dimension_formula(shape) > LARGEST_DIMENSION:
+        return False
+    return comb(shape.d, shape.alpha) * _moves(shape.d, shape.alpha) ** 2 <= MOST_STEPS
 
 
+def _moves(d: int, alpha: int) -> int:
+    """The dimension of Gr(α, d)."""
+    return alpha * (d - alpha)
+
+
+@lru_cache(maxsize=64)
 def stated_polar_degrees(shape: Shape) -> Numbers | None:
     """The numbers δ_n, …, δ_0 of the formula, whether it applies or not; ``None`` for large cases.
 
@@ -48,22 +54,49 @@ def stated_polar_degrees(shape: Shape) -> Numbers | None:
     >>> str(stated_polar_degrees(Shape(2, 2)))
     '(20, 60, 84, 68, 36, 12, 4)'
     """
-    return (
-        Numbers(polar_sums(shape, chern_integrals(shape.d, shape.alpha)))
-        if is_stated(shape)
-        else None
-    )
+    if not is_stated(shape):
+        return None
+    return Numbers(polar_sums(chern_integrals(shape.d, shape.alpha), shape.d * shape.d_out))
 
 
-def polar_sums(shape: Shape, of_A: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=64)
+def localized_polar_degrees(shape: Shape) -> Numbers | None:
+    """The same numbers by localization, with sums of their own; ``None`` for large cases.
+
+    Examples
+    --------
+    >>> str(localized_polar_degrees(Shape(2, 2)))
+    '(20, 60, 84, 68, 36, 12, 4)'
+    """
+    if not is_stated(shape):
+        return None
+    of_A = integrals_at_fixed_points(shape.d, shape.alpha)
+    size = shape.d * shape.d_out
+    last_A = len(of_A) - 1
+    n = last_A + size - 1
+    integrals = []  # of c_j(T_Y) H^{n−j}
+    for j in watched(range(n + 1)):
+        integral = 0
+        for first in range(max(0, j - size + 1), min(j, last_A) + 1):
+            integral += comb(n - j, last_A - first) * of_A[first] * comb(size, j - first)
+        integrals.append(integral)
+    degrees = []
+    for i in watched(range(n, -1, -1)):
+        degree = 0
+        for j in range(n - i + 1):
+            degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
+        degrees.append(degree)
+    return Numbers(tuple(degrees))
+
+
+def polar_sums(of_A: Sequence[int], size: int) -> tuple[int, ...]:
     """The polar degrees from the integrals of c_j(T) h_1^{n_1−j} over the space of the pairs (W,
-    [A]).
+    [A]), and the number of entries of V.
 
     With b_j those over the projective space of V, the integrals of c_j(T_Y) H^{n−j} are Σ C(n − j,
     n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in Σ
     (−1)^j (1 + T)^{n+1−j} of them.
     """
-    size = shape.d * shape.d_out
     of_V = [comb(size, j) for j in range(size)]
     n = len(of_A) + len(of_V) - 2
     divided = _over_factorials(of_A) * _over_factorials(of_V)
@@ -152,37 +185,53 @@ def _interpolated(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     )
 
 
-def integrals_at_fixed_points(d: int, alpha: int) -> list[int] | None:
-    """The integrals of :func:`chern_integrals` by localization at the fixed points of a torus;
-    ``None`` if it is long.
+def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
+    """The integrals of :func:`chern_integrals` by localization at the fixed points of a torus.
 
-    The torus acts on both factors K^d. A fixed point is a coordinate subspace W with two numbers
-    (i, k), the line spanned by e_i ⊗ e_k with e_i in W. Source: Atiyah, Bott, *The moment map and
-    equivariant cohomology*, 1984.
+    P(E), E = S ⊗ K^d, is a bundle of projective spaces over Gr(α, d), so c(T) is that of the
+    Grassmannian times Σ c_k(E) (1 + h)^{αd−k}, and h^{αd−1+m} pushes forward to the Segre class
+    s_m(E), where c(E) s(E) = 1. The fixed points of the torus of K^d on the Grassmannian are the
+    coordinate subspaces. Source: Atiyah, Bott, *The moment map and equivariant cohomology*, 1984.
     """
-    last = matrices_of_rank(d, alpha) - 1
-    if comb(d, alpha) * alpha * d * last**2 > MOST_STEPS:
-        return None
-    totals = [flint.fmpq(0)] * (last + 1)
-    for weight, tangents in watched(_fixed_points(d, alpha)):
-        chern = prod(
-            (flint.fmpz_poly([1, tangent]) for tangent in tangents), start=flint.fmpz_poly([1])
-        )
-        euler = prod(tangents)
-        totals = [
-            t + flint.fmpq(chern[j] * (-weight) ** (last - j), euler) for j, t in enumerate(totals)
-        ]
-    if any(total.q != 1 for total in totals):
-        raise ContradictionError(
-            f"localization over rank {alpha} of size {d} gives fractions: {totals}"
-        )
-    return [int(total.p) for total in totals]
+    moves, rank = _moves(d, alpha), alpha * d
+    # by k and m: the integral of c_k(E) s_m(E) c_{moves−k−m}(T) over the Grassmannian
+    on_grassmannian = _on_grassmannian(d, alpha)
+    integrals = [0] * (rank + moves)
+    for (k, m), value in on_grassmannian.items():
+        # c_k(E) comes with (1 + h)^{αd−k}, the Chern class of the Grassmannian with its degree
+        for power in range(rank - k + 1):
+            j = moves - m + power
+            if j < len(integrals):
+                integrals[j] += value * comb(rank - k, power)
+    return integrals
 
 
-def _fixed_points(d: int, alpha: int) -> Iterator[tuple[int, list[int]]]:
-    """The weight of the line, and the tangent weights; e_i ⊗ e_k has the weight d i + k."""
-    for chosen in combinations(range(1, d + 1), alpha):
+def _on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
+    moves = _moves(d, alpha)
+    places = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
+    totals = dict.fromkeys(places, flint.fmpq(0))
+    for chosen in watched(combinations(range(1, d + 1), alpha)):
         others = [b for b in range(1, d + 1) if b not in chosen]
-        subspace = [d * (b - a) for a in chosen for b in others]
-        weights = [d * i + k for i, k in product(chosen, range(d))]
-        yield from ((line, subspace + [w - line for w in weights if w != line]) for line in weights)
+        tangents = [b - a for a in chosen for b in others]
+        tangent = prod((flint.fmpz_poly([1, weight]) for weight in tangents), start=_ONE)
+        # E has each of the weights of W as often as K^d has dimensions
+        bundle = prod((flint.fmpz_poly([1, weight]) for weight in chosen), start=_ONE) ** d
+        segre = _inverse(bundle, moves)
+        euler = prod(tangents)
+        for k, m in places:
+            value = bundle[k] * segre[m] * tangent[moves - k - m]
+            totals[k, m] += flint.fmpq(value, euler)
+    if any(total.q != 1 for total in totals.values()):
+        raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
+    return {place: int(total.p) for place, total in totals.items()}
+
+
+_ONE = flint.fmpz_poly([1])
+
+
+def _inverse(series: flint.fmpz_poly, last: int) -> list[int]:
+    """The coefficients of 1/series up to a degree; the constant term of the series is 1."""
+    inverse = [1]
+    for m in range(1, last + 1):
+        inverse.append(-sum(int(series[k]) * inverse[m - k] for k in range(1, m + 1)))
+    return inverse

@@ -229,11 +229,8 @@ class SingleLayerAttention(Shape, Model):
 
     def numbers(self, observable: str) -> str:
         """The polar degrees, where they are integrals."""
-        from m2bridge.families.attention.polar import (
-            LARGEST_DIMENSION,
-            no_theorem,
-            predicted_polar_degrees,
-        )
+        from m2bridge.families.attention.integrals import LARGEST_DIMENSION
+        from m2bridge.families.attention.polar import no_theorem, predicted_polar_degrees
 
         if (
             observable != "polar_degrees"
@@ -242,7 +239,7 @@ class SingleLayerAttention(Shape, Model):
         ):
             return ""
         degrees = predicted_polar_degrees(self)
-        return f"polar degrees {', '.join(map(str, degrees))}, generic ED degree {sum(degrees)}"
+        return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
 
     def polar_theorem(self) -> PolarTheorem | None:
         """The polar degrees for all sizes but α = d' = 1 < d."""

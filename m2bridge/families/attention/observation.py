@@ -405,14 +405,13 @@ def observe(
     remarks = (
         observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
     )
-    counted = _polar_degrees(model, observations.degree, partial) if compared and polar else None
+    counted = _polar_degrees(model, partial) if compared and polar else None
     observations = replace(observations, remarks=remarks, polar_degrees=counted)
     return replace(observations, engine_version=current().version, seconds=clock().seconds)
 
 
-def _polar_degrees(model: Shape, degree: int | None, partial: bool) -> Numbers | None:
-    """The polar degrees that were counted, held against the degree, which is the first; ``None``
-    where none were.
+def _polar_degrees(model: Shape, partial: bool) -> Numbers | None:
+    """The polar degrees that were counted; ``None`` where none were.
 
     Raises
     ------
@@ -429,10 +428,6 @@ def _polar_degrees(model: Shape, degree: int | None, partial: bool) -> Numbers |
         raise
     if None in counted.entries and not partial:
         raise clock().late("counting points in slices")
-    if counted.entries[0] not in (None, degree):
-        raise ContradictionError(
-            f"the degree is {degree} by the fibres, and polar degrees are counted as {counted}"
-        )
     return counted
 
 

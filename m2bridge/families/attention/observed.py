@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre
-from m2bridge.families.attention.integrals import is_stated
+from m2bridge.families.attention.integrals import is_stated, localized_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, representative
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
-from m2bridge.maps.statement import IntegerMatrix, Numbers, Observed, Value
+from m2bridge.maps.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
 from m2bridge.results.known import Known
 from m2bridge.results.sheet import Facts, Sheet, Table
 
@@ -25,9 +25,9 @@ FAMILY = Orbit(1, 1, 1)
 BOUNDARY = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family."""
 
-NOT_COUNTED = (
-    "points are counted for d = 2 and d' ≤ 2 only; of larger cases the first number is observed,"
-    " the degree, and the others follow from the theorem alone"
+TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
+NO_THEOREM = (
+    "the conditions under which polar degrees are integrals were not observed"
     " (docs/polar-degrees.md#theorem-polar)"
 )
 
@@ -191,7 +191,9 @@ class Observations(Observed):
         """The reason why something was not observed."""
         if self.missing:
             return f"not known without all orbits; {self.unfinished}"
-        return NOT_COUNTED if observable == "polar_degrees" else "not decided by this method"
+        if observable != "polar_degrees":
+            return "not decided by this method"
+        return NO_THEOREM if is_stated(self.model) else TOO_LARGE
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """All orbits of nonzero functions."""
@@ -365,16 +367,30 @@ def _is_linear(case: Observations) -> bool | None:
     )
 
 
-def _polar_degrees(case: Observations) -> Numbers | None:
-    """The polar degrees as far as they are observed: points that were counted, else the degree
-    alone, the first.
+def _polar_degrees(case: Observations) -> NumbersByMethod | None:
+    """The polar degrees by the theorem, integrated at fixed points, which no prediction is; the
+    first of them, which is the degree; and the points of slices, where they were counted.
 
-    ``None`` where general slices may have other points than those of the conormal variety, and for
-    large cases.
+    ``None`` where the conditions of the theorem, which are those of general slices too, were not
+    observed, and for large cases.
     """
-    if case.degree is None or not _small_kernels(case) or not is_stated(case.model):
+    if case.degree is None or not _small_kernels(case):
         return None
-    return case.polar_degrees or Numbers((case.degree, *(None,) * (case.dimension - 1)))
+    integrals = localized_polar_degrees(case.model)
+    if integrals is None:
+        return None
+    return polar_degrees_by_method(integrals, case.degree, case.polar_degrees)
+
+
+def polar_degrees_by_method(
+    integrals: Numbers, degree: int, slices: Numbers | None
+) -> NumbersByMethod:
+    """What is compared with the stated numbers, with the name of each method."""
+    unknown = (None,) * (len(integrals.entries) - 1)
+    found = [("integrals", integrals), ("projection_formula", Numbers((degree, *unknown)))]
+    if slices is not None:
+        found.append(("slices", slices))
+    return NumbersByMethod(tuple(found))
 
 
 def _small_kernels(case: Observations) -> bool:

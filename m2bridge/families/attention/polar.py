@@ -8,8 +8,9 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLarge
 from m2bridge.families.attention.fibres import fibre_points
 from m2bridge.families.attention.hypotheses import WORDS, several_tokens
 from m2bridge.families.attention.integrals import (
+    LARGEST_DIMENSION,
     chern_integrals,
-    integrals_at_fixed_points,
+    localized_polar_degrees,
     polar_sums,
 )
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
@@ -24,9 +25,6 @@ from m2bridge.limits import watched
 from m2bridge.maps.model import Locus, PolarTheorem
 from m2bridge.maps.polar import polar_degrees
 from m2bridge.maps.statement import Numbers
-
-LARGEST_DIMENSION = 600
-"""Larger varieties are refused: their polar degrees have thousands of digits."""
 
 MOST_ORBIT_STEPS = 10**7
 """The number of orbits times coordinates times parameters, up to which the loci of a case are
@@ -61,7 +59,7 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
     MethodUnavailableError
         If the theorem does not apply.
     TooLargeError
-        If n is larger than :data:`LARGEST_DIMENSION`.
+        If n is larger than :data:`.integrals.LARGEST_DIMENSION`.
 
     Examples
     --------
@@ -74,7 +72,7 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
         raise TooLargeError(
             f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}"
         )
-    return polar_sums(shape, chern_integrals(shape.d, shape.alpha))
+    return polar_sums(chern_integrals(shape.d, shape.alpha), shape.d * shape.d_out)
 
 
 def is_observed(shape: Shape) -> bool:
@@ -121,10 +119,11 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     if no_theorem(shape):
         return None
     degrees = predicted_polar_degrees(shape)
-    again = integrals_at_fixed_points(shape.d, shape.alpha)
-    if again is not None and again != chern_integrals(shape.d, shape.alpha):
+    again = localized_polar_degrees(shape)
+    if again is not None and again.entries != degrees:
         raise ContradictionError(
-            f"{shape}: the integrals are {again} by localization, and other ones by Segre classes"
+            f"{shape}: the polar degrees are {again} by localization, and other ones in the Chow"
+            " ring"
         )
     loci = observed_loci(shape)
     points = len(fibre_points(generic_orbit(shape), shape)) if loci else None

@@ -206,7 +206,7 @@ def expected(certificate: Certificate) -> Content:
             hypothesis = WORDS.hypotheses["equal-widths"]
         verdicts.append(global_verdict(words, hypothesis, predicted, dimension))
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return statements(WORDS, "expected-dimension", verdicts, evidence)
+    return statements(WORDS, WORDS.about("expected-dimension"), verdicts, evidence)
 
 
 CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected})

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import combinations
+from itertools import combinations, starmap
 from typing import Any
 
 import islpy as isl
@@ -27,11 +27,12 @@ from m2bridge.families.attention.all_sizes.fibre_theorem import (
     Stratum,
 )
 from m2bridge.families.attention.fibres import nonzero_part, products_determine_functions
+from m2bridge.families.attention.integrals import localized_polar_degrees
 from m2bridge.families.attention.orbits import Orbit
 from m2bridge.families.attention.polar import FEW_OUTPUTS, counted_polar_degrees, has_few_points
 from m2bridge.families.attention.shape import Shape
 from m2bridge.ideals.program import Basis as GroebnerBasis, small_basis
-from m2bridge.maps.statement import Numbers
+from m2bridge.maps.statement import Numbers, NumbersByMethod
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,22 +303,34 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
 """For each observable of orbits, and then of sizes, where it is true."""
 
 
-def known_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, Numbers]]:
-    """Sizes with the same functions, one of them, and its polar degrees; those of which slices are
-    known to be right.
-
-    They are where the map is birational and kernels are small, as for single cases.
+def with_polar_theorem(seen: Facts) -> isl.Set:
+    """The sizes for which polar degrees are integrals, and general slices have no other points:
+    where the map is birational and kernels are small, as for single cases.
     """
-    general = seen.small_kernels.intersect(
-        _if(seen.base_locus_empty and sizes.codimensions_exceed_kernels())
-    )
+    verified = seen.base_locus_empty and sizes.codimensions_exceed_kernels()
+    return seen.small_kernels.intersect(_if(verified))
+
+
+COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
+"""The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second."""
+
+
+def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByMethod]]:
+    """Sizes with the same functions, one of them, and its polar degrees by the theorem and, where
+    they were counted, in slices.
+    """
     found = []
-    for shape, counted in seen.polar_degrees.items():
+    for shape in COMPARED:
+        integrals = localized_polar_degrees(shape)
+        assert integrals is not None, "a small case"
+        by_method = [("integrals", integrals)]
+        if shape in seen.polar_degrees:
+            by_method.append(("slices", seen.polar_degrees[shape]))
         of_a = f"a = {shape.alpha}"
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
         alike = sizes.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
-        found.append((alike.intersect(general), shape, counted))
+        found.append((alike, shape, NumbersByMethod(tuple(by_method))))
     return found
 
 

@@ -412,7 +412,7 @@ def cross_check_all_sizes(
     >>> with Macaulay2() as engine:
     ...     found = cross_check_all_sizes()
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
-    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED'), ('polar', 'UNDECIDED')]
+    [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
     chosen, others = with_a_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))

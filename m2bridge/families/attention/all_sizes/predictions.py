@@ -19,7 +19,8 @@ from m2bridge.families.attention.all_sizes.facts import (
     OBSERVABLES,
     Facts,
     Formula,
-    known_polar_degrees,
+    compared_polar_degrees,
+    with_polar_theorem,
 )
 from m2bridge.families.attention.all_sizes.sizes import (
     NAMES,
@@ -34,6 +35,7 @@ from m2bridge.families.attention.all_sizes.sizes import (
 from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.shape import Shape
 from m2bridge.maps.statement import Numbers
+from m2bridge.results.base import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +161,12 @@ class FormulaPrediction:
 @dataclass(frozen=True, slots=True)
 class NumbersPrediction:
     """Several numbers for each size, by a statement, which no polynomial gives: they are compared
-    size by size.
+    at some sizes, and follow from the theorem at the others.
 
     Parameters
     ----------
     predict : callable
-        The numbers of a size; ``None`` where it is too large.
+        The numbers of a size; ``None`` where it is too large, as no small one is.
     observable : str
     hypotheses : tuple of Hypothesis
     """
@@ -174,19 +176,18 @@ class NumbersPrediction:
     hypotheses: tuple[Hypothesis, ...] = ()
 
     def conclusion(self, facts: Facts) -> Conclusion:
-        """Compare the statement with the numbers of the sizes where they were counted; others
-        remain open.
+        """Compare the statement with the numbers of some sizes; the theorem gives those of all
+        sizes where its conditions hold.
         """
-        agree, differ = NONE, NONE
-        for alike, shape, counted in known_polar_degrees(facts):
+        differ = NONE
+        for alike, shape, observed in compared_polar_degrees(facts):
             predicted = self.predict(shape)
-            if predicted is None or None in counted.entries:
-                continue
-            if predicted == counted:
-                agree = agree.union(alike)
-            else:
+            assert predicted is not None, "a small case"
+            decision, _ = observed.against(predicted)
+            if decision is Decision.REFUTED:
                 differ = differ.union(alike)
-        return _compared(agree, differ)
+        known = with_polar_theorem(facts)
+        return Conclusion(differ.intersect(known), ALL.subtract(known), NONE)
 
 
 Prediction = SetPrediction | FormulaPrediction | NumbersPrediction

@@ -20,7 +20,7 @@ from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker import global_verdict, statements, verdict
+from m2bridge.checker import global_verdict, of_several, statements, verdict
 from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
@@ -31,7 +31,10 @@ from m2bridge.families.attention.checker.case import (
     representative,
     with_exchanged_vectors,
 )
-from m2bridge.families.attention.checker.integrals import is_stated, stated_polar_degrees
+from m2bridge.families.attention.checker.integrals import (
+    localized_polar_degrees,
+    stated_polar_degrees,
+)
 from m2bridge.families.attention.checker.slices import counted_polar_degrees
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
@@ -148,23 +151,35 @@ AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
 def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key."""
     case = Case(**certificate.case)
+    listed = former_words(certificate) or WORDS.about(key)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
         reason = failing_hypothesis(1, case)
-        return statements(
-            WORDS, key, [verdict(words, reason, "") for words in WORDS.about(key)], {}
-        )
+        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
     failure = missing_facts(certificate.evidence, case)
     if failure:
         return failure
     evidence, points = observe(case.d, case.d_out, case.alpha)
     verdicts = []
-    for words in WORDS.about(key):
+    for words in listed:
         if (words.key, words.part) in AT_ORBITS:
             verdicts.append(_verdict_at_orbits(words, case, evidence, points))
         else:
             verdicts.append(_global_verdict(words, case, evidence))
-    return statements(WORDS, key, verdicts, evidence)
+    return statements(WORDS, listed, verdicts, evidence)
+
+
+def former_words(certificate: Certificate) -> tuple[Words, ...]:
+    """The statement in the words of former certificates, if this is one of them.
+
+    They say of the formula that it is right, with yes or no in place of its numbers.
+    """
+    said = certificate.answer.get("verdicts")
+    first = said[0] if isinstance(said, list) and said else None
+    if not isinstance(first, Mapping) or isinstance(first.get("predicted"), list):
+        return ()
+    of_key = (words for words in WORDS.former if words.key == certificate.question)
+    return tuple(words for words in of_key if words.text == first.get("text"))
 
 
 QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.statements}
@@ -185,11 +200,15 @@ def failing_hypothesis(number: int, case: Case) -> str | None:
 def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
     """The verdict on a statement about the whole case."""
     number, predict = GLOBAL[words.key, words.part]
+    if words in WORDS.former:
+        predict = always
     observed = _observed_of_case(words.observable, case, evidence)
     return global_verdict(words, failing_hypothesis(number, case), predict(case), observed)
 
 
-def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | list[int | None] | None:
+def _observed_of_case(
+    observable: str, case: Case, evidence: Json
+) -> int | dict[str, list[int | None]] | None:
     """What is observed of the whole case; None if it is not known."""
     generic = evidence["generic_fibre"]
     if observable == "zero_fibre":
@@ -210,23 +229,41 @@ def _observed_of_case(observable: str, case: Case, evidence: Json) -> int | list
         return _is_manifold(case, evidence)
     if observable == "polar_degrees":
         return _polar_degrees(case, evidence)
+    if observable == "polar_integrals":
+        return _has_stated_polar_degrees(case, evidence)
     known: int | None = evidence[observable]
     return known
 
 
-def _polar_degrees(case: Case, evidence: Json) -> list[int | None] | None:
-    """The polar degrees, where they are counted; else the first alone, which is the degree.
+def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | None:
+    """The polar degrees by the theorem, integrated in another way than the stated ones; the first
+    of them, which is the degree; and points in slices, where they are counted.
 
-    A general slice has no points but those that are counted where the map is birational and kernels
-    are small (docs/polar-degrees.md#proposition-slices).
+    Polar degrees are integrals, and general slices have no other points, where the map is
+    birational and kernels are small (docs/polar-degrees.md).
     """
-    if evidence["degree"] is None or not _has_small_kernels(case, evidence) or not is_stated(case):
+    if evidence["degree"] is None or not _has_small_kernels(case, evidence):
         return None
+    integrals = localized_polar_degrees(case)
+    if integrals is None:
+        return None
+    unknown = [None] * (evidence["dimension"] - 1)
+    found = {"integrals": [*integrals], "projection_formula": [evidence["degree"], *unknown]}
     counted = counted_polar_degrees(case)
     if counted is not None:
-        return counted
-    not_counted = [None] * (evidence["dimension"] - 1)
-    return [evidence["degree"], *not_counted]
+        found["slices"] = counted
+    return found
+
+
+def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
+    """Whether the polar degrees are those of the formula; of large cases by the theorem alone."""
+    if not _has_small_kernels(case, evidence):
+        return None
+    stated = stated_polar_degrees(case)
+    observed = _polar_degrees(case, evidence)
+    if stated is None or observed is None:
+        return True
+    return of_several(stated, observed) != "REFUTED"
 
 
 def _is_manifold(case: Case, evidence: Json) -> bool | None:

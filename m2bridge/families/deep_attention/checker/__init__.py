@@ -41,7 +41,7 @@ def expected(certificate: Certificate) -> Content:
         if evidence:
             predicted = prediction(network, words.key, words.part)
         verdicts.append(global_verdict(words, first, predicted, values[words.observable]))
-    return statements(WORDS, certificate.question, verdicts, evidence)
+    return statements(WORDS, WORDS.about(certificate.question), verdicts, evidence)
 
 
 CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS})

@@ -42,8 +42,11 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     without,
 )
 from m2bridge.families.attention.checker import case as cases
-from m2bridge.families.attention.checker.integrals import stated_polar_degrees
-from m2bridge.families.attention.checker.slices import DEGREES, counted
+from m2bridge.families.attention.checker.integrals import (
+    localized_polar_degrees,
+    stated_polar_degrees,
+)
+from m2bridge.families.attention.checker.slices import counted_polar_degrees
 
 FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
@@ -111,28 +114,31 @@ def seen() -> Mapping[str, Seen]:
     }
 
 
+COMPARED = ((2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))
+"""The sizes (d, d', α) whose polar degrees are compared with the stated ones."""
+
+
 @cache
 def polar_degrees() -> Seen:
-    """The sizes for which the polar degrees that are counted are the stated ones.
+    """The sizes for which the polar degrees are the stated ones.
 
-    They are counted for d = 2 and small d' and α, and that is all that is known. A general slice
-    has no points but those that are counted where the map is birational and the kernel of the
-    differential is small (docs/polar-degrees.md#proposition-slices).
+    They are integrals where the map is birational and the kernel of the differential is small
+    (docs/polar-degrees.md#theorem-polar); so they are known there, and some are integrated once
+    more. For d = 2 and small d' and α points are counted: a general slice has no others where the
+    same conditions hold (docs/polar-degrees.md#proposition-slices).
     """
     found = fibres()
     birational = some(dense_orbits().intersect(found.one))
     large_kernels = some(found.many.subtract(orbits(_where_kernels_are_small())))
-    equal = known = NONE
-    for (d_out, alpha), multidegree in DEGREES.items():
-        values_of_a = "a >= 2"
-        if alpha == 1:
-            values_of_a = "a = 1"
-        alike = sizes(f"d = 2 and dp = {d_out} and {values_of_a}")
-        alike = alike.intersect(birational).subtract(large_kernels)
-        known = known.union(alike)
-        case = cases.Case(d=2, d_out=d_out, a=alpha, t=2)
-        if list(counted(d_out, alpha, multidegree)) == stated_polar_degrees(case):
-            equal = equal.union(alike)
+    known = birational.subtract(large_kernels)
+    equal = known
+    for d, d_out, alpha in COMPARED:
+        case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
+        stated = stated_polar_degrees(case)
+        counted = counted_polar_degrees(case)
+        if localized_polar_degrees(case) != stated or counted not in (None, stated):
+            values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
+            equal = equal.subtract(sizes(f"d = {d} and dp = {d_out} and {values_of_a}"))
     return Seen(equal, known=known)
 
 
