@@ -28,7 +28,7 @@ from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.definition import Family, Question, Row
+from m2bridge.families.definition import AnswerRow, Family, Question
 from m2bridge.limits import limited
 from m2bridge.maps.statement import Statement, Witness, observed_together
 from m2bridge.maps.verdict import (
@@ -171,7 +171,7 @@ class StatedQuestion(Question[Any, Any]):
                 trusted |= dict.fromkeys(verdict.statement.trusted)
         return Content(answer, observed.evidence(), tuple(trusted))
 
-    def rows(self, certificate: Certificate) -> list[Row]:
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """One row for each verdict; its sentences are made from the numbers in it.
 
         The words are those of the certificate, which may be those of another release.
@@ -188,7 +188,7 @@ class StatedQuestion(Question[Any, Any]):
                 looked=bool(certificate.evidence),
                 numbers=model.numbers(statement.observable),
             )
-            row = Row(
+            row = AnswerRow(
                 name=name_with_part(statement.key, data["part"]),
                 text=data["text"],
                 verdict=data["verdict"],

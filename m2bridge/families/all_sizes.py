@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from m2bridge.certificates.schema import Certificate, Content
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.definition import Family, Question, Row
+from m2bridge.families.definition import AnswerRow, Family, Question
 from m2bridge.maps.statement import Statement
 from m2bridge.maps.verdict import Verdict
 from m2bridge.results.base import Decision, VerdictsResult
@@ -206,7 +206,7 @@ class AllSizesFamily(Family[AllSizesCase]):
         """Decide all of them."""
 
     @abstractmethod
-    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+    def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """Return the row of tables for a verdict in a certificate; ValueError if the verdict does
         not follow.
         """
@@ -244,7 +244,7 @@ class AllSizesQuestion(Question[AllSizesCase, AllSizesResult]):
         """Return the verdicts with this key."""
         return observed.content(self.key)
 
-    def rows(self, certificate: Certificate) -> list[Row]:
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """Return one row for each verdict."""
         return [self.family.row(self.key, verdict) for verdict in certificate.answer["verdicts"]]
 

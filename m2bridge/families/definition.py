@@ -117,7 +117,7 @@ def _range(option: str, part: str, there: int = 0) -> range:
     return range(first, last + 1)
 
 
-class Row(NamedTuple):
+class AnswerRow(NamedTuple):
     """A row of a table, about one answer.
 
     Parameters
@@ -185,7 +185,7 @@ class Question(ABC, Generic[M, O]):
         """Return the content of the certificate, from what was observed."""
 
     @abstractmethod
-    def rows(self, certificate: Certificate) -> list[Row]:
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """Return what tables say of a certificate."""
 
     @abstractmethod
@@ -239,9 +239,9 @@ class ComputedQuestion(Question[M, O]):
     def summary(self, answer: dict[str, Any]) -> str:
         """Return the answer in a certificate in words."""
 
-    def rows(self, certificate: Certificate) -> list[Row]:
+    def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """Return one row, with the answer in words."""
-        return [Row(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
+        return [AnswerRow(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
 
     def names(self) -> tuple[str, ...]:
         """Return the key."""

@@ -20,7 +20,7 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
-from m2bridge.reports.content import VERDICTS, Case, Problem, Row, crossed
+from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import Table, value_text
@@ -64,7 +64,7 @@ class Sheet:
 
     Parameters
     ----------
-    case : Case
+    case : NamedCase
     values : tuple of Value
         Dimension, degree and so on, in the same order for all cases.
     orbits : Table or None
@@ -81,7 +81,7 @@ class Sheet:
         Lemmas and computations on which some certificate rests.
     """
 
-    case: Case
+    case: NamedCase
     values: tuple[Value, ...]
     orbits: Table | None
     singular: tuple[Value, ...]
@@ -267,7 +267,7 @@ def atlas(folder: Path) -> Atlas:
     return Atlas(tuple(_sheet(case, rows, folder) for case, (rows, _) in cases), report.problems)
 
 
-def _sheet(case: Case, rows: list[Row], folder: Path) -> Sheet:
+def _sheet(case: NamedCase, rows: list[Row], folder: Path) -> Sheet:
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}

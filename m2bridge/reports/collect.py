@@ -1,6 +1,8 @@
 """A folder of certificates and outcomes, read into the rows of a report."""
 
 import sys
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +12,20 @@ from m2bridge.certificates.schema import Certificate, read, text_of
 from m2bridge.convert.documents import read_json
 from m2bridge.crosscheck.certify import foreign_program, question_of
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
-from m2bridge.families.definition import Row as Answer
+from m2bridge.families.definition import AnswerRow
 from m2bridge.limits import watched
 from m2bridge.reports.content import (
     VERDICTS,
-    Case,
     Detail,
+    NamedCase,
     Problem,
     Report,
     Row,
     case_of,
-    orbit_table,
+    evidence_table,
     verdict_words,
 )
-from m2bridge.results.markup import line
-from m2bridge.results.sheet import Table, duration
+from m2bridge.results.sheet import Table, duration, line
 
 
 def outcome_rows(data: Any, file: str) -> list[Row]:
@@ -45,16 +46,26 @@ def outcome_rows(data: Any, file: str) -> list[Row]:
         outcome = Unanswered(**data)
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
-        applies = outcome.kind != "not-applicable"
-        text = f"{outcome.kind}{_limit(outcome)}: {outcome.reason}" if applies else outcome.reason
-        reason, verdict = text.encode().decode(), "NO_ANSWER" if applies else "NOT_APPLICABLE"
+        verdict, reason = "NOT_APPLICABLE", outcome.reason
+        if outcome.kind != "not-applicable":
+            verdict, reason = "NO_ANSWER", f"{outcome.kind}{_limit(outcome)}: {outcome.reason}"
+        reason.encode()  # half of a pair of surrogates is no text, and raises a ValueError
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    return [
-        Row(case, outcome.question, name, "", verdict, reason, "", reported, file) for name in names
-    ]
+    row = partial(
+        Row,
+        case=case,
+        question=outcome.question,
+        text="",
+        verdict=verdict,
+        reason=reason,
+        witness="",
+        reported=reported,
+        file=file,
+    )
+    return [row(statement=name) for name in names]
 
 
 def _limit(outcome: Unanswered) -> str:
@@ -109,8 +120,7 @@ def collect(folder: Path) -> Report:
 
 
 def _once(rows: list[Row], suffix: str, files: dict[str, str]) -> list[Row]:
-    """The rows of a file, which must have the name of their case and question, and be the first of
-    this name.
+    """The rows of a file, which must be named after case and question, as the first of this name.
 
     Parameters
     ----------
@@ -147,7 +157,7 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         answers = question_of(certificate.family, certificate.question).rows(certificate)
         if not answers or any(row.verdict not in VERDICTS for row in answers):
             raise ValueError("no verdicts, or unknown ones")
-        if not all(isinstance(cell, str) for row in answers for cell in row):
+        if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
             raise ValueError("something that is shown is no text")
         if _foreign(certificate):
             answers = list(map(_program_not_checked, answers))
@@ -155,16 +165,19 @@ def certificate_rows(certificate: Certificate, file: str) -> list[Row]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
-    return [
-        Row(case, certificate.question, *row[:-1], certificate.reported, file, row.source)
-        for row in answers
-    ]
+    about: dict[str, Any] = {"case": case, "question": certificate.question, "file": file}
+    rows = []
+    for answer in answers:
+        words = answer._asdict()
+        statement = words.pop("name")
+        rows.append(Row(statement=statement, reported=certificate.reported, **about, **words))
+    return rows
 
 
 def _foreign(certificate: Certificate) -> bool:
-    """Whether another release wrote it, with another program; what this release wrote has this
-    release's, or is wrong.
+    """Whether another release wrote it, with another program.
 
+    What this release wrote has this release's program, or is wrong.
     :func:`m2bridge.crosscheck.verified.verify` calls the one ``program-not-checked`` and the other
     ``rejected``.
     """
@@ -176,10 +189,8 @@ def _foreign(certificate: Certificate) -> bool:
         return True
 
 
-def _program_not_checked(row: Answer) -> Answer:
-    """A row whose program nobody checked: REFUTED and UNDECIDED remain, another verdict moves into
-    the reason.
-    """
+def _program_not_checked(row: AnswerRow) -> AnswerRow:
+    """A row whose program nobody checked: a verdict but REFUTED and UNDECIDED becomes a reason."""
     if row.verdict in ("REFUTED", "UNDECIDED"):
         return row._replace(reason=f"{row.reason}; program not checked")
     return row._replace(
@@ -187,22 +198,26 @@ def _program_not_checked(row: Answer) -> Answer:
     )
 
 
-def _detail(certificate: Certificate, case: Case, tables: dict[Table, Table]) -> Detail:
-    """The certificates of one case share script and orbits, so equal ones are kept once, and tables
-    in ``tables``.
+def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table]) -> Detail:
+    """The details of a certificate.
+
+    Certificates of one case share script and orbits, so equal ones are kept once: scripts by
+    Python, tables in ``tables``.
     """
     evidence = certificate.evidence
     facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
-    orbits = (
-        [orbit for orbit in facts if isinstance(orbit, dict)] if isinstance(facts, list) else []
-    )
-    table = orbit_table(orbits) if orbits else None
+    table = None
+    if isinstance(facts, list):
+        orbits = [orbit for orbit in facts if isinstance(orbit, dict)]
+        if orbits:
+            table = evidence_table(orbits)
+            table = tables.setdefault(table, table)
     return Detail(
-        case,
-        certificate.question,
-        question_of(certificate.family, certificate.question).observation,
-        tables.setdefault(table, table) if table else None,
-        sys.intern(certificate.script["text"]),
-        tuple(certificate.trusted),
-        certificate.reported,
+        case=case,
+        question=certificate.question,
+        observation=question_of(certificate.family, certificate.question).observation,
+        orbits=table,
+        script=sys.intern(certificate.script["text"]),
+        trusted=tuple(certificate.trusted),
+        reported=certificate.reported,
     )

@@ -1,5 +1,7 @@
-"""The content of a report: cases, rows, details of certificates, files that could not be used; and
-its summary.
+"""The content of a report: rows of verdicts, details of certificates, and the summary of both.
+
+Nothing is computed and nothing verified here: a row says what a certificate says, or why there is
+none. The numbers are those of the paragraph that begins a report and its JSON.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 from m2bridge.citation import HINT, PROGRAM
@@ -15,7 +18,7 @@ from m2bridge.families import family
 from m2bridge.results.sheet import Table, duration, plural, value_text
 
 
-def case_of(name: str, numbers: Mapping[str, Any]) -> Case:
+def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     """A case of the family of this name.
 
     Raises
@@ -25,26 +28,25 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> Case:
     """
     chosen = family(name)
     model = chosen.from_json(dict(numbers))
-    options = tuple(
-        (option.name, option.heading, _cell(numbers[option.name]))
-        for option in chosen.options
-        if option.name in numbers
+    named = [option for option in chosen.options if option.name in numbers]
+    options = [(option.name, option.heading, _cell(numbers[option.name])) for option in named]
+    return NamedCase(
+        family=name, name=chosen.label(model), title=model.title, options=tuple(options)
     )
-    return Case(name, chosen.label(model), model.title, options)
 
 
-def _cell(value: Any) -> int | str:
+def _cell(value: Any) -> Cell:
     """A number, or a list of numbers as on the command line."""
-    return ",".join(map(str, value)) if isinstance(value, list) else value
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    return ",".join(map(str, value))
 
 
-def orbit_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
+def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
     """The facts about each orbit, the orbit first; a dash for what is not known of one."""
-    names = sorted(
-        {name for orbit in orbits for name in orbit}, key=lambda name: (name != "orbit", name)
-    )
-    lines = tuple(tuple(value_text(orbit.get(name)) for name in names) for orbit in orbits)
-    return Table(tuple(name.replace("_", " ") for name in names), lines)
+    columns = sorted(set(chain.from_iterable(orbits)), key=lambda name: (name != "orbit", name))
+    lines = tuple(tuple(value_text(orbit.get(name)) for name in columns) for orbit in orbits)
+    return Table(tuple(name.replace("_", " ") for name in columns), lines)
 
 
 def verdict_words(verdict: str) -> str:
@@ -61,11 +63,11 @@ VERDICTS = (
     "COMPUTED",
     "NOT_APPLICABLE",
 )
-"""The verdicts in the order of a report: four on statements; a closure is COMPUTED; what failed has
-NO_ANSWER.
+"""The verdicts in the order of a report.
 
-What another release answered, and did not refute, with a program that is not this release's, is
-PROGRAM_NOT_CHECKED.
+Four are on statements; what is only computed, such as a closure, is COMPUTED; what failed has
+NO_ANSWER. What another release answered, and did not refute, with a program that is not this
+release's, is PROGRAM_NOT_CHECKED.
 """
 
 VERDICT_WORDS = {verdict: verdict_words(verdict) for verdict in VERDICTS} | {
@@ -79,8 +81,8 @@ NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedCase:
     """A case of a family.
 
     Parameters
@@ -107,19 +109,24 @@ class Case:
     @property
     def rank(self) -> tuple[object, ...]:
         """A key that orders cases; values are compared as numbers where they are."""
-        return self.family, tuple((isinstance(cell, str), cell) for cell in self.cells), self.name
+        return self.family, tuple(map(_rank, self.cells)), self.name
 
     def __str__(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+def _rank(cell: Cell) -> tuple[bool, Cell]:
+    """A key that orders cells, numbers before words."""
+    return isinstance(cell, str), cell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One verdict on one case.
 
     Parameters
     ----------
-    case : Case
+    case : NamedCase
     question, statement : str
         ``3.4`` and ``3.4 (iii)``.
     text, source : str
@@ -134,7 +141,7 @@ class Row:
     file : str
     """
 
-    case: Case
+    case: NamedCase
     question: str
     statement: str
     text: str
@@ -157,28 +164,27 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
-        case = {option: value for option, _, value in self.case.options}
-        return {"family": self.case.family, "name": self.case.name, "case": case} | {
-            field: getattr(self, field)
-            for field in (
-                "question",
-                "statement",
-                "verdict",
-                "reason",
-                "witness",
-                "reported",
-                "file",
-            )
+        return {
+            "family": self.case.family,
+            "name": self.case.name,
+            "case": {option: value for option, _, value in self.case.options},
+            "question": self.question,
+            "statement": self.statement,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "witness": self.witness,
+            "reported": self.reported,
+            "file": self.file,
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
     """The content of a certificate besides its verdicts.
 
     Parameters
     ----------
-    case : Case
+    case : NamedCase
     question, observation : str
         The question; and the observation on which the answer rests, which other questions may
         share.
@@ -191,7 +197,7 @@ class Detail:
         As in :class:`Row`.
     """
 
-    case: Case
+    case: NamedCase
     question: str
     observation: str
     orbits: Table | None
@@ -232,51 +238,52 @@ class Report:
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
     @cached_property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[NamedCase, ...]:
         """All cases, in order."""
         return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.rank))
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:
-        """Name and heading of the columns that name a case: its options, or its name where these
-        are not the same.
-        """
-        columns = {
-            tuple((option, heading) for option, heading, _ in case.options) for case in self.cases
-        }
-        return (len(columns) == 1 and next(iter(columns))) or NAMES
+        """Name and heading of the columns that name a case: its options if all have the same."""
+        columns = set()
+        for case in self.cases:
+            columns.add(tuple((option, heading) for option, heading, _ in case.options))
+        if len(columns) != 1:
+            return NAMES
+        return columns.pop() or NAMES
 
     @property
     def headings(self) -> tuple[str, ...]:
         """The headings of these columns."""
         return tuple(heading for _, heading in self.columns)
 
-    def by_case(self) -> dict[Case, tuple[list[Row], list[Detail]]]:
+    def by_case(self) -> dict[NamedCase, tuple[list[Row], list[Detail]]]:
         """Return the rows and details of each case, the cases in order."""
-        parts: dict[Case, tuple[list[Row], list[Detail]]] = {case: ([], []) for case in self.cases}
+        parts: dict[NamedCase, tuple[list[Row], list[Detail]]]
+        parts = {case: ([], []) for case in self.cases}
         for row in self.rows:
             parts[row.case][0].append(row)
         for detail in self.details:
             parts[detail.case][1].append(detail)
         return parts
 
-    def cells(self, case: Case) -> tuple[Cell, ...]:
+    def cells(self, case: NamedCase) -> tuple[Cell, ...]:
         """The cells of a case in these columns."""
-        return (case.name,) if self.columns == NAMES else case.cells
+        if self.columns == NAMES:
+            return (case.name,)
+        return case.cells
 
     @property
     def trusted(self) -> list[str]:
         """The lemmas and computations on which some certificate rests."""
-        return sorted({lemma for detail in self.details for lemma in detail.trusted})
+        return all_trusted(self.details)
 
     @property
     def trust(self) -> str:
         """A sentence about what is taken on trust."""
-        return (
-            f"Taken on trust: {'; '.join(self.trusted)}."
-            if self.trusted
-            else "Nothing is taken on trust."
-        )
+        if not self.trusted:
+            return "Nothing is taken on trust."
+        return f"Taken on trust: {'; '.join(self.trusted)}."
 
     @property
     def paragraph(self) -> str:
@@ -286,61 +293,55 @@ class Report:
     @property
     def answer(self) -> str:
         """The verdicts in numbers, and what they are about."""
-        numbers, headings = self.summary, dict(self.columns)
-        ranges = ", ".join(
-            f"{headings[name]} = {low}" if low == high else f"{low} ≤ {headings[name]} ≤ {high}"
-            for name, (low, high) in numbers["ranges"].items()
-        )
-        verdicts = ", ".join(
-            f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in numbers["verdicts"].items()
-        )
-        parts = [
-            f"Verdicts: {verdicts or 'none'}",
-            (
-                plural(numbers["cases"], "case") + (f" ({ranges})" if ranges else "")
-                if numbers["cases"]
-                else "No cases"
-            ),
-            (
-                f"{plural(numbers['certificates'], 'certificate')} about:"
-                f" {', '.join(numbers['statements']) or 'nothing'}"
-            ),
+        verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
+        cases = "No cases"
+        if self.cases:
+            cases = plural(len(self.cases), "case")
+            ranges = self._ranges_in_words()
+            if ranges:
+                cases += f" ({', '.join(ranges)})"
+        statements = ", ".join(self.summary["statements"]) or "nothing"
+        sentences = [
+            f"Verdicts: {', '.join(verdicts) or 'none'}",
+            cases,
+            f"{plural(len(self.details), 'certificate')} about: {statements}",
             "The certificates were read, not verified ('m2bridge verify' does that)",
-            (
-                f"{plural(numbers['unusable_files'], 'file')} could not be used"
-                if self.problems
-                else ""
-            ),
         ]
-        return _sentences(parts)
+        if self.problems:
+            sentences.append(f"{plural(len(self.problems), 'file')} could not be used")
+        return _paragraph(sentences)
+
+    def _ranges_in_words(self) -> list[str]:
+        """``d = 3``, ``1 ≤ a ≤ 4``."""
+        headings = dict(self.columns)
+        words = []
+        for name, (low, high) in self.summary["ranges"].items():
+            if low == high:
+                words.append(f"{headings[name]} = {low}")
+            else:
+                words.append(f"{low} ≤ {headings[name]} ≤ {high}")
+        return words
 
     @property
     def notes(self) -> str:
         """What the certificates report, whose statements they are about, and what to cite."""
-        reported, papers = self.summary["reported"], self.summary["papers"]
-        memory = reported["peak_memory"]
-        figures = [
-            f"total computing time {duration(reported['seconds'])}",
-            f"largest memory {memory / 2**20:.0f} MiB" if memory is not None else "",
-            *(
-                f"{name} {' and '.join(versions)}"
-                for name, versions in reported["versions"].items()
-            ),
-        ]
-        parts = [
-            f"Reported and not checked: {', '.join(filter(None, figures))}",
-            f"Statements of: {'; '.join(papers)}" if papers else "",
-            f"Written by, and to be cited as, {PROGRAM} ({HINT})",
-        ]
-        return _sentences(parts)
+        reported = self.summary["reported"]
+        figures = [f"total computing time {duration(reported['seconds'])}"]
+        if reported["peak_memory"] is not None:
+            figures.append(f"largest memory {reported['peak_memory'] / 2**20:.0f} MiB")
+        for name, versions in reported["versions"].items():
+            figures.append(f"{name} {' and '.join(versions)}")
+        sentences = [f"Reported and not checked: {', '.join(figures)}"]
+        if self.summary["papers"]:
+            sentences.append(f"Statements of: {'; '.join(self.summary['papers'])}")
+        sentences.append(f"Written by, and to be cited as, {PROGRAM} ({HINT})")
+        return _paragraph(sentences)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The numbers of the paragraph; ``verified`` is false, as certificates are read and not
-        verified.
-        """
+        """The numbers of the paragraph."""
         families = sorted({case.family for case in self.cases})
-        papers = dict.fromkeys(str(paper) for name in families if (paper := family(name).paper))
+        papers = dict.fromkeys(str(family(name).paper) for name in families if family(name).paper)
         return {
             "families": families,
             "cases": len(self.cases),
@@ -349,7 +350,7 @@ class Report:
             "statements": sorted({row.question for row in self.rows}),
             "verdicts": self.counts,
             "reported": self._reported(),
-            "verified": False,
+            "verified": False,  # certificates are read only
             "trusted": self.trusted,
             "unusable_files": len(self.problems),
             "papers": list(papers),
@@ -357,18 +358,17 @@ class Report:
         }
 
     def _reported(self) -> dict[str, Any]:
-        """Total time, largest memory (``None`` if none says it) and all versions, which nobody can
-        check.
+        """Total time, largest memory (``None`` if none says it) and all versions, unchecked.
 
         Statements about one case rest on one observation and share its seconds, which count once in
         the total.
         """
-        measured = {
-            (detail.case, detail.observation, detail.reported["seconds"]) for detail in self.details
-        }
-        memory = [
-            size for detail in self.details if (size := detail.reported["peak_memory"]) is not None
-        ]
+        measured = set()
+        memory = []
+        for detail in self.details:
+            measured.add((detail.case, detail.observation, detail.reported["seconds"]))
+            if detail.reported["peak_memory"] is not None:
+                memory.append(detail.reported["peak_memory"])
         versions: dict[str, set[str]] = {}
         for row in self.rows:
             for name, version in row.reported["versions"].items():
@@ -380,31 +380,34 @@ class Report:
         }
 
     def _ranges(self) -> dict[str, tuple[int, int]]:
-        """The smallest and the largest value of each option that is a number, where all cases are
-        of one family.
-        """
+        """The smallest and the largest number of each column that has numbers."""
         ranges = {}
-        for i, (option, _) in enumerate(self.columns):
-            values = [cell for case in self.cases if type(cell := self.cells(case)[i]) is int]
+        lines = [self.cells(case) for case in self.cases]
+        for (option, _), column in zip(self.columns, zip(*lines, strict=True), strict=False):
+            # A truth value is no number, though Python takes it for one.
+            values = [cell for cell in column if type(cell) is int]
             if values:
                 ranges[option] = min(values), max(values)
         return ranges
 
 
-def _sentences(parts: Iterable[str]) -> str:
-    return ". ".join(filter(None, parts)) + "."
+def all_trusted(details: Iterable[Detail]) -> list[str]:
+    """The lemmas and computations on which some certificate rests, each once."""
+    return sorted(set(chain.from_iterable(detail.trusted for detail in details)))
+
+
+def _paragraph(sentences: Iterable[str]) -> str:
+    return ". ".join(sentences) + "."
 
 
 def crossed(
     placed: Mapping[tuple[Cell, ...], Thing],
 ) -> tuple[tuple[Cell, ...], list[tuple[Cell, list[Thing | None]]]]:
-    """Return the second numbers of pairs, and for each first number what stands beside it; numbers
-    before words.
-    """
-    down, across = (
-        tuple(
-            sorted({place[i] for place in placed}, key=lambda cell: (isinstance(cell, str), cell))
-        )
-        for i in (0, 1)
-    )
-    return across, [(first, [placed.get((first, second)) for second in across]) for first in down]
+    """Return the second numbers of pairs, and for each first number what stands beside it."""
+    down = sorted({first for first, _ in placed}, key=_rank)
+    across = sorted({second for _, second in placed}, key=_rank)
+
+    def beside(first: Cell) -> list[Thing | None]:
+        return [placed.get((first, second)) for second in across]
+
+    return tuple(across), [(first, beside(first)) for first in down]

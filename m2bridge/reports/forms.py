@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from m2bridge.engine.script import document, page
@@ -22,19 +24,29 @@ from m2bridge.families import family
 from m2bridge.reports.content import (
     NAMES,
     VERDICTS,
-    Case,
     Cell,
     Detail,
+    NamedCase,
     Report,
     Row,
+    all_trusted,
     crossed,
     verdict_words,
 )
-from m2bridge.results import markup
-from m2bridge.results.markup import csv_text
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, table
+from m2bridge.results.markup import cell, csv_text
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, table
 
 CASES_IN_A_PART = 100
+"""A part is unpacked when one of its cases is opened: some tens of kilobytes, at once."""
+
+WIDTH = 100
+"""Characters in a line of the text form."""
+
+MOST_OF_NUMBERS = 20
+"""Characters of the numbers of a case in a table of LaTeX; wider ones leave no room for reasons."""
+
+INDENT = " " * 7
+"""Of witnesses in the text form."""
 
 MARKS = dict(zip(VERDICTS, "✗?!○✓•–", strict=True))
 """One sign for each verdict, so that none is told by its colour alone."""
@@ -43,9 +55,7 @@ Thing = TypeVar("Thing", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page; cited papers are links, and pages of the documentation if its
-    address is given.
-    """
+    """One self-contained page; what it cites are links, if the documentation has an address."""
     cases = report.by_case()
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [sheets[i : i + CASES_IN_A_PART] for i in range(0, len(sheets), CASES_IN_A_PART)]
@@ -61,8 +71,12 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 def _values(report: Report, documentation: str) -> dict[str, Any]:
     """The values that templates of all forms take."""
-    values = {"report": report, "statements": statements(report.rows), "words": verdict_words}
-    return values | {"documentation": documentation}
+    return {
+        "report": report,
+        "statements": statements(report.rows),
+        "words": verdict_words,
+        "documentation": documentation,
+    }
 
 
 def pack(data: Any) -> str:
@@ -72,82 +86,92 @@ def pack(data: Any) -> str:
 
 
 def statements(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """For each statement its name, its text, where it is stated, all in a sentence, and the numbers
-    of verdicts.
+    """For each statement its name, words and source, all in a sentence, and its verdicts counted.
+
+    An outcome has no words; those of the first certificate are taken.
     """
     parts: dict[str, list[Row]] = {}
     for row in rows:
         parts.setdefault(row.statement, []).append(row)
-    paper, found = paper_of(rows), []
+    paper = paper_of(rows)
+    found = []
     for name, part in sorted(parts.items()):
-        text, stated = next(
-            ((row.text, row.source) for row in part if row.text or row.source), ("", "")
-        )
-        source = stated.removeprefix(paper)
-        words = {
+        worded = [row for row in part if row.text or row.source] or part
+        text = worded[0].text
+        source = worded[0].source.removeprefix(paper)
+        sentence = f"{name}: {text}"
+        if source:
+            sentence += f" ({source})"
+        statement = {
+            "statement": name,
             "text": text,
             "source": source,
-            "sentence": f"{name}: {text}" + (f" ({source})" if source else ""),
+            "sentence": sentence,
+            "counts": Counter(row.verdict for row in part),
         }
-        found.append({"statement": name, **words, "counts": Counter(row.verdict for row in part)})
+        found.append(statement)
     return found
 
 
 def paper_of(rows: Iterable[Row]) -> str:
-    """Return the citation with which sources of statements begin, if they cite one paper: it is
-    shown once.
-    """
-    papers = {paper[0] for row in rows if (paper := re.match(r".*arXiv [\d.]+, ", row.source))}
-    return papers.pop() if len(papers) == 1 else ""
+    """Return the paper with which sources begin, if they cite one only: then it is shown once."""
+    papers = set()
+    for row in rows:
+        paper = re.match(r".*arXiv [\d.]+, ", row.source)
+        if paper:
+            papers.add(paper[0])
+    if len(papers) != 1:
+        return ""
+    return papers.pop()
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """All rows: cases, statements, verdicts and texts are sorted lists, and a row refers to them by
-    numbers.
-    """
-    cases, rows = report.cases, report.rows
-    texts = sorted({text for row in rows for text in (row.reason, row.witness)})
-    names = sorted({row.statement for row in rows})
-    case = {name: i for i, name in enumerate(cases)}
-    statement, verdict, text = (
-        {name: i for i, name in enumerate(names)} for names in (names, VERDICTS, texts)
-    )
+    """All rows, which refer to lists of cases, statements, verdicts and texts by numbers."""
+    names = sorted({row.statement for row in report.rows})
+    texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
+    listed = sorted(texts)
+    case_number = _numbered(report.cases)
+    statement_number = _numbered(names)
+    verdict_number = _numbered(VERDICTS)
+    text_number = _numbered(listed)
+    rows = []
+    for row in report.rows:
+        numbers = (
+            case_number[row.case],
+            statement_number[row.statement],
+            verdict_number[row.verdict],
+            text_number[row.reason],
+            text_number[row.witness],
+        )
+        rows.append((*numbers, row.seconds))
+    families = sorted({case.family for case in report.cases})
     return {
         "columns": list(report.headings),
-        "cases": [(case.name, case.title, report.cells(case)) for case in cases],
-        "legends": {name: family(name).orbits for name in sorted({case.family for case in cases})},
+        "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
+        "legends": {name: family(name).orbits for name in families},
         "statements": names,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
-        "texts": texts,
-        "rows": [
-            (
-                case[r.case],
-                statement[r.statement],
-                verdict[r.verdict],
-                text[r.reason],
-                text[r.witness],
-                r.seconds,
-            )
-            for r in rows
-        ],
+        "texts": listed,
+        "rows": rows,
     }
 
 
+def _numbered(things: Iterable[Thing]) -> dict[Thing, int]:
+    return {thing: number for number, thing in enumerate(things)}
+
+
 def _case_sheet(rows: list[Row], details: list[Detail]) -> dict[str, Any]:
-    """The sheet that opens with a case; orbits and scripts that several certificates share appear
-    once.
-    """
+    """What opens with a case; orbits and scripts that several certificates share appear once."""
     orbits = _shared((detail.orbits, detail.question) for detail in details)
     scripts = _shared((detail.script, detail.question) for detail in details)
+    verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
-        "verdicts": [
-            (row.statement, row.verdict, row.reason, row.witness, row.file) for row in rows
-        ],
-        "family": rows[0].case.family if rows else "",
+        "verdicts": list(map(verdict, rows)),
+        "family": rows[0].case.family,
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
-        "trusted": sorted({lemma for detail in details for lemma in detail.trusted}),
+        "trusted": all_trusted(details),
     }
 
 
@@ -171,50 +195,44 @@ SIGNS = dict(
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\\input``, with links as in
-    :func:`to_latex`.
+    r"""The grids side by side, as many as fit into a line, for ``\\input``.
 
-    Cases that are not named by two numbers stand below one another, by their names.
+    Links are as in :func:`to_latex`. Cases that are not named by two numbers stand below one
+    another, by their names.
     """
-    names = sorted({case.family for case in report.cases})
-    parts = [
-        replace(report, rows=tuple(row for row in report.rows if row.case.family == name))
-        for name in names
-    ]
-    families = [(part.headings, list(_grids(part))) for part in parts]
+    families = []
+    for name in sorted({case.family for case in report.cases}):
+        rows = tuple(row for row in report.rows if row.case.family == name)
+        part = replace(report, rows=rows)
+        families.append((part.headings, list(_grids(part))))
     return _document("report_grid.tex", report, documentation, signs=SIGNS, families=families)
 
 
 def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
-    """The second numbers of the cases of each statement, and for each first number the signs beside
-    it.
-    """
-    places: dict[tuple[Cell, Cell], list[Case]] = {}
+    """Each statement, the second numbers of cases, and beside each first number their signs."""
+    places: dict[tuple[Cell, Cell], list[NamedCase]] = {}
     for case in report.cases:
         first, second, *_ = *report.cells(case), ""
         places.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
-        signs = {
-            place: _signs([verdicts.get(case) for case in cases]) for place, cases in places.items()
-        }
-        across, lines = crossed({place: sign for place, sign in signs.items() if sign})
+        signs: dict[tuple[Cell, ...], str] = {}
+        for place, cases in places.items():
+            sign = _signs([verdicts.get(case) for case in cases])
+            if sign:
+                signs[place] = sign
+        across, lines = crossed(signs)
         yield statement, across, [(first, [sign or "" for sign in row]) for first, row in lines]
 
 
 def _signs(verdicts: list[str | None]) -> str:
-    """One sign if all are the same, a dot where there is no verdict; nothing if there is none at
-    all.
-    """
-    signs = [r"$\cdot$" if verdict is None else SIGNS[verdict] for verdict in verdicts]
+    """One sign if all are the same, a dot for no verdict; nothing if there is none at all."""
     if not any(verdicts):
         return ""
-    return signs[0] if len(set(signs)) == 1 else "".join(signs)
-
-
-WIDTH = 100
-INDENT = " " * 7
-MOST_OF_NUMBERS = 20
+    signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
+    if len(set(signs)) == 1:
+        return signs[0]
+    return "".join(signs)
 
 
 def _numbers(report: Report, row: Row) -> tuple[str, ...]:
@@ -222,51 +240,49 @@ def _numbers(report: Report, row: Row) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """For a terminal: the verdicts, the table with each witness on a line of its own, and what they
-    rest on.
-    """
-    tables = [
-        table(block.header, block.rows)
-        for block in to_sheet(report).blocks
-        if isinstance(block, Table)
-    ]
-    rules = [
-        re.sub("^ +─.*", lambda rule: rule[0][:WIDTH], text, flags=re.MULTILINE) for text in tables
-    ]
+    """The verdicts, the table with each witness on a line of its own, and what they rest on."""
     fill = partial(textwrap.fill, width=WIDTH, break_on_hyphens=False)
-    answer, notes = (fill(markup.line(text)) for text in (report.answer, report.notes))
-    lemmas = [fill(f"* {markup.line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
-    trust = "\n".join(["Taken on trust:", *lemmas]) if lemmas else report.trust
-    text = "\n\n".join([answer, *rules, notes, trust])
+    parts = [fill(line(report.answer))]
+    for block in to_sheet(report).blocks:
+        if isinstance(block, Table):
+            rows = table(block.header, block.rows)
+            # Reasons may be long; the rule below the header need not be.
+            parts.append(re.sub("^ +─.*", _cut, rows, flags=re.MULTILINE))
+    parts.append(fill(line(report.notes)))
+    trust = report.trust
+    if report.trusted:
+        lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
+        trust = "\n".join(["Taken on trust:", *lemmas])
+    text = "\n\n".join([*parts, trust])
     return text.replace("\nwitness: ", f"\n{INDENT}witness: ") + "\n"
+
+
+def _cut(rule: re.Match[str]) -> str:
+    return rule[0][:WIDTH]
 
 
 def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
-    blocks: list[Block] = [Facts([("summary", markup.line(report.answer))])]
+    blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.rows:
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.rows]))
     if report.problems:
-        unused = [
-            (markup.line(problem.file), markup.line(problem.reason)) for problem in report.problems
-        ]
+        unused = [(line(problem.file), line(problem.reason)) for problem in report.problems]
         blocks.append(Table(("file not used", "reason"), unused))
-    trusted = [("taken on trust", markup.line(lemma)) for lemma in report.trusted]
-    return Sheet("", [*blocks, Facts([("notes", markup.line(report.notes)), *trusted])])
+    trusted = [("taken on trust", line(lemma)) for lemma in report.trusted]
+    return Sheet("", [*blocks, Facts([("notes", line(report.notes)), *trusted])])
 
 
 def _cells_of(report: Report, row: Row) -> tuple[str, ...]:
     """The cells of a row for a terminal."""
-    witness = f"\nwitness: {markup.line(row.witness)}" if row.witness else ""
-    seconds = "–" if row.seconds is None else f"{row.seconds:.3f}"
-    return (
-        *_numbers(report, row),
-        markup.line(row.statement),
-        row.verdict,
-        seconds,
-        markup.line(row.reason) + witness,
-    )
+    reason = line(row.reason)
+    if row.witness:
+        reason += f"\nwitness: {line(row.witness)}"
+    seconds = "–"
+    if row.seconds is not None:
+        seconds = f"{row.seconds:.3f}"
+    return (*_numbers(report, row), line(row.statement), row.verdict, seconds, reason)
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
@@ -296,30 +312,26 @@ def _width(report: Report) -> int:
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file that was not used, with the verdict
-    ``MALFORMED``.
-    """
-    programs = sorted({name for row in report.rows for name in row.reported["versions"]})
-    figures, words = (
-        ("seconds", "peak_memory", *programs),
-        ("statement", "verdict", "reason", "witness"),
-    )
+    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``."""
     names = [option for option, _ in report.columns]
-    lines: list[list[Any]] = [[*names, *words, *(f"reported_{name}" for name in figures), "file"]]
+    programs = set(chain.from_iterable(row.reported["versions"] for row in report.rows))
+    figures = ["seconds", "peak_memory", *sorted(programs)]
+    reported_names = [f"reported_{name}" for name in figures]
+    header = [*names, "statement", "verdict", "reason", "witness", *reported_names, "file"]
+    lines: list[list[Any]] = []
     for row in report.rows:
-        data, reported = row.to_json(), row.reported["versions"] | row.reported
-        numbers = (reported.get(name) for name in figures)
-        lines.append([*report.cells(row.case), *(data[name] for name in words), *numbers, row.file])
-    none, unknown = [""] * len(names), [""] * len(figures)
-    lines += [
-        [*none, "", "MALFORMED", problem.reason, "", *unknown, problem.file]
-        for problem in report.problems
-    ]
-    header, *rows = [
-        [markup.cell(value) if isinstance(value, str) else value for value in line]
-        for line in lines
-    ]
-    return csv_text(header, rows)
+        words = [row.statement, row.verdict, row.reason, row.witness]
+        reported = row.reported["versions"] | row.reported
+        numbers = [reported.get(name) for name in figures]
+        lines.append([*report.cells(row.case), *words, *numbers, row.file])
+    for problem in report.problems:
+        words = ["", "MALFORMED", problem.reason, ""]
+        lines.append([*("" for _ in names), *words, *("" for _ in figures), problem.file])
+    return csv_text(_cells(header), map(_cells, lines))
+
+
+def _cells(values: Iterable[Any]) -> list[Any]:
+    return [cell(value) if isinstance(value, str) else value for value in values]
 
 
 def to_json(report: Report) -> str:

@@ -141,15 +141,15 @@ def grid_report(largest: int) -> Report:
     ]
     rows = [
         Row(
-            case,
-            statement,
-            statement,
-            "",
-            VERDICTS[(i * j) % len(VERDICTS)],
-            "",
-            "",
-            reported,
-            "file",
+            case=case,
+            question=statement,
+            statement=statement,
+            text="",
+            verdict=VERDICTS[(i * j) % len(VERDICTS)],
+            reason="",
+            witness="",
+            reported=reported,
+            file="file",
         )
         for i, case in enumerate(cases)
         for j, statement in enumerate(statements)

@@ -532,7 +532,17 @@ def test_a_citation_is_no_markup() -> None:
 def row(d: int, d_out: int, a: int, statement: str, verdict: str) -> Row:
     case = case_of("attention", {"d": d, "d_out": d_out, "a": a, "t": 2})
     reported = {"versions": {}, "seconds": None, "peak_memory": None}
-    return Row(case, statement, statement, "", verdict, "", "", reported, "file")
+    return Row(
+        case=case,
+        question=statement,
+        statement=statement,
+        text="",
+        verdict=verdict,
+        reason="",
+        witness="",
+        reported=reported,
+        file="file",
+    )
 
 
 ROWS = (
@@ -581,7 +591,17 @@ def test_the_legend_says_what_signs_mean_and_whose_statements_they_are() -> None
 def test_families_have_grids_of_their_own() -> None:
     """Where a list of widths names a case, its name stands in the first column."""
     network = case_of("polynomial-network", {"widths": [3, 2, 1], "degree": 2})
-    other = Row(network, "E", "E", "", "REFUTED", "", "", ROWS[0].reported, "file")
+    other = Row(
+        case=network,
+        question="E",
+        statement="E",
+        text="",
+        verdict="REFUTED",
+        reason="",
+        witness="",
+        reported=ROWS[0].reported,
+        file="file",
+    )
     found = grids(report.FORMATS["latex-grid"](Report((*ROWS, other), (), ())))
     assert found["A.4"][1:] == [["1", r"$\checkmark$", ""], ["3", r"$-$$\times$$\checkmark$", "?"]]
     assert found["E"][1][1:] == [r"$\times$"]

@@ -32,7 +32,7 @@ from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits import generic_orbit, orbits, representative
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
-from m2bridge.families.definition import Question, Row
+from m2bridge.families.definition import AnswerRow, Question
 from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
 from m2bridge.maps.statement import Statement, observed_together
@@ -459,7 +459,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         """Decide them all."""
         return cross_check_all_sizes()
 
-    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+    def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """One verdict, with its sets of sizes in words; ValueError if it does not follow
         from them.
         """
@@ -472,7 +472,7 @@ class AttentionOfAllSizes(AllSizesFamily):
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the sets of sizes"
             )
-        return Row(
+        return AnswerRow(
             name=name_with_part(key, verdict["part"]),
             text=verdict["text"],
             verdict=follows,

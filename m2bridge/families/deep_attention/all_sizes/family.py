@@ -28,7 +28,7 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
-from m2bridge.families.definition import Row
+from m2bridge.families.definition import AnswerRow
 from m2bridge.limits import clock, each, watched
 from m2bridge.maps.statement import Value
 from m2bridge.maps.verdict import Extent, Verdict
@@ -380,14 +380,14 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         """Decide them all."""
         return cross_check_deep_attention()
 
-    def row(self, key: str, verdict: dict[str, Any]) -> Row:
+    def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """One verdict; ValueError if it does not follow from what is said about it."""
         witness = example_text(verdict["counterexample"])
         if (verdict["verdict"] == "REFUTED") != bool(witness):
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the counterexample"
             )
-        return Row(
+        return AnswerRow(
             name=key,
             text=verdict["text"],
             verdict=verdict["verdict"],
