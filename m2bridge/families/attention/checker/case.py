@@ -7,10 +7,24 @@ lemma-singular-source, theorem-degree) and docs/checkers.md (the sections Fibres
 Computed here: the points and the length of every fibre, ranks over QQ, the degree in two ways.
 On trust: the lemmas that a certificate lists, such as that closures of orbits are told by ranks.
 
-The weights (A, V) are sparse matrices {(row, column): entry}. l_i(y) = Σ_p A_pi y_p is column i of
-A and v_k(y) = Σ_q V_kq y_q is row k of V, as linear forms; c_{k,i,p,q}, p ≤ q, is the coefficient
-of y_p y_q in l_i v_k. An orbit is (r, s, m) = (rk A, rk V, dim L ∩ U), where the l_i span L and the
-v_k span U. Indices begin with 0 in the code, and with 1 in comments, as in docs/.
+Notation. The sizes of a case are d, d' (``d_out``), a and t, and α = min(a, d).
+
+* The weights (A, V) are a d × d matrix A and a d' × d matrix V, here sparse: {(row, column):
+  entry}. D_α is the set of the A of rank at most α, P(V) the projective space of all V, and
+  P(D_α) × P(V) the source. rk is the rank.
+* l_i(y) = Σ_p A_pi y_p is column i of A and v_k(y) = Σ_q V_kq y_q is row k of V, as linear forms in
+  y_1, …, y_d. The coordinate c_{k,i,p,q}, p ≤ q, is the coefficient of y_p y_q in l_i v_k.
+* f is the map (A, V) ↦ c, which is bilinear: ``function``. A function is such a c, as for t ≥ 2 it
+  is determined by it. "The map" is f from the source to the projective space of all c, and "the
+  closure" its image; its dimension is that of the cone over it, unless "projective" is said.
+* The fibre over a function is the set of its weights up to (λA, V/λ), with its equations: a scheme.
+  Its length counts points with multiplicities, so it is reduced if it has as many points.
+* An orbit is (r, s, m) = (rk A, rk V, dim L ∩ U), where the l_i span L and the v_k span U: the
+  functions of all such weights. Its representative is the function of those of ``representative``.
+* z_q is V_1q, or by how much it grows from a point of the fibre; e_p is a unit vector. k qᵀ and
+  h vᵀ are A and V of rank one: then k and v are vectors, and no index.
+
+Indices begin with 0 in the code, and with 1 in comments, as in docs/.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +42,12 @@ from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveEr
 from m2bridge.families.attention.checker.schur import determinantal
 
 Orbit = tuple[int, int, int]
-Sparse = Mapping[tuple[int, int], Any]  # by row and column
+Sparse = Mapping[tuple[int, int], Any]  # the entries of a matrix, by row and column
 Pair = tuple[Sparse, Sparse]  # A and V
-Function = dict[tuple[int, ...], Any]  # by (k, i, p, q), p ≤ q; zeros are left out
+Function = dict[tuple[int, ...], Any]  # c_{k,i,p,q} by (k, i, p, q), p ≤ q; zeros are left out
 
 MOST_STEPS = 10**9
-"""Orbits times squares of the number of weights: some minutes of fibres and ranks."""
+"""The most orbits, times the square of the number of weights: minutes of fibres and ranks."""
 
 MOST_VALUES = 40
 """The largest dim D_α for which deg P(D_α) is compared with a Hilbert function: above, its values
@@ -43,7 +57,10 @@ take longer than all the rest of a check.
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α."""
+    """The functions X ↦ V X Xᵀ A X for X of size d × t, V of size d' × d, and A d × d, rk A ≤ α.
+
+    The columns of X are the t tokens. ``a`` is the bound for rk A that is given, perhaps above d.
+    """
 
     d: int
     d_out: int
@@ -64,12 +81,15 @@ class Case:
 
     @property
     def source_dimension(self) -> int:
-        """The dimension of all (A, V): D_α has codimension (d − α)² in the matrices."""
+        """The dimension of D_α and all V together: D_α has codimension (d − α)² in the matrices."""
         return self.alpha * (2 * self.d - self.alpha) + self.d * self.d_out
 
     @property
     def projective_dimension(self) -> int:
-        """The dimension of the closure as a projective variety where fibres are finite."""
+        """The dimension of the source and, as fibres are finite, of the closure, both projective.
+
+        A and V are each up to a factor, so it is that of all (A, V) less two.
+        """
         return self.source_dimension - 2
 
     def with_fewest_weights(self) -> "Case":
@@ -82,7 +102,7 @@ class Case:
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
+    """The name of a case, such as ``d3-dout2-a2-t2``; CertificateError if there is no such case."""
     numbers = [case.get(key) for key in ("d", "d_out", "a", "t")]
     # a bool is no number here, though Python says so
     are_numbers = all(type(n) is int and 0 < n < 10**9 for n in numbers)
@@ -92,10 +112,11 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*pairs: Pair) -> Function:
-    """The coefficients c_{k,i,p,q} of the products l_i v_k, added up over pairs (A, V).
+    """The sum of f(A, V) over pairs (A, V): coordinates of the products l_i v_k, by their indices.
 
-    A_pi V_kq occurs in one of them, that of y_p y_q; so c_{k,i,p,p} = A_pi V_kp, and for p < q
-    c_{k,i,p,q} = A_pi V_kq + A_qi V_kp.
+    A_pi V_kq occurs in one coordinate only, the coefficient of y_p y_q in l_i v_k; so
+    c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
+    f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V').
     """
     found: Function = {}
     for A, V in pairs:
@@ -109,16 +130,19 @@ def function(*pairs: Pair) -> Function:
 
 
 def without_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The entries that are not zero."""
-    return {place: x for place, x in entries.items() if x}
+    """The entries of a matrix or a function that are not zero, by their indices."""
+    return {index: x for index, x in entries.items() if x}
 
 
 # Orbits.
 
 
 def orbits(case: Case) -> list[Orbit]:
-    """All orbits of nonzero functions, in increasing order
-    (docs/mathematics.md#proposition-orbits)."""
+    """All orbits (r, s, m) of nonzero functions, in increasing order.
+
+    Any r = rk A ≤ α and s = rk V from 1 on occur, with each m = dim L ∩ U for which L + U fits into
+    d dimensions (docs/mathematics.md#proposition-orbits).
+    """
     found: list[Orbit] = []
     for r in range(1, case.alpha + 1):
         for s in range(1, min(case.d, case.d_out) + 1):
@@ -130,8 +154,10 @@ def orbits(case: Case) -> list[Orbit]:
 def orbit_dimension(orbit: Orbit, case: Case) -> int:
     """The dimension of the functions of an orbit: that of its weights less one.
 
-    L ∩ U, then L, then U are chosen; then A with these columns and V with these rows. Fibres are
-    finite up to (λA, V/λ), which is the one that is lost (docs/checkers.md, Dimensions of orbits).
+    L ∩ U is chosen, in m(d − m) dimensions; then L and U that contain it, in (r − m)(d − r) and
+    (s − m)(d − s); then A with columns in L and V with rows in U, in r d and s d'. Fibres are
+    finite up to (λA, V/λ), which is the one dimension that is lost (docs/checkers.md, Dimensions
+    of orbits).
     """
     r, s, m = orbit
     d = case.d
@@ -140,10 +166,11 @@ def orbit_dimension(orbit: Orbit, case: Case) -> int:
 
 
 def representative(orbit: Orbit) -> Pair:
-    """Weights (A, V) in an orbit, with A_11 = V_11 = 1.
+    """Weights (A, V) over an orbit, with A_11 = V_11 = 1.
 
     A = diag(1 … 1, 0 … 0), so L is spanned by e_1, …, e_r. V has the rows e_1, …, e_m in L, and
-    e_{r+1}, … outside it. For m = 0 e_1 is added to the first of these, which changes no dimension.
+    e_{r+1}, …, e_{r+s−m} outside it. For m = 0 the first row is e_1 + e_{r+1} instead, so that V_11
+    is 1; U still has dimension s, and L ∩ U is still 0.
     """
     r, s, m = orbit
     A = {(p, p): 1 for p in range(r)}
@@ -155,7 +182,11 @@ def representative(orbit: Orbit) -> Pair:
 
 
 def with_exchanged_vectors(pair: Pair) -> Pair:
-    """For weights of rank one k qᵀ, h vᵀ with q = h = e_1 the weights v qᵀ, h kᵀ."""
+    """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ.
+
+    They have the same function: its products are q_i k(y) · h_k v(y), in which k and v can be
+    exchanged.
+    """
     A, V = pair
     exchanged_a = {}
     exchanged_v = {}
@@ -167,7 +198,7 @@ def with_exchanged_vectors(pair: Pair) -> Pair:
 
 
 def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
-    """The weights as certificates have them."""
+    """The weights as certificates have them: A and V as lists of rows."""
     A, V = weights
     columns = range(case.d)
     return {
@@ -180,13 +211,19 @@ def matrices(weights: Pair, case: Case) -> dict[str, list[list[Any]]]:
 
 
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
-    """The length of the fibre over the representative of an orbit, and its points.
+    """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
-    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of t² − c_{1,1,1,q} t +
-    c_{1,1,q,q}: of finitely many candidates those with all coordinates right are the fibre
-    (docs/mathematics.md#proposition-finite). Their A has no larger rank: where a column is zero at
-    the representative it is zero on the whole fibre.
+    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T +
+    c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q} less
+    it. The first row of V determines (A, V): so there are finitely many candidates, and those with
+    all coordinates right are the fibre (docs/mathematics.md#proposition-finite). No condition on
+    the rank is left out: where a column of A is zero at the representative it is zero on the whole
+    fibre, so rk A ≤ r ≤ α there.
+
+    ContradictionError if there are several points, some of them not reduced: the theorem on fibres
+    excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
+    theorem-fibres).
     """
     given = representative(orbit)
     _, V = given
@@ -212,8 +249,10 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
     """The only (A, V) with A_11 = 1 and first row z of V that can have the function c.
 
-    As z_1 = 1, the coefficients of y_1² say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}; those of
-    y_1 y_q say A_qi = c_{1,i,1,q} − z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1.
+    z has d entries, numbers or polynomials, the first of which is 1. So the coefficients of y_1²
+    say A_1i = c_{1,i,1,1} and V_k1 = c_{k,1,1,1}, and those of y_1 y_q say A_qi = c_{1,i,1,q} −
+    z_q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1. Whether the other coordinates are those of c is
+    left to the caller.
     """
     A: dict[tuple[int, int], Any] = {}
     V: dict[tuple[int, int], Any] = {}
@@ -233,14 +272,19 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
 
 
 def _length_at(point: Pair, case: Case) -> int:
-    """The length of the fibre at a point of it.
+    """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
-    If V_1q grows by z_q, A grows by z_q a_q and V by z_q b_q, so the coordinates grow by
-    Σ z_q L_q + Σ z_p z_q Q_pq, with L_q = f(a_q, V) + f(A, b_q) and Q_pq made of a and b alone; the
-    equations of the fibre say that this is zero. It is reduced at z = 0 if the L_q are independent.
+    Near it the fibre has the unknowns z_2, …, z_d. If V_1q grows by z_q, then
+    ``weights_with_first_row`` says that A grows by z_q a_q, where row q of a_q is minus row 1 of A,
+    and V by z_q b_q, where column q of b_q is column 1 of V. So the coordinates grow by Σ z_q L_q +
+    Σ z_p z_q Q_pq, p ≤ q, with L_q = f(a_q, V) + f(A, b_q), Q_pq = f(a_p, b_q) + f(a_q, b_p) for
+    p < q and Q_qq = f(a_q, b_q). The equations of the fibre say that this vector is zero. The fibre
+    is reduced at z = 0, of length 1, if the L_q are independent.
+
     Else, if the Q_pq are independent modulo the L_q, then all C(d, 2) monomials z_p z_q are
-    equations: the square of the maximal ideal vanishes, and what is left is spanned by 1 and by the
-    z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
+    equations: the square of the maximal ideal vanishes, and functions on the fibre are spanned by 1
+    and by the z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
+    ContradictionError if they are not: the theorem on fibres says that they are.
     """
     A, V = point
     moves = []
@@ -267,10 +311,12 @@ def _length_at(point: Pair, case: Case) -> int:
 
 
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
-    """The images of tangent vectors of {rk A ≤ α} × {V} at a point over an orbit.
+    """The images under the differential of f of vectors that span a tangent space of the source.
 
-    All weights of a function have the same rk A. D_α is smooth at rank α, with the tangent vectors
-    XA + AY; at lower rank, and for α = d, all matrices are (docs/mathematics.md#math-smooth).
+    They are f(A', V) and f(A, V') at a point (A, V) over the orbit, for the A' in the tangent space
+    of D_α and for all V'. All weights of a function have the same rk A = r. D_α is smooth at rank
+    α, with the tangent vectors XA + AY for all matrices X and Y; at lower rank, and for α = d, all
+    matrices A' are tangent (docs/mathematics.md#math-smooth).
     """
     A, V = point
     r, _, _ = orbit
@@ -283,18 +329,21 @@ def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
             yield function((moved_column, V))
         else:
             yield function(({(i, j): 1}, V))
-    for place in product(range(case.d_out), range(case.d)):
-        yield function((A, {place: 1}))
+    for index in product(range(case.d_out), range(case.d)):
+        yield function((A, {index: 1}))
 
 
 def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     """A lower bound for the tangent dimension of the closure at an orbit: the rank of some vectors.
 
-    Tangent are the images of the differential at all points of the fibre. For A of rank below α
-    these are tangents of the curves A + sB with rk B = 1, which stay in D_α. At (1, 1, 1), where
-    two preimages come together, so are the limits f(b qᵀ, e_1 wᵀ) and f(w e_1ᵀ, h bᵀ) for all b, w,
-    q, h: they span all c_{1,i,p,q} and all c_{k,1,p,q}. For α = 1 q has to be e_1
-    (docs/mathematics.md#math-smooth, "Singular for a second reason").
+    The dimension is that of the Zariski tangent space of the cone over the closure at the
+    representative of the orbit, whose fibre has the given points. It contains the image of the
+    differential at each of these. (For A of rank below α the vectors are tangents of the curves
+    A + sB with rk B = 1, which stay in D_α.) At (1, 1, 1), where two preimages come together, it
+    also contains the limits f(b qᵀ, e_1 wᵀ) and f(w e_1ᵀ, h bᵀ) for all vectors b, w, q, h: these
+    span all functions with entries c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For
+    α = 1 q has to be e_1, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for a second
+    reason").
     """
     vectors: list[Function] = []
     for point in points:
@@ -316,9 +365,12 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The closure is the union of finitely many orbits, so the largest one is dense, has its dimension
-    and the generic fibre. This fibre has to be reduced, and the rank of the differential there has
-    to be the dimension.
+    The evidence is that of certificates: dimension and degree of the closure, identities, length
+    and points of the generic fibre, and for each orbit its facts. The closure is the union of
+    finitely many orbits, so the one of the largest dimension is dense: it has the dimension of the
+    closure, and its fibre is the generic one. This fibre has to be reduced, the bound for the
+    tangent dimension there has to be the dimension, and the length of the fibre has to divide the
+    degree of the source; else ContradictionError.
     """
     case = Case(d, d_out, alpha, 2)
     lengths: dict[Orbit, int] = {}
@@ -351,13 +403,14 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
             "tangent_lower_bound": bounds[witness],
             "tangent_witness": list(witness),
         }
-        # the kernel of the differential is the tangent space of the fibre
+        # critical: the differential has a kernel, which is the tangent space of the fibre
         about["boundary"] = about["critical"] = lengths[orbit] != len(points[orbit])
         about["singular"] = _is_singular(about, dimension, case, is_birational=length == 1)
         facts.append(about)
     degree = None
     if base_locus_is_empty():
-        # the projection formula: docs/mathematics.md#theorem-degree
+        # f is a morphism, so the degree of the source is that of the image times the length of the
+        # generic fibre, by the projection formula: docs/mathematics.md#theorem-degree
         degree = degree_of_source // length
     evidence = {
         "dimension": dimension,
@@ -374,8 +427,10 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
     """Of the orbits whose closures contain this one, that with the largest bound for tangents.
 
-    Tangent dimensions only grow in a limit, so its bound holds here, too. Closures are told by the
-    three ranks r, s and dim (L + U) = r + s − m (docs/mathematics.md#proposition-orbits).
+    ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
+    dimensions only grow in a limit, so that bound holds at this orbit, too. The closure of an orbit
+    contains those for which none of the ranks r, s and dim (L + U) = r + s − m is larger
+    (docs/mathematics.md#proposition-orbits).
     """
     r, s, m = orbit
     found = []
@@ -390,11 +445,13 @@ def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbi
 def _is_singular(
     about: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
 ) -> bool | None:
-    """Whether an orbit is singular, by its fibre and by tangent vectors; None if undecided.
+    """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    Where the map is birational a point is smooth exactly if its fibre is one reduced point and the
-    source is smooth there (docs/mathematics.md#theorem-smooth). A point with more tangent vectors
-    than the dimension is singular in any case.
+    ``about`` has the facts about the orbit, ``dimension`` is that of the closure. Where the map is
+    birational, a function whose fibre is not one reduced point is singular, and one whose fibre is
+    one reduced point, at which the source is smooth, is smooth
+    (docs/mathematics.md#theorem-smooth). One with more independent tangent vectors than the
+    dimension is singular in any case. ContradictionError if both are said of one orbit.
     """
     has_more_tangents = about["tangent_lower_bound"] > dimension
     if is_birational and about["fibre_length"] > 1:
@@ -412,10 +469,13 @@ def _is_singular(
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
-    """Where evidence lacks facts about all the orbits, so that nothing is computed for it.
+    """The first difference between the orbits that evidence lists and those of the case, if any.
 
-    A small file must not ask for a long computation. TooExpensiveError if what it brings facts for
-    takes too long all the same.
+    It is found before any fibre is computed, as a small file must not ask for a long computation:
+    the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
+    the work asked for is bounded by the length of the file. That the facts have the right keys is
+    seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
+    listed orbits take too long all the same.
     """
     stored = evidence.get("orbits")
     listed: list[Any] = []
@@ -432,6 +492,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         raise TooExpensiveError(
             "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
         )
+    # d = d' = α = 1 has one orbit, whose facts have the right keys
     (example,) = observe(1, 1, 1)[0]["orbits"]
     for i, given in enumerate(listed):
         if not isinstance(given, dict) or given.keys() != example.keys():
@@ -443,9 +504,10 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
 
 
 def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
-    """The degree of P(D_α) × P(V) under forms of bidegree (1, 1), for a closure of this dimension.
+    """The degree of the source P(D_α) × P(V) under forms of bidegree (1, 1), such as coordinates.
 
-    It is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A and δ_V = d d' − 1 of the factors
+    ``of_determinantal`` is deg P(D_α), and ``dimension`` that of the closure as a cone. The degree
+    is C(δ_A + δ_V, δ_V) deg P(D_α), with the dimensions δ_A of P(D_α) and δ_V = d d' − 1 of P(V)
     (docs/mathematics.md#theorem-degree). As fibres are finite, δ_A + δ_V is the dimension of the
     closure as a projective variety, one less than that of the cone.
     """
@@ -454,9 +516,11 @@ def source_degree(of_determinantal: int, dimension: int, case: Case) -> int:
 
 
 def check_source_degree(degree: int, dimension: int, case: Case) -> None:
-    """Compute the degree of the source once more: ContradictionError if that is another number.
+    """Compute the degree of the source in another way: ContradictionError if it is another number.
 
-    For α = 1 and α = d the source is a Segre variety. Between, for large D_α, nothing is computed.
+    ``dimension`` is that of the closure. For α = 1 and α = d the source is a Segre variety, whose
+    degree is a number of factorizations; between, the degree of P(D_α) is taken from its Hilbert
+    function, unless D_α is so large that this takes too long: then nothing is computed.
     """
     if case.alpha in (1, case.d):
         again = section_points(case)
@@ -471,10 +535,12 @@ def check_source_degree(degree: int, dimension: int, case: Case) -> None:
 
 
 def paths(d: int, alpha: int) -> int:
-    """The degree of P(D_α), as a number of families of α paths in a square that do not meet.
+    """The degree of P(D_α), as a number of families of α paths in a d × d square that do not meet.
 
     From (i, 1) to (1, j), up and to the right, there are C(i + j − 2, i − 1) paths. The determinant
-    for d − α < i, j ≤ d counts the families that do not meet (docs/checkers.md#lemma-paths).
+    of these numbers for d − α < i, j ≤ d counts the families of paths from (i, 1) to (1, i) that do
+    not meet, by the lemma of Lindström, Gessel and Viennot; and a Gröbner basis of the minors says
+    that they are as many as the degree (docs/checkers.md#lemma-paths).
     """
     ends = range(d - alpha, d)
     numbers = [[comb(i + j, i) for j in ends] for i in ends]
@@ -497,12 +563,13 @@ def degree_by_values(d: int, alpha: int) -> int:
 
 
 def section_points(case: Case) -> int:
-    """The degree of the source for α = d or α = 1, as a number of factorizations.
+    """The degree of the source for α = d or α = 1: the points of a linear section of it.
 
-    For α = d it is a Segre variety: A and V are polynomials A(T) and V(T) with d² and d d' free
-    coefficients, and a linear section says that A(T) V(T) is a multiple of one with simple roots.
-    Its points are the ways to give d² − 1 of the roots to A(T) and the others to V(T). For α = 1
-    three factors k(T) q(T) V(T) share the roots (docs/checkers.md, Degree).
+    For α = d the source is a Segre variety, a product of projective spaces: A and V are polynomials
+    A(T) and V(T) with d² and d d' free coefficients, and a linear section of the right dimension
+    says that A(T) V(T) is a multiple of a given polynomial with simple roots. Its points are the
+    factorizations: the ways to give d² − 1 of the roots to A(T) and the other d d' − 1 to V(T). For
+    α = 1, where A = k qᵀ, three factors k(T) q(T) V(T) share the roots (docs/checkers.md, Degree).
     """
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:
@@ -520,10 +587,12 @@ def section_points(case: Case) -> int:
 
 @cache
 def base_locus_is_empty() -> bool:
-    """Whether l v = 0 only for l = 0 or v = 0, by coefficients: so f is a morphism.
+    """Whether a product l v of linear forms is zero only for l = 0 or v = 0: so f is a morphism.
 
-    x = l_p v_q is a root of t² − c_pq t + c_pp c_qq, where c_pq = l_p v_q + l_q v_p and c_pp = l_p
-    v_p are coefficients of l v. If these are all zero, so is every l_p v_q, and l = 0 or v = 0.
+    Here l_p and v_p are the coefficients of y_p in l and v. x = l_p v_q is a root of
+    T² − c_pq T + c_pp c_qq, where c_pq = l_p v_q + l_q v_p and c_pp = l_p v_p are the coefficients
+    of y_p y_q and y_p² in l v; this identity is what is computed. If these coefficients are all
+    zero, so is every l_p v_q, and l = 0 or v = 0.
     """
     l_p, l_q, v_p, v_q = ring(4).gens()
     x = l_p * v_q
@@ -535,8 +604,10 @@ def base_locus_is_empty() -> bool:
 def real_family_has_no_real_weights() -> bool:
     """Whether (y_1 + iεy_2)(y_1 − iεy_2) is y_1² + ε²y_2² for i² = −1: real for every real ε.
 
-    So c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², and V_12 is a root of t² + ε² on the fibre: it is not
-    real for ε ≠ 0, and the limit is in the orbit (1, 1, 1)
+    This is the function with l_1 and v_1 these forms, and all other l_i and v_k zero. So
+    c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², and V_12 is a root of T² + ε² on its fibre: no weights are
+    real for ε ≠ 0. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1); so the
+    functions of this orbit are limits of real functions without real weights
     (docs/mathematics.md#proposition-boundary).
     """
     i, epsilon = ring(2).gens()
@@ -550,9 +621,11 @@ def real_family_has_no_real_weights() -> bool:
 def products_determine_functions() -> bool:
     """Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{j,p,q} x_j (x_p x_q + y_p y_q).
 
-    So the c determine the functions, and their coefficients at x_j y_p y_q are the c. A term has
-    three indices j, p, q, so d = 3 decides for all d; and each further token y has a summand of its
-    own (docs/mathematics.md#proposition-products).
+    It is the output of two tokens x and y at the token x, for one row v of V; c_{j,p,q} is the
+    coordinate of l_j v at y_p y_q, p ≤ q. So the c determine the functions, and are themselves
+    coefficients of these, those of x_j y_p y_q. A term has three indices j, p, q, so d = 3 decides
+    for all d; and each further token y has a summand of its own
+    (docs/mathematics.md#proposition-products).
     """
     d = range(3)
     unknowns = ring(18).gens()
@@ -574,13 +647,15 @@ def products_determine_functions() -> bool:
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coordinates of generic weights as polynomials, in the order of their indices, k first.
+    """The coordinates of generic weights, polynomials in these, by their indices in order, k first.
 
-    V has the size rows × variables, and A variables × columns; columns of A from α on are
-    combinations of those before, which is so on a dense part of the matrices of rank ≤ α. For
-    t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
-    another one: the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and
-    (k, p, q, r) with p ≤ q ≤ r is the coefficient of x_p x_q x_r.
+    V has the size rows × variables, and A variables × columns; columns of A after the first α are
+    combinations of these, which is so on a dense part of the matrices of rank ≤ α. So a polynomial
+    in the coordinates vanishes on the closure exactly if it is zero at these images. For t ≥ 2
+    c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y another one:
+    the sum of A_pi V_kq over the orders of p ≤ q. For t = 1 there is one token x, and the
+    coordinate (k, p, q, r) with p ≤ q ≤ r is the coefficient of x_p x_q x_r in output k: a sum over
+    the orders of p, q, r.
     """
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}
@@ -602,7 +677,10 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """V and A with variables as entries, and with sums of products in columns of A from α on."""
+    """V and A with variables as entries; columns of A after the first α are combinations of these.
+
+    The coefficients of the combinations are variables, too.
+    """
     other_columns = columns - alpha
     count = rows * variables + variables * alpha + alpha * other_columns
     unknowns = iter(ring(count).gens())
