@@ -5,7 +5,7 @@ Virtual weights A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k
 U whose columns are pairwise independent, look the same on every two inputs: a network with the
 virtual weights (C_1, …, C_l, m). If the kernel of its differential is only what it always is, the
 same holds for the whole network at this point, and so at generic weights. The proofs are in
-``docs/deep-attention.md``.
+``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``shape``.
 """
 
 from __future__ import annotations
@@ -49,18 +49,19 @@ from m2bridge.maps.model import MethodValue
 from m2bridge.maps.rank import SPARE_ROWS, RankResult, rank_result
 from m2bridge.results.known import Known
 
+# An integer, or a rational number of FLINT.
 Scalar = Any
-"""An integer, or a rational number of FLINT."""
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993), the same in every
-    language.
+    """The states x ↦ 48271·x modulo 2^31 − 1 after this one (Park, Miller 1993).
 
-    A certificate names the point of a block by the seed; its checker makes the numbers anew.
+    They are the same in every language. A certificate names the point of a block by the seed; its
+    checker makes the numbers anew.
     """
     while True:
-        yield (state := state * 48271 % (2**31 - 1))
+        state = state * 48271 % (2**31 - 1)
+        yield state
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +98,24 @@ class Block:
 
     def network(self, numbers: NumberSystem) -> Network:
         """Return the network."""
-        values = [
-            numbers.matrix([[int(i == j) for j in range(len(C))] for i in range(len(C))])
-            for C in self.attention
-        ]
-        values[self._last] = numbers.matrix([self.row])
-        return tuple(
-            (Head(numbers.matrix(C), V),) for C, V in zip(self.attention, values, strict=True)
-        )
+        layers = []
+        for k, C in enumerate(self.attention):
+            rows = [self.row] if k == self._last else _unit_rows(len(C))
+            layers.append((Head(numbers.matrix(C), numbers.matrix(rows)),))
+        return tuple(layers)
 
     def flattened(self, layers: list[Layer]) -> list[Scalar]:
-        """A gradient with respect to all matrices as one with respect to those of attention
-        and m.
-        """
-        covectors = [*(head.A for (head,) in layers), layers[self._last][0].V]
-        return [entry for covector in covectors for entry in covector.entries()]
+        """A gradient by all matrices as one by those of attention and m."""
+        entries: list[Scalar] = []
+        for (head,) in layers:
+            entries += head.A.entries()
+        (last,) = layers[self._last]
+        entries += last.V.entries()
+        return entries
+
+
+def _unit_rows(size: int) -> list[tuple[Scalar, ...]]:
+    return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
 def random_block(shape: Shape, draw: Draw) -> Block:
@@ -126,6 +130,7 @@ def random_block(shape: Shape, draw: Draw) -> Block:
     def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
         if rank >= size:
             return tuple(row(size) for _ in range(size))
+        # a certificate's checker draws in this order
         k, q = row(size), row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
@@ -137,23 +142,21 @@ def gradients(block: Block, numbers: NumberSystem, tokens: int, draw: Draw) -> I
     """Gradients of the output at random inputs, each with a random covector on the tokens."""
     network = block.network(numbers)
     while True:
-        X, G = (random_matrix(numbers, rows, tokens, draw) for rows in (block.size, 1))
+        X = random_matrix(numbers, block.size, tokens, draw)
+        G = random_matrix(numbers, 1, tokens, draw)
         yield block.flattened(gradient(network, X, G, numbers))
 
 
+# Of all random weights and tokens; certificates have it, so that a checker draws the same block.
 SEED = 20250417
+# Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
+# last in softmax.
 DISTINCT_TOKENS = 3
-"""Tokens of a large t that are chosen; the others are zero in lightning attention, and equal to the
-last in softmax.
-"""
+# The rank of the differential at given weights, and at random ones of several heads, takes half a
+# minute then.
 MOST_PARAMETERS = 3000
-"""The rank of the differential at given weights, and at random ones of several heads, takes half a
-minute then.
-"""
+# The rank of the whole Jacobian matrix is a second way up to here: less than a second.
 FULL_PARAMETERS = 400
-"""Up to this number of parameters the rank of the whole Jacobian matrix is computed as well: less
-than a second.
-"""
 
 
 def lightning_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
@@ -161,17 +164,17 @@ def lightning_bounds(network: Shape, characteristic: int) -> Iterator[MethodValu
     if network.is_plain and not characteristic:
         yield from lightning_block(network)
     if characteristic or not network.is_plain or network.parameter_count <= FULL_PARAMETERS:
-        yield (None if characteristic else theorem_bound(network)) or _full(network, characteristic)
+        # Theorem H and "one block decides" are proved in characteristic zero.
+        by_theorem = None if characteristic else theorem_bound(network)
+        yield by_theorem or _full(network, characteristic)
 
 
 def theorem_bound(network: Shape) -> MethodValue | None:
     """Return the bound by Theorem H, of a network that is too large for its rank to be computed."""
+    if network.is_plain or network.parameter_count <= MOST_PARAMETERS:
+        return None
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    if (
-        network.is_plain
-        or network.parameter_count <= MOST_PARAMETERS
-        or not are_separate(network, betas)
-    ):
+    if not are_separate(network, betas):
         return None
     dimension = bound_by_ranks(network, betas).value
     return MethodValue(THEOREM, Known.at_least(dimension, "generic heads are separate"))
@@ -184,17 +187,14 @@ def _full(network: Shape, characteristic: int) -> MethodValue:
 
 
 def full_rank(network: Shape, characteristic: int = 0) -> RankResult:
-    """Return the rank of the differential at random weights, each row with random tokens of its
-    own.
-    """
+    """Return the rank of the differential at random weights, each row at tokens of its own."""
     return rank_result(replace(network, t=min(network.t, DISTINCT_TOKENS)), characteristic)
 
 
 def lightning_block(network: Shape) -> Iterator[MethodValue]:
     """Return the bound by the block, modulo a prime, if it decides."""
-    return block_bound(
-        network, lambda block: _block_rank(block, network.t, False), f"block mod {LARGE_PRIME}"
-    )
+    method = f"block mod {LARGE_PRIME}"
+    return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
 
 
 def residues() -> Draw:
@@ -219,26 +219,25 @@ def certified_block(network: Shape) -> Block:
 def block_bound(
     network: Shape, rank_of: Callable[[Block], int], method: str
 ) -> Iterator[MethodValue]:
-    """Return the dimension, if the kernel of the differential of the block is what is always there;
-    else nothing.
-    """
+    """Return the dimension, if the kernel of the block's differential is what is always there."""
     block = certified_block(network)
     rank = rank_of(block)
+    # A larger kernel at one point says nothing: other weights may have the least one.
     if rank == block.columns - network.kernel_dimension:
         reason = f"rank {rank} of a network with {block.size} inputs: one block decides"
         yield MethodValue(method, Known.at_least(seen_dimension(network), reason))
 
 
+# Up to this depth power series are used; they have 3^(l−1) + 1 coefficients.
 SERIES_LAYERS = 6
-"""Up to this depth power series are used; they have 3^(l−1) + 1 coefficients."""
+# Up to this depth balls are used as a second way; their precision grows as the series do.
 BALL_LAYERS = 6
-"""Up to this depth balls are used as a second way; their precision grows as the series do."""
+# Bits of the balls.
 MOST_PRECISION = 1 << 14
-"""Bits of the balls."""
+# All coefficients of the power series in the largest Jacobian matrix: about a minute.
 MOST_COEFFICIENTS = 20_000_000
-"""All coefficients of the power series in the largest Jacobian matrix: about a minute."""
+# How often the number of orders is doubled where the rank stays below the upper bound.
 DOUBLINGS = 4
-"""How often the number of orders is doubled where the rank stays below the upper bound."""
 
 
 def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]:
@@ -260,9 +259,8 @@ def softmax_bounds(network: Shape, characteristic: int) -> Iterator[MethodValue]
     else:
         if network.layers <= SERIES_LAYERS:
             method = f"block mod {LARGE_PRIME}, power series"
-            yield from block_bound(
-                network, lambda block: _block_rank(block, network.t, True), method
-            )
+            by_series = partial(_block_rank, t=network.t, softmax=True)
+            yield from block_bound(network, by_series, method)
         yield from formal_block(network)
         if network.layers <= BALL_LAYERS:
             yield from _ball_block(network)
@@ -274,9 +272,7 @@ def formal_block(network: Shape) -> Iterator[MethodValue]:
 
 
 def columns_and_rank(network: Shape) -> tuple[int, int]:
-    """Return the columns of the block and its rank, by the quickest way that needs no hypothesis,
-    if there is one.
-    """
+    """Return the columns of the block and its rank, if possible by a way without hypothesis."""
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
 
@@ -285,17 +281,17 @@ def columns_and_rank(network: Shape) -> tuple[int, int]:
 def _block_rank(block: Block, t: int, softmax: bool) -> int:
     """The rank; networks of many widths have one block."""
     if not softmax:
-        return rank_of_gradients(
-            gradients(block, Residues(LARGE_PRIME), min(t, 2), residues()), block.columns
-        )
-    return _series_rank(block, t) if len(block.attention) <= SERIES_LAYERS else _formal_rank(block)
+        rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
+        return rank_of_gradients(rows, block.columns)
+    if len(block.attention) <= SERIES_LAYERS:
+        return _series_rank(block, t)
+    return _formal_rank(block)
 
 
 def _formal_rank(block: Block) -> int:
     draw = residues()
-    return rank_of_gradients(
-        gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw), block.columns
-    )
+    rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
+    return rank_of_gradients(rows, block.columns)
 
 
 def _series_rank(block: Block, t: int) -> int:
@@ -310,7 +306,9 @@ def _ball_block(network: Shape) -> Iterator[MethodValue]:
     Weights and tokens are rational numbers below 1 in size, so that no exponential is far from the
     others.
     """
-    random, precision, numbers = Random(SEED), 128, Balls((1, network.t - 1))
+    random = Random(SEED)
+    numbers = Balls((1, network.t - 1))
+    precision = 128
 
     def draw() -> Scalar:
         return flint.fmpq(random.randrange(-1000, 1000), 1000)
@@ -321,9 +319,9 @@ def _ball_block(network: Shape) -> Iterator[MethodValue]:
             rows = watched(gradients(block, numbers, 2, draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
-            yield from block_bound(
-                network, lambda block: block.columns, f"block in balls of {precision} bits"
-            )
+            # As many independent gradients as columns: the rank is that of every generic block.
+            method = f"block in balls of {precision} bits"
+            yield from block_bound(network, lambda block: block.columns, method)
             return
         precision *= 2
 
@@ -333,9 +331,7 @@ def _full_by_series(network: Shape) -> MethodValue:
     random = Random(SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = network.upper_bounds(0)[0].value
-    rank, length = rank_by_series(
-        network, lambda numbers: Point.read(network, parameters, numbers), upper
-    )
+    rank, length = rank_by_series(network, partial(Point.read, network, parameters), upper)
     dimension = Known.at_least(rank, f"rank of {length} orders of the differential")
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
@@ -343,8 +339,7 @@ def _full_by_series(network: Shape) -> MethodValue:
 def rank_by_series(
     network: Shape, point: Callable[[NumberSystem], Point], upper: int
 ) -> tuple[int, int]:
-    """Return the rank of the whole differential at a point, a row for each order, and the number of
-    orders.
+    """Return the rank of the whole differential at a point, and the orders that gave its rows.
 
     How many orders tell all heads apart is not known: their number is doubled some times.
 
@@ -360,6 +355,7 @@ def rank_by_series(
             f" {network.parameter_count} parameters and {length} orders are too many for that: take"
             " smaller numbers"
         )
+    # All tokens behind the distinct ones are equal to the last of these.
     tokens = min(network.t, DISTINCT_TOKENS)
     multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
     rank = 0
@@ -373,15 +369,15 @@ def rank_by_series(
 
 
 def _growing_rank(gradients: Iterable[list[Any]], length: int) -> int:
-    """The rank of all orders of gradients that are power series, once twice as many rows do not
-    enlarge it.
-    """
+    """The rank of all orders of gradients, until twice as many rows do not enlarge it."""
     rows: list[list[int]] = []
     rank = 0
     for count, series in enumerate(watched(gradients), 1):
         rows += [[entry[order] for entry in series] for order in range(length)]
+        # A rank for each power of two costs no more than twice the last one.
         if count.bit_count() == 1:
-            before, rank = rank, rank_mod(rows, LARGE_PRIME)
+            before = rank
+            rank = rank_mod(rows, LARGE_PRIME)
             if rank == before:
                 break
     return rank

@@ -1,9 +1,9 @@
-"""The numbers of a deep attention network, and the dimensions and upper bounds that follow from
-them alone.
+"""The numbers of a deep attention network, and dimensions and upper bounds that follow from them.
 
 Layer k has an attention matrix A_k of size d_{k−1} × d_{k−1} and rank at most a_k, and a value
 matrix V_k of size d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function depends only on the virtual
-weights A'_k = M_kᵀ A_k M_k and M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``.
+weights A'_k = M_kᵀ A_k M_k and M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``. Lower bounds
+need ranks: they are in ``bounds``; the functions themselves are in ``network``.
 """
 
 import re
@@ -28,16 +28,15 @@ from m2bridge.results.known import Known
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
 
+# Numbers of coefficients have thousands of digits then; deeper ones are not printed.
 MAX_LAYERS = 1000
+# Of docs/deep-attention.md: heads are separate.
 THEOREM = "Theorem H"
-"""Of docs/deep-attention.md: heads are separate."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterMatrix:
-    """One matrix of parameters: ``A``, ``K``, ``Q`` or ``V`` of a head of a layer, both counted
-    from 1.
-    """
+    """A matrix of parameters: ``A``, ``K``, ``Q`` or ``V`` of a head of a layer, both from 1."""
 
     kind: str
     layer: int
@@ -48,8 +47,7 @@ class ParameterMatrix:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Shape(DifferentiableModel):
-    """The numbers of a network: widths, ranks, tokens and heads, and whether it has skip
-    connections and softmax.
+    """The numbers of a network: widths, ranks, tokens, heads; skip connections, normalization.
 
     Abstract: the functions are those of
     :class:`~m2bridge.families.deep_attention.model.DeepAttention`, which has the meaning of each
@@ -80,13 +78,15 @@ class Shape(DifferentiableModel):
             )
         layers = len(listed) - 1
         ranks = positive_integers("a", [a] if isinstance(a, int) else a)
-        ranks = ranks * layers if len(ranks) == 1 else ranks
+        if len(ranks) == 1:
+            ranks *= layers
         if len(ranks) != layers:
             raise InvalidCaseError(
                 "a", f"must be one integer, or one for each of the {layers} layers"
             )
         if not isinstance(skip, bool):
             raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
+        # Y + Σ V_h Yσ has a meaning only where Y and V_h Y are of one size.
         if skip and len(set(listed)) > 1:
             raise InvalidCaseError(
                 "skip", "needs widths that are all equal: a layer adds its input to its output"
@@ -95,8 +95,10 @@ class Shape(DifferentiableModel):
             raise InvalidCaseError(
                 "normalization", f"must be none or softmax, not {normalization!r:.60}"
             )
-        tokens, count = positive_integer("t", t), positive_integer("heads", heads)
+        tokens = positive_integer("t", t)
+        count = positive_integer("heads", heads)
         values = (listed, ranks, tokens, count, skip, normalization)
+        # The value is frozen, so that its fields cannot be assigned.
         for field, value in zip(Shape.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
 
@@ -112,45 +114,50 @@ class Shape(DifferentiableModel):
                 "key", f"'{key}' does not name a deep attention network: write 3-3-3-a2-2-t2"
             )
         widths, a, t, heads, skip, softmax = match.groups()
-        listed, ranks = ([*map(int, text.split("-"))] for text in (widths, a))
         return cls(
-            listed,
-            ranks,
-            int(t),
-            int(heads or 1),
-            skip is not None,
-            "softmax" if softmax else "none",
+            widths=map(int, widths.split("-")),
+            a=map(int, a.split("-")),
+            t=int(t),
+            heads=int(heads or 1),
+            skip=skip is not None,
+            normalization="softmax" if softmax else "none",
         )
 
     @property
     def key(self) -> str:
-        """The name of the case: ``3-3-3-a2-2-t2``, then ``-h2``, ``-skip`` and ``-softmax`` where
-        they apply.
-        """
-        parts = ["-".join(map(str, self.widths)), f"a{'-'.join(map(str, self.a))}", f"t{self.t}"]
-        parts += (
-            [f"h{self.heads}"] * (self.heads > 1)
-            + ["skip"] * self.skip
-            + ["softmax"] * self.softmax
-        )
-        return "-".join(parts)
+        """The name: ``3-3-3-a2-2-t2``, then ``-h2``, ``-skip`` and ``-softmax`` if they apply."""
+        widths = "-".join(map(str, self.widths))
+        ranks = "-".join(map(str, self.a))
+        key = f"{widths}-a{ranks}-t{self.t}"
+        if self.heads > 1:
+            key += f"-h{self.heads}"
+        if self.skip:
+            key += "-skip"
+        if self.softmax:
+            key += "-softmax"
+        return key
 
     @property
     def title(self) -> str:
         """The network in words."""
         kind = "softmax" if self.softmax else "lightning"
-        more = f", {self.heads} heads" * (self.heads > 1) + ", skip connections" * self.skip
-        return (
-            f"{kind} self-attention of widths {_tuple(self.widths)}, a = {_tuple(self.a)}, t ="
-            f" {self.t}{more}"
-        )
+        widths, a = _tuple(self.widths), _tuple(self.a)
+        title = f"{kind} self-attention of widths {widths}, a = {a}, t = {self.t}"
+        if self.heads > 1:
+            title += f", {self.heads} heads"
+        if self.skip:
+            title += ", skip connections"
+        return title
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers of the case."""
-        values = {name: getattr(self, name) for name in Shape.__slots__}
         return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
+            "widths": list(self.widths),
+            "a": list(self.a),
+            "t": self.t,
+            "heads": self.heads,
+            "skip": self.skip,
+            "normalization": self.normalization,
         }
 
     @property
@@ -170,44 +177,42 @@ class Shape(DifferentiableModel):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is one head and no skip connection; then functions depend on the virtual
-        weights only.
-        """
+        """Whether there is one head and no skip connection: only virtual weights matter then."""
         return self.heads == 1 and not self.skip
 
     def parameter_matrices(self) -> Iterator[ParameterMatrix]:
-        """Return all matrices of parameters: layer by layer, head by head, the attention matrices
-        and then the values.
+        """Return all matrices of parameters: by layer, then by head, attention before values.
 
         A head with a_k ≥ d_{k−1} has the entries of A as parameters, as KᵀQ is then any matrix; a
         head with smaller a_k has those of K and of Q.
         """
         for k, (before, after, rank) in enumerate(self.layer_sizes, 1):
+            rows = {"A": before} if rank >= before else {"K": rank, "Q": rank}
+            rows["V"] = after
             for h in range(1, self.heads + 1):
-                if rank >= before:
-                    yield ParameterMatrix("A", k, h, before, before)
-                else:
-                    yield ParameterMatrix("K", k, h, rank, before)
-                    yield ParameterMatrix("Q", k, h, rank, before)
-                yield ParameterMatrix("V", k, h, after, before)
+                for kind, count in rows.items():
+                    yield ParameterMatrix(kind, layer=k, head=h, rows=count, columns=before)
 
     def parameter_names(self) -> tuple[str, ...]:
-        """``A_k_i_j`` is the entry (i, j) of A_k, and ``A_k_h_i_j`` that of head h where there are
-        several.
-        """
-        return tuple(
-            f"{matrix.kind}_{matrix.layer}_{f'{matrix.head}_' if self.heads > 1 else ''}{i}_{j}"
-            for matrix in self.parameter_matrices()
-            for i in range(1, matrix.rows + 1)
-            for j in range(1, matrix.columns + 1)
-        )
+        """``A_k_i_j`` is the entry (i, j) of A_k; ``A_k_h_i_j`` that of head h among several."""
+        names = []
+        for matrix in self.parameter_matrices():
+            prefix = f"{matrix.kind}_{matrix.layer}_"
+            if self.heads > 1:
+                prefix += f"{matrix.head}_"
+            for i in range(1, matrix.rows + 1):
+                names += [f"{prefix}{i}_{j}" for j in range(1, matrix.columns + 1)]
+        return tuple(names)
 
     @property
     def parameter_count(self) -> int:
         """The number of entries of all A (or K and Q) and V."""
-        return self.heads * sum(
-            d * after + (d * d if a >= d else 2 * a * d) for d, after, a in self.layer_sizes
-        )
+        # Where a ≥ d the parameters are the d² entries of A, which are fewer than those of K and Q.
+        count = 0
+        for d, after, a in self.layer_sizes:
+            attention = d * d if a >= d else 2 * a * d
+            count += attention + d * after
+        return self.heads * count
 
     @property
     def input_count(self) -> int:
@@ -237,9 +242,7 @@ class Shape(DifferentiableModel):
 
     @property
     def linear_dimension(self) -> int:
-        """The dimension of the linear functions of one token, those of softmax: the normalization
-        of one score is 1.
-        """
+        """The dimension of linear functions, those of softmax of one token: σ of one score is 1."""
         return determinantal_dimension(self.widths[0], self.widths[-1], self.rank)
 
     @property
@@ -249,21 +252,19 @@ class Shape(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """The last layer of lightning attention whose skew-symmetric part matters: the first with
-        α_k = 1, or l.
+        """The last layer of lightning attention whose skew-symmetric part matters.
 
-        For one token it matters in none.
+        It is the first with α_k = 1, or l: after a layer of rank one all tokens are parallel to
+        first order, and a skew-symmetric form vanishes on them. For one token it matters in none.
         """
-        return (
-            next((k for k, alpha in enumerate(self.alphas, 1) if alpha == 1), self.layers)
-            if self.t > 1
-            else 0
-        )
+        if self.t == 1:
+            return 0
+        alphas = self.alphas
+        return alphas.index(1) + 1 if 1 in alphas else self.layers
 
     @property
     def kernel_dimension(self) -> int:
-        """The dimension of what the function of a block does not see: scalings, and skew-symmetric
-        parts.
+        """The dimension of what a block's function does not see: scalings, skew-symmetric parts.
 
         In lightning attention A_k can be scaled against m in each layer, and only the symmetric
         part of A_k matters after a layer of rank one; for one token, nowhere else either.
@@ -275,11 +276,10 @@ class Shape(DifferentiableModel):
 
     @property
     def spans(self) -> tuple[int, ...]:
-        """s_k for k = 1, …, l + 1: s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and
-        s_1 = d_0.
+        """The dimensions s_k for k = 1, …, l + 1.
 
-        For k ≥ 2 it is the dimension of the space spanned by the rows of M and the rows and columns
-        of A'_k, …, A'_l.
+        s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
+        dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l.
         """
         spans = [self.rank]
         for r, alpha in zip(self.entering_ranks[:0:-1], self.alphas[:0:-1], strict=True):
@@ -288,7 +288,7 @@ class Shape(DifferentiableModel):
 
     def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """Return bounds proved in docs/deep-attention.md, over every field, the smallest first."""
-        return tuple(sorted(_bounds(self), key=lambda bound: bound.value))
+        return tuple(sorted(_bounds(self), key=_value))
 
     def gauge_dimension(self) -> int:
         """Return what generic fibres of the parametrization have at least as their dimension.
@@ -301,6 +301,7 @@ class Shape(DifferentiableModel):
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
             return self.parameter_count - virtual_dimension(self) + scalings
+        # GL(a_k) acts only where K and Q are the parameters, not A.
         inner = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
         return inner + base_changes(self) + scalings
 
@@ -311,19 +312,22 @@ def virtual_dimension(shape: Shape) -> int:
 
 
 def reduced_dimension(shape: Shape, whole: int) -> int:
-    """Return the dimension of virtual weights when of A'_k only the symmetric part is kept in
-    layers k > ``whole``.
+    """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
 
     The subspaces W_l ⊆ … ⊆ W_2 of dimensions s_l, …, s_2 that the rows of M and the matrices of the
     layers from k on span are counted first, then M, then the matrices in W_k ⊗ W_k.
     """
     n, spans = shape.widths[0], shape.spans
     value_matrix = spans[-1] * (n + shape.widths[-1] - spans[-1])
+    # The Grassmannian of subspaces of dimension s that contain one of dimension ``after``.
     subspaces = sum((s - after) * (n - s) for s, after in pairwise(spans))
-    matrices = sum(
-        matrices_of_rank(s, alpha) if k <= whole else symmetric_matrices_of_rank(s, 2 * alpha)
-        for k, (s, alpha) in enumerate(zip(spans, shape.alphas, strict=False), 1)
-    )
+    matrices = 0
+    for k, (s, alpha) in enumerate(zip(spans, shape.alphas, strict=False), 1):
+        if k <= whole:
+            matrices += matrices_of_rank(s, alpha)
+        else:
+            # The symmetric part of a matrix of rank α has rank at most 2α.
+            matrices += symmetric_matrices_of_rank(s, 2 * alpha)
     return value_matrix + subspaces + matrices
 
 
@@ -353,38 +357,42 @@ def _bounds(network: Shape) -> Iterator[Known]:
 
 
 def seen_dimension(network: Shape) -> int:
-    """Return the dimension of the virtual weights less that of the kernel of a block, at generic
-    weights.
-    """
+    """Return the dimension of the virtual weights less what functions do not see of them."""
     if network.softmax:
         return virtual_dimension(network)
     return reduced_dimension(network, network.whole_layers) - network.layers
 
 
 def virtual_bound(network: Shape) -> Known:
-    """Return the bound by virtual weights less what the function does not see; no skips, t ≥ 2 for
-    softmax.
-    """
-    value, whole = seen_dimension(network), network.whole_layers
-    if network.softmax:
-        return Known.at_most(value, "the virtual weights")
-    after = f" after layer {whole}, which has rank one" if network.t > 1 else ""
-    symmetric = f" with symmetric attention matrices{after}" if whole < network.layers else ""
-    return Known.at_most(value, f"the virtual weights{symmetric}, up to {network.layers} scalings")
+    """Return the bound by what functions see of virtual weights; for softmax t ≥ 2."""
+    whole = network.whole_layers
+    reason = "the virtual weights"
+    if not network.softmax:
+        if whole < network.layers:
+            reason += " with symmetric attention matrices"
+            if network.t > 1:
+                reason += f" after layer {whole}, which has rank one"
+        reason += f", up to {network.layers} scalings"
+    return Known.at_most(seen_dimension(network), reason)
 
 
 def layered_bound(network: Shape) -> Known:
     """Return the sum of the best bounds for all layers, less changes of base between them."""
-    bounds = [
-        min(_layer_bounds(network, *sizes), key=lambda b: b.value) for sizes in network.layer_sizes
-    ]
-    bases = base_changes(network)
-    listed = ", ".join(
-        f"{f'{n} × ' if n > 1 else ''}{b.value} ({b.because})" for b, n in Counter(bounds).items()
-    )
-    return Known.at_most(
-        sum(bound.value for bound in bounds) - bases, f"layer by layer: {listed}{_less(bases)}"
-    )
+    bounds = Counter[Known]()
+    for sizes in network.layer_sizes:
+        bounds[min(_layer_bounds(network, *sizes), key=_value)] += 1
+    total = -base_changes(network)
+    layers = []
+    for bound, count in bounds.items():
+        total += count * bound.value
+        times = f"{count} × " if count > 1 else ""
+        layers.append(f"{times}{bound.value} ({bound.because})")
+    less = _less(base_changes(network))
+    return Known.at_most(total, f"layer by layer: {', '.join(layers)}{less}")
+
+
+def _value(bound: Known) -> int:
+    return bound.value
 
 
 def _less(bases: int) -> str:
@@ -392,26 +400,39 @@ def _less(bases: int) -> str:
 
 
 def _layer_bounds(network: Shape, d: int, after: int, a: int) -> Iterator[Known]:
-    """Bounds for Σ_h V_h XXᵀA_hX with t ≥ 2, for Σ_h V_h x·q_h(x) with quadratic forms q_h for t =
-    1, for softmax.
+    """Bounds for the functions of one layer.
+
+    They are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with quadratic forms q_h for t = 1.
     """
-    heads, alpha = network.heads, min(a, d)
+    heads = network.heads
+    alpha = min(a, d)
     if network.softmax:
-        yield Known.at_most(
-            heads * (d * after + matrices_of_rank(d, alpha)), "the attention and value matrices"
-        )
+        size = heads * (d * after + matrices_of_rank(d, alpha))
+        yield Known.at_most(size, "the attention and value matrices")
         return
-    swaps, every, coefficients = 0, comb(d + 1, 2), comb(d + 2, 3)
-    seen = symmetric_matrices_of_rank(d, 2 * alpha)
+    swaps = 0
     if network.t > 1:
-        swaps = comb(heads, 2) * max(0, 2 * alpha - d) if after == 1 and heads <= d else 0
-        seen, every, coefficients = matrices_of_rank(d, alpha), d * d, d * comb(d + 1, 2)
-    reason = "the heads up to scalings" + " and exchanges of values" * bool(swaps)
+        seen = matrices_of_rank(d, alpha)
+        every = d * d
+        coefficients = d * comb(d + 1, 2)
+        # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
+        # vectors w in the row spaces of both have at least 2α − d dimensions.
+        if after == 1 and heads <= d:
+            swaps = comb(heads, 2) * max(0, 2 * alpha - d)
+    else:
+        seen = symmetric_matrices_of_rank(d, 2 * alpha)
+        every = comb(d + 1, 2)
+        coefficients = comb(d + 2, 3)
+    reason = "the heads up to scalings"
+    if swaps:
+        reason += " and exchanges of values"
     yield Known.at_most(heads * (d * after + seen - 1) - swaps, reason)
-    rank = min(heads, d * after, every)  # of Σ_h V_h ⊗ A_h
+    # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
+    rank = min(heads, d * after, every)
     tensors = determinantal_dimension(d * after, every, rank)
     yield Known.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and network.t > 1:
+        # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
         yield Known.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
@@ -423,37 +444,36 @@ def bound_by_ranks(network: Shape, betas: Sequence[int]) -> Known:
 
     Changes of base between layers act freely where the outputs of all heads span a space.
     """
-    heads, lightning = network.heads, not network.softmax
-    size = heads * sum(
-        matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta) - lightning
-        for (d, after, a), beta in zip(network.layer_sizes, betas, strict=True)
-    )
+    size = 0
+    for (d, after, a), beta in zip(network.layer_sizes, betas, strict=True):
+        size += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
+    reason = "the matrices A and V of all heads"
+    if not network.softmax:
+        # cV and A/c have one function.
+        size -= network.layers
+        reason += " up to scalings"
     bases = base_changes(network) if act_freely(network, betas) else 0
-    scaled = " up to scalings" if lightning else ""
-    return Known.at_most(size - bases, f"the matrices A and V of all heads{scaled}{_less(bases)}")
+    return Known.at_most(network.heads * size - bases, reason + _less(bases))
 
 
 def act_freely(network: Shape, betas: Sequence[int]) -> bool:
-    """Return whether the outputs of all heads span each space between layers, so that changes of
-    base act freely.
-    """
+    """Return whether the outputs of all heads span each space between two layers."""
     hidden = network.widths[1:-1]
     return all(network.heads * beta >= d for beta, d in zip(betas, hidden, strict=False))
 
 
 def are_separate(network: Shape, betas: Sequence[int]) -> bool:
-    """Return whether Theorem H says that :func:`bound_by_ranks` is the dimension, in characteristic
-    zero.
-    """
+    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H."""
+    # All columns are equal for one token: heads are not told apart.
     if network.t == 1:
         return False
-    heads, (first, *hidden, last) = network.heads, network.widths
+    heads = network.heads
+    first, *hidden, last = network.widths
     if network.softmax:
-        equal = len(set(hidden)) <= 1 and all(
-            width <= min(first, last, heads * min(betas)) for width in hidden
-        )
-        return network.skip or equal
-    apart = first - (heads - 1) * network.a[0]  # the dimension in which all A but one vanish
+        narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
+        return network.skip or (narrow and len(set(hidden)) <= 1)
+    # The dimension in which all A but one vanish.
+    apart = first - (heads - 1) * network.a[0]
     separate = apart >= max(2, network.a[0]) and min(betas) >= 2 and max(apart, last) >= 3
     return network.layers == 1 and heads > 1 and separate
 
@@ -465,8 +485,10 @@ def coefficient_count(network: Shape) -> int:
     several it is P(XXᵀ)X, where P has d_l × d_0 entries of degree (3^l − 1)/2 in a symmetric
     matrix. With skip connections all lower degrees occur too, and the identity is there always.
     """
-    n, outputs, degree = network.widths[0], network.widths[-1], int(3**network.layers)
-    m, variables = (degree - 1) // 2, comb(n + 1, 2)
+    n, *_, outputs = network.widths
+    degree = int(3**network.layers)
+    m = (degree - 1) // 2
+    variables = comb(n + 1, 2)
     if network.skip:
         return outputs * n * (comb(m + variables, variables) - 1)
     if network.t == 1:
@@ -475,10 +497,12 @@ def coefficient_count(network: Shape) -> int:
 
 
 def base_changes(network: Shape) -> int:
-    """The dimension of the changes of base of hidden layers that act freely on the functions of the
-    layers.
+    """The dimension of the changes of base between layers that act freely on their functions.
 
     The outputs of a layer span its space if it is at most as wide as the one before.
     """
-    layers = () if network.skip else zip(network.widths, network.widths[1:-1], strict=False)
+    # A skip connection is the identity, which no other base keeps.
+    if network.skip:
+        return 0
+    layers = zip(network.widths, network.widths[1:-1], strict=False)
     return sum(after * after for before, after in layers if after <= before)
