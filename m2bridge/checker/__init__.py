@@ -16,6 +16,11 @@ series is that modulo leading monomials; bounds for networks (docs/polynomial_ne
 written anew, by other methods where there are any.
 
 *Not checked*: the Macaulay2 program in a certificate, and what stands under ``reported``.
+
+*Notation.* A *case* is one model of a family, such as a network with its widths; a *question* is
+the key of statements about it, ``closure`` or ``equations``. An *observable* is the number or fact
+that a statement predicts. The *content* of a certificate is its answer (the verdicts), its
+evidence (the numbers from which they follow) and the lemmas that it takes on trust.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,11 +34,12 @@ from m2bridge.errors import CertificateError
 
 @dataclass(frozen=True, slots=True)
 class FamilyChecker:
-    """The checker of a family of models.
+    """The checker of a family of models, whose name is ``family``.
 
     ``name`` makes of the case in a certificate its unique name, or raises CertificateError if there
-    is no such case. Each question computes the content of a certificate from scratch (of a Zariski
-    closure: from the stored generators), or gives the first check that fails; it may raise
+    is no such case. ``questions`` has for the key of each question a function of the certificate,
+    which computes the content of that certificate from scratch (of a Zariski closure: from the
+    stored generators), or gives the first stored value that a check refutes; it may raise
     TooExpensiveError.
     """
 
@@ -43,7 +49,10 @@ class FamilyChecker:
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
-    """The name of a family's only case, all sizes at once; CertificateError if numbers name one."""
+    """The function that names the only case of a family, all sizes at once: always ``name``.
+
+    It raises CertificateError for a case with numbers, which would be one of certain sizes.
+    """
 
     def of(case: Mapping[str, Any]) -> str:
         if case:
@@ -54,10 +63,13 @@ def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -> dict[str, Any]:
-    """The verdict on one statement.
+    """The verdict on one statement, by the names of its fields in a certificate.
 
-    ``hypothesis`` is the text of the first one that fails. Then the statement does not apply, and
-    the outcome is not used: a theorem says nothing where a hypothesis fails.
+    ``outcome`` is CONFIRMED, REFUTED or UNDECIDED. ``hypothesis`` is the text of the first
+    hypothesis of the statement that fails, or None. If one fails the statement does not apply, and
+    the outcome is not used: a theorem says nothing where a hypothesis fails. ``values`` are the
+    fields that are known: what is predicted, what is observed and, of a statement about orbits, the
+    orbits concerned, failing and undecided.
     """
     return {
         "part": words.part,
@@ -80,10 +92,13 @@ def global_verdict(
     predicted: int | Sequence[int] | None,
     observed: int | Mapping[str, Sequence[int | None]] | None,
 ) -> dict[str, Any]:
-    """The verdict on a statement that predicts a number, several, or yes or no.
+    """The verdict on a statement that predicts a number, several numbers, or yes or no.
 
-    Several numbers are observed by several methods. ``None`` was not decided, has no meaning or is
-    too large; of several numbers it is one that was not observed.
+    CONFIRMED if what is observed is what the statement predicts, REFUTED if it is not.
+    ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement means
+    nothing, ``observed`` if it was not decided or would be too large to compute; then the verdict
+    is UNDECIDED. Several numbers are observed by several methods: for the name of each
+    method the numbers that it finds, None where it finds none.
     """
     # a statement about special fibres is true, whatever it says, where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
@@ -99,8 +114,10 @@ def global_verdict(
 
 
 def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
-    """The outcome for several numbers: one that is another by one of the methods refutes; all that
-    are stated by one of the methods confirm.
+    """The outcome for several numbers that are predicted, and observed by several methods.
+
+    One that is another by one of the methods refutes, as does another count of numbers. If none
+    does, one method that finds all numbers confirms. Else the outcome is UNDECIDED.
     """
     outcome = "UNDECIDED"
     for numbers in observed.values():
@@ -120,10 +137,12 @@ def statements(
     verdicts: Sequence[dict[str, Any]],
     evidence: dict[str, Any],
 ) -> Content:
-    """The content of a certificate on statements, in their order.
+    """The content of a certificate on the statements ``listed``.
 
-    It rests on the lemmas behind what is decided, each named once: on none where nothing was
-    computed, or nothing came out.
+    ``verdicts`` are those on them, in the same order, and ``wording`` is that of the family.
+    ``evidence`` has the numbers from which they follow, and is empty if nothing was computed. The
+    content rests on the lemmas behind the statements that are decided, each named once: on none
+    where nothing was computed, or nothing came out.
     """
     lemmas: list[str] = []
     if evidence:

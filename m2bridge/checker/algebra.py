@@ -6,11 +6,18 @@ basis is zero, and an ideal has the Hilbert function of its leading monomials (M
 
 FLINT is trusted with arithmetic, ranks of integer matrices, Gröbner bases and remainders. All else
 is written here. No case of a family is known here, and no statement.
+
+*Notation.* S is a polynomial ring over QQ in n variables. A monomial is kept as the tuple of its
+exponents, a polynomial as one of FLINT or as the map of its monomials to their coefficients. The
+*context* of a polynomial is FLINT's word for the ring that it belongs to, with the order of
+monomials. M is an ideal of monomials, M : x its quotient by a variable x (all f with xf in M), and
+T the variable of a Hilbert series: N(T)/(1 − T)^n has the *numerator* N.
 """
 
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain
 from math import comb, lcm
 from operator import le
 from typing import Any
@@ -22,11 +29,12 @@ from m2bridge.errors import CertificateError, TooExpensiveError
 # The largest Mersenne prime that fits a machine word.
 PRIME = 2**61 - 1
 
-# Elements of a Gröbner basis, terms of a polynomial, bits of a coefficient. FLINT cannot be
-# interrupted, so it is told where to give up.
+# The most elements of a Gröbner basis, terms of a polynomial, bits of a coefficient. FLINT cannot
+# be interrupted, so it is told where to give up.
 LIMITS = (5_000, 200_000, 100_000)
 
-# Terms times coordinates: a polynomial is kept as tuples of exponents, eight bytes for each.
+# The most exponents of the polynomials that are read, that is, terms times variables: each exponent
+# takes eight bytes.
 MOST_EXPONENTS = 5 * 10**7
 
 Exponents = tuple[int, ...]
@@ -37,43 +45,51 @@ Series = tuple[list[int], int]
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
-    """The rank over QQ of a matrix whose rows are given by their nonzero entries, by column.
+    """The rank over QQ of a matrix of integers.
 
-    If rows and columns can be ordered so that a matrix is block diagonal, its rank is the sum of
-    the ranks of its blocks. Multigraded matrices have many small blocks.
+    Each row is the map of its columns, which may have any names, to its entries there; entries that
+    are left out are zero. If rows and columns can be ordered so that a matrix is block diagonal,
+    its rank is the sum of the ranks of its blocks. A matrix of polynomials that are homogeneous for
+    several gradings has many small blocks.
     """
     total = 0
     for block in _blocks(rows):
-        columns = {column for row in block for column in row}
-        matrix = flint.fmpz_mat([[row.get(column, 0) for column in columns] for row in block])
-        total += int(matrix.rank())
+        columns = set[Any]()
+        for row in block:
+            columns.update(row)
+        entries = [[row.get(column, 0) for column in columns] for row in block]
+        total += int(flint.fmpz_mat(entries).rank())
     return total
 
 
 def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
-    """The different nonzero rows, those together that are linked by common columns.
+    """The diagonal blocks of a matrix, each as the list of its different nonzero rows.
 
-    Columns that are linked have the same representative: each names another one of its kind, and
-    the representative names itself.
+    Two columns are linked if some row has nonzero entries in both, or a chain of rows links them.
+    A row is in the block of its columns, which are all linked.
+
+    Linked columns are found as a forest (union-find): each column points to a linked one, and
+    following these one arrives at the representative of all columns linked to it, which points to
+    itself.
     """
     # equal rows add nothing to a rank, and there are many of them
     different = {frozenset((column, x) for column, x in row.items() if x) for row in rows}
     listed = [tuple(row) for row in different if row]
-    names: dict[Hashable, Hashable] = {}
+    pointer: dict[Hashable, Hashable] = {}
     for row in listed:
-        names.update((column, column) for column, _ in row)
+        pointer.update((column, column) for column, _ in row)
 
     def representative(column: Hashable) -> Hashable:
-        while names[column] != column:
+        while pointer[column] != column:
             # the next search takes half as many steps
-            names[column] = names[names[column]]
-            column = names[column]
+            pointer[column] = pointer[pointer[column]]
+            column = pointer[column]
         return column
 
     for row in listed:
         first, _ = row[0]
         for column, _ in row:
-            names[representative(column)] = representative(first)
+            pointer[representative(column)] = representative(first)
     blocks: dict[Hashable, list[dict[Any, int]]] = {}
     for row in listed:
         first, _ = row[0]
@@ -82,22 +98,30 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
-    """The rank modulo a prime: a lower bound for the rank over QQ.
+    """The rank modulo :data:`PRIME` of a matrix of integers, given by its rows, at least one.
 
-    A minor of integers that is not zero modulo the prime is not zero.
+    It is a lower bound for the rank over QQ: a minor of integers that is not zero modulo the prime
+    is not zero.
     """
-    entries = [x % PRIME for row in rows for x in row]
+    entries = list[int]()
+    for row in rows:
+        entries += [x % PRIME for x in row]
     return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
 
 
 def ring(variables: int, order: str = "degrevlex") -> Any:
-    """A polynomial ring over ZZ; the first variable is the largest."""
+    """A polynomial ring over ZZ in so many variables, of which the first is the largest.
+
+    ``order`` is FLINT's name of an order of monomials.
+    """
     return flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering[order])
 
 
 def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
-    """Nonzero polynomials with integer coefficients, up to factors, from texts over QQ.
+    """The polynomials with these texts, with coefficients in QQ and variables of these names.
 
+    Each is multiplied by the common denominator of its coefficients, and given as the map of its
+    monomials to integers. CertificateError if a text is none of a polynomial, or that of zero.
     A text is taken only if FLINT writes the polynomial in just this way, terms graded reverse
     lexicographic: so a polynomial has one text, and no text two meanings.
     """
@@ -114,8 +138,9 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
         polynomial = _polynomial(text, context)
         if not polynomial or str(polynomial).replace("^", "**") != text:
             raise CertificateError(f"not the text of a polynomial in the coordinates: {text[:120]}")
-        scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
-        polynomials.append({exponents: int(c * scale) for exponents, c in polynomial.terms()})
+        denominators = [int(c.q) for c in polynomial.coeffs()]
+        common = lcm(*denominators)
+        polynomials.append({monomial: int(c * common) for monomial, c in polynomial.terms()})
     return polynomials
 
 
@@ -126,7 +151,10 @@ _TEXT = re.compile(rf"-?{_PRODUCT}(?: [+-] {_PRODUCT})*", re.ASCII)
 
 
 def _polynomial(text: str, context: Any) -> Any:
-    """The polynomial with this text; zero, which no text is taken for, if it is none."""
+    """The polynomial in the ring ``context`` with this text.
+
+    If the text is none of a polynomial it is zero, which :func:`read` refuses in any case.
+    """
     if not _TEXT.fullmatch(text):
         return context.constant(0)
     try:
@@ -136,8 +164,9 @@ def _polynomial(text: str, context: Any) -> Any:
 
 
 def groebner_basis(polynomials: Iterable[Any], context: Any) -> Any:
-    """A Gröbner basis over QQ, of integer polynomials up to factors; by FLINT.
+    """A Gröbner basis of the ideal over QQ generated by polynomials of the ring ``context``.
 
+    FLINT computes it, and gives each element as an integer polynomial, up to a factor.
     TooExpensiveError if it becomes larger than :data:`LIMITS`.
     """
     nonzero = [polynomial for polynomial in polynomials if polynomial]
@@ -149,9 +178,10 @@ def groebner_basis(polynomials: Iterable[Any], context: Any) -> Any:
 
 
 def is_in(polynomial: Any, basis: Any) -> bool:
-    """Whether a polynomial is in the ideal with this Gröbner basis: its remainder is zero.
+    """Whether a polynomial is in the ideal over QQ with this Gröbner basis.
 
-    The remainder is known up to a factor, which does not matter.
+    It is exactly if the remainder of its division by the basis is zero. FLINT gives the remainder
+    up to a factor, which does not matter.
     """
     if not polynomial:
         return True
@@ -161,23 +191,27 @@ def is_in(polynomial: Any, basis: Any) -> bool:
 
 
 def minimal(monomials: Iterable[Exponents]) -> list[Exponents]:
-    """The monomials that no other one divides: the minimal generators of the ideal of all.
+    """The minimal generators of the ideal that these monomials generate.
 
-    A proper divisor has a smaller degree, so that it is met before.
+    They are the monomials among them that no other one divides. A proper divisor has a smaller
+    degree, so that it is met before.
     """
     kept: list[Exponents] = []
     for monomial in sorted(set(monomials), key=sum):
+        # a monomial divides another one if none of its exponents is larger
         if not any(all(map(le, smaller, monomial)) for smaller in kept):
             kept.append(monomial)
     return kept
 
 
 def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
-    """The Hilbert series of the quotient by an ideal with these minimal leading monomials.
+    """The Hilbert series of S/I in lowest terms, S in so many variables.
 
-    The monomials outside the ideal of leading monomials are a basis of the quotient, for a
-    homogeneous ideal in each degree (Macaulay). Their series is a polynomial over
-    (1 − T)^variables, which is reduced here: the order of its pole at 1 is the dimension.
+    ``monomials`` are the minimal generators of the ideal M of all leading monomials of I. The
+    monomials outside M are a basis of S/I, for a homogeneous ideal I in each degree (Macaulay). So
+    the series is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor
+    1 − T is cancelled: the power of 1 − T that is left is the order of the pole at T = 1, which is
+    the dimension of S/I.
     """
     numerator = _numerator(monomials)
     dimension = variables
@@ -188,38 +222,49 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
 
 
 def _numerator(monomials: list[Exponents]) -> Any:
-    """The numerator of the Hilbert series of S/M over (1 − T)^variables.
+    """The numerator N of the Hilbert series N/(1 − T)^n of S/M, M minimally generated by these.
 
-    For a variable x, 0 → S/(M : x) → S/M → S/(M + x) → 0 is exact, where the first map is the
-    multiplication by x: so the numerator is T times that of M : x, plus that of M + x. The latter
-    is 1 − T times that of the monomials without x.
+    For a variable x, 0 → S/(M : x) → S/M → S/(M + (x)) → 0 is exact, where the first map is the
+    multiplication by x, which raises degrees by one. So N is T times the numerator for M : x, plus
+    that for M + (x). The latter is 1 − T times the numerator for the monomials without x.
     """
     one_minus_T = flint.fmpz_poly([1, -1])
     T = flint.fmpz_poly([0, 1])
-    occurrences = Counter(i for monomial in monomials for i, e in enumerate(monomial) if e)
+    # in how many of the monomials each variable, by its number, occurs
+    occurrences = Counter(chain.from_iterable(map(_variables, monomials)))
     if max(occurrences.values(), default=0) <= 1:
-        # no variable in two of them: a regular sequence, whose series is a product
+        # no variable is in two of them: a regular sequence, for which N is the product of the
+        # 1 − T^degree
         product = flint.fmpz_poly([1])
         for monomial in monomials:
             product *= 1 - T ** sum(monomial)
         return product
     # the variable that occurs most often makes both parts smallest
     ((x, _),) = occurrences.most_common(1)
-    without = [monomial for monomial in monomials if not monomial[x]]
-    divided = (_divided(monomial, x) for monomial in monomials)
-    return one_minus_T * _numerator(without) + T * _numerator(minimal(divided))
+    without_x = [monomial for monomial in monomials if not monomial[x]]
+    quotient = minimal(_divided(monomial, x) for monomial in monomials)
+    return one_minus_T * _numerator(without_x) + T * _numerator(quotient)
+
+
+def _variables(monomial: Exponents) -> list[int]:
+    """The numbers of the variables that divide a monomial."""
+    return [i for i, exponent in enumerate(monomial) if exponent]
 
 
 def _divided(monomial: Exponents, x: int) -> Exponents:
-    """A monomial divided by the variable x, where x divides it: a generator of M : x."""
+    """A monomial divided by the variable with the number x if this divides it, else itself.
+
+    From the generators of M these are generators of M : x.
+    """
     return (*monomial[:x], max(monomial[x] - 1, 0), *monomial[x + 1 :])
 
 
 def hilbert_function(series: Series, degree: int) -> int:
-    """The dimension of the part of this degree.
+    """The coefficient of T^degree in N(T)/(1 − T)^n: the dimension of the part of this degree.
 
     The coefficient of T^m in 1/(1 − T)^n is the number of monomials of degree m in n variables:
-    C(m + n − 1, n − 1) for n ≥ 1. For n = 0 the series is its numerator.
+    C(m + n − 1, n − 1) for n ≥ 1. So it is the sum of h_i C(degree − i + n − 1, n − 1) over the
+    coefficients h_i of N with i ≤ degree. For n = 0 the series is its numerator.
     """
     numerator, n = series
     if n == 0:

@@ -5,6 +5,11 @@ and names say only that it is the certificate that somebody made; they prove no 
 
 Releases differ in their words and programs. So where a certificate of another release is not what
 this one would write, it is not called wrong, unless its digests are, which are made in one way.
+
+*Notation.* The *content* of a certificate is its answer, its evidence and its lemmas ``trusted``.
+Its *seals* are what must fit together without any mathematics: the two digests, the release, the
+name and the field. *Stored* is what stands in the certificate, *found* or *computed* what the
+checker finds. The *place of a proof* is the page in docs/ that a lemma ends with, with its label.
 """
 
 import re
@@ -53,9 +58,9 @@ class VerifyResult:
     outcome: VerifyOutcome
     name: str  # of the file, or what it should be
     _: KW_ONLY
-    check: str = ""  # which one failed
-    stored: str = ""
-    found: str = ""
+    check: str = ""  # which check failed: the place in the certificate, or what could not be done
+    stored: str = ""  # the value at that place
+    found: str = ""  # the value that should be there, or why the check failed
     remarks: tuple[str, ...] = ()  # what decides nothing
 
     @property
@@ -95,15 +100,24 @@ def verify(certificate: Certificate, name: str = "") -> VerifyResult:
 
 
 def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
-    """The result of the checker of a family: the case, the seals, the content."""
+    """The result of the checker of a family, which the result calls by ``name``.
+
+    Checked are in turn the case and the question, the seals, and the content: the first of these
+    that is not as it should be decides.
+    """
     unknown = _unknown(certificate, family)
     if unknown:
         return _refused("malformed", certificate, name, unknown)
     broken = _broken_seal(certificate, family)
     if broken:
         return _refused("rejected", certificate, name, broken)
-    computed = family.questions[certificate.question](certificate)
-    wrong = computed if isinstance(computed, Difference) else _differs(certificate, computed)
+    compute = family.questions[certificate.question]
+    computed = compute(certificate)
+    if isinstance(computed, Difference):
+        # the checker of the family has found a stored value to be wrong, and went no further
+        wrong: Difference | None = computed
+    else:
+        wrong = _first_difference(certificate, computed)
     if wrong:
         return _refused("rejected", certificate, name, wrong)
     if certificate.release == __version__:
@@ -115,10 +129,11 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
 def _refused(
     outcome: VerifyOutcome, certificate: Certificate, name: str, where: Difference
 ) -> VerifyResult:
-    """The result at the first difference.
+    """The result ``outcome`` at ``where``, the first place at which the certificate is not right.
 
-    Of another release only that one can say whether what is stored is right, but for the digests,
-    which are the same in all releases.
+    If another release wrote the certificate, the outcome is ``other-release`` instead: only that
+    release can say whether what is stored is right. A wrong digest is refused all the same, because
+    all releases make digests in one way.
     """
     remarks: tuple[str, ...] = ()
     of_another = certificate.release not in ("", __version__)
@@ -131,10 +146,10 @@ def _refused(
 
 
 def verify_path(path: Path) -> VerifyResult:
-    """Read and verify a file, which must have the name of its case and question.
+    """Read and verify the certificate in a file, which must have the name of its case and question.
 
-    OSError if it cannot be read. Time and memory are not limited here:
-    :func:`m2bridge.batch.verifying.verify_files` does that.
+    The result says whatever is wrong with the file; OSError if it cannot be read. Time and memory
+    are not limited here: :func:`m2bridge.batch.verifying.verify_files` does that.
     """
     name = str(path)
     try:
@@ -160,7 +175,10 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """The case or the question, if the family has none like it."""
+    """The case or the question that stands in the certificate, if the family has none like it.
+
+    ``found`` of the difference says what the family has instead.
+    """
     try:
         family.name(certificate.case)
     except CertificateError as reason:
@@ -174,7 +192,11 @@ def _unknown(certificate: Certificate, family: FamilyChecker) -> Difference | No
 
 
 def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference | None:
-    """The first of digests, release, name and field that is not what it has to be."""
+    """The first seal that is broken: of the digests, the release, the name and the field.
+
+    The digests are those of the stored texts, the release is there, the name is that of the case,
+    and the field is QQ.
+    """
     script = certificate.script
     return (
         difference(certificate.digest, certificate.computed_digest(), "digest")
@@ -185,13 +207,13 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     )
 
 
-def _differs(certificate: Certificate, content: Content) -> Difference | None:
-    """The first value of the content that is not what was computed.
+def _first_difference(certificate: Certificate, content: Content) -> Difference | None:
+    """The first stored value that is not that of ``content``, which was computed anew.
 
     The evidence comes first: a wrong answer follows from wrong evidence, and not the other way.
     """
     trusted = certificate.trusted
-    # this release names each proof by its own place, and no other
+    # a certificate of this release has to name the present place of each proof, and no other
     if certificate.release != __version__:
         trusted = _in_present_words(trusted, content.trusted)
     return (
@@ -201,12 +223,17 @@ def _differs(certificate: Certificate, content: Content) -> Difference | None:
     )
 
 
-# The place of a proof as it was named before theorems had labels: a page, or a part of it.
+# The place of a proof as lemmas ended with it before theorems had labels: a page of docs/, and
+# perhaps a part of the page, as in ``… (docs/deep-attention.md, Theorem L)``.
 _FORMER = re.compile(r"[ (;]*docs/[\w-]+\.md(?P<part>, [A-Z0-9][\w (),]*)?\)$")
 
 
 def _in_present_words(stored: list[str], computed: Sequence[str]) -> list[str]:
-    """The stored lemmas, in the computed words where only the place of a proof was another."""
+    """The stored lemmas; where only the place of its proof differs, the computed lemma instead.
+
+    ``computed`` are the lemmas as this release writes them.
+    """
+    # by its words without the place of the proof, the whole lemma
     present = {}
     for lemma in computed:
         words, docs, _ = lemma.partition("docs/")
@@ -216,13 +243,19 @@ def _in_present_words(stored: list[str], computed: Sequence[str]) -> list[str]:
 
 
 def _in_present_place(lemma: str, present: Mapping[str, str]) -> str:
-    """A lemma with the place that its proof has now, if its former place can be that."""
-    place = _FORMER.search(lemma)
-    if place is None:
+    """A stored lemma with the place that its proof has now, if its former place can be that.
+
+    ``present`` maps the words of each lemma that is computed now, without the place of its proof,
+    to the whole lemma. Older releases ended a lemma with a page, or a page and a part of it. Where
+    the proof now has a label (page#label) either is accepted as its former place, else only a page
+    with a part. The words must be the same; the page is not compared.
+    """
+    former = _FORMER.search(lemma)
+    if former is None:
         return lemma
-    words = lemma[: place.start()]
+    words = lemma[: former.start()]
     renewed = present.get(words, "")
-    # a page alone is the place of a proof that has a label now; of others a part has to be named
-    if "#" in renewed or (renewed and place["part"]):
+    has_label = "#" in renewed
+    if has_label or (renewed and former["part"]):
         return renewed
     return lemma
