@@ -1,11 +1,16 @@
-"""Ideals from what people and programs have: polynomials, files in TOML, JSON and ``.mrdi``,
-programs for Sage.
+"""Ideals from what people and programs have.
+
+Polynomials of many libraries, texts that other programs print (:func:`listing`), files in TOML,
+JSON and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.polynomials``;
+no text is ever run.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +28,7 @@ from m2bridge.convert import polynomials
 from m2bridge.convert.documents import read_toml
 from m2bridge.convert.files import check_keys, line, polynomial, read_field, strings, table_of
 from m2bridge.errors import ConversionError
+from m2bridge.ideals import MOST_BRACKETS
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
 from m2bridge.system import collection_paused
@@ -75,30 +81,35 @@ def ideal(
         polynomials.check_polynomial(item)
     if field is not None:
         check_is_field(field)
-    texts = [listing(item) if isinstance(item, str) else Listing((item,)) for item in items]
-    listed = [polynomial for text in texts for polynomial in text.polynomials]
-    field = field or next(
-        filter(None, (*(text.field for text in texts), *map(polynomials.own_field, listed))), QQ
-    )
+    texts = [_listing_of(item) for item in items]
+    listed = list(chain.from_iterable(text.polynomials for text in texts))
+    fields = [field, *(text.field for text in texts), *map(polynomials.own_field, listed)]
     if variables is None:
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
         check_characters(name)
-    ring = PolynomialRing(field, names)
-    return Ideal(ring, tuple(filter(None, (polynomials.element(ring, given) for given in listed))))
+    ring = PolynomialRing(next(filter(None, fields), QQ), names)
+    return Ideal.without_zeros(ring, (polynomials.element(ring, given) for given in listed))
+
+
+def _listing_of(item: Any) -> Listing:
+    if isinstance(item, str):
+        return listing(item)
+    return Listing((item,))
 
 
 def _variables(
     listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None
 ) -> tuple[str, ...]:
+    if isinstance(variables, str):
+        variables = variables.replace(",", " ").split()
     if variables is not None:
-        listed = variables.replace(",", " ").split() if isinstance(variables, str) else variables
-        return tuple(map(_variable, listed))
+        return tuple(map(_variable, variables))
     owned = next(filter(None, map(polynomials.ring_variables, listed)), None)
     if owned is not None:
         return owned
-    names = {name for item in listed for name in polynomials.occurring_names(item)}
+    names: set[str] = set().union(*map(polynomials.occurring_names, listed))
     if not names:
         raise ConversionError(
             "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
@@ -115,10 +126,13 @@ def _variable(variable: str | Symbol) -> str:
 
 def _natural(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10."""
-    return [
-        (int(part), "") if re.fullmatch("[0-9]+", part) else (-1, part)
-        for part in re.split("([0-9]+)", name)
-    ]
+    key = []
+    for part in re.split("([0-9]+)", name):
+        if re.fullmatch("[0-9]+", part):
+            key.append((int(part), ""))
+        else:
+            key.append((-1, part))
+    return key
 
 
 def read_ideal(data: Mapping[str, Any]) -> Ideal:
@@ -149,23 +163,20 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         raise ConversionError("not the JSON of a closure with generators")
     for coordinate in coordinates:
         check_characters(coordinate)
-    if unreadable := [c for c in coordinates if not _is_coordinate(c)]:
-        raise ConversionError(f"{unreadable[0]!r:.60} is not the name of a coordinate")
+        if not _is_coordinate(coordinate):
+            raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(read_field(name), tuple(coordinates))
     with collection_paused():
         return Ideal(ring, tuple(map(polynomials.generator_reader(ring), texts)))
 
 
 def _is_coordinate(name: str) -> bool:
-    """A name, possibly with primes or negative indices as in ``s'`` and ``x_-1``; never what reads
-    as another thing.
-    """
+    """Whether text is a name, possibly with primes or negative indices, as ``s'`` and ``x_-1``."""
     return is_name(name.replace("'", "_").replace("_-", "_"))
 
 
 def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
-    """The ideal in a file in the interchange format ``.mrdi``, as Macaulay2 (package MRDI) or Oscar
-    wrote it.
+    """The ideal in a file ``.mrdi``, as Macaulay2 (package MRDI) or Oscar wrote it.
 
     Parameters
     ----------
@@ -186,8 +197,9 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
 
 
 def from_sage(source: Any) -> Ideal:
-    """The ideal that is an object of Sage, or that a list of Sage's polynomials generates, over QQ
-    or GF(p).
+    """The ideal that is an object of Sage, or that a list of Sage's polynomials generates.
+
+    It is over QQ or GF(p).
 
     Raises
     ------
@@ -207,8 +219,7 @@ def from_sage(source: Any) -> Ideal:
 
 
 def read_sage_text(text: str) -> Ideal:
-    """The ideal of a program that :meth:`m2bridge.Ideal.to_sage_text` wrote; it is read, and not
-    run.
+    """The ideal of a program by :meth:`m2bridge.Ideal.to_sage_text`; it is read, and not run.
 
     Raises
     ------
@@ -256,26 +267,24 @@ def read_ideal_file(text: str, *, field: CoefficientField | None = None) -> tupl
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_keys(content, "", {"ideal"}, set())
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
-    title, name_of_field = (line(table, "ideal", key) for key in ("title", "field"))
+    title = line(table, "ideal", "title")
+    name_of_field = line(table, "ideal", "field")
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
     if not 0 < len(names) <= MOST_VARIABLES:
         counts = f"{len(names)}; there must be one at least, and at most {MOST_VARIABLES}"
         raise ConversionError(f"[ideal] variables: {counts}")
-    ring, listed = PolynomialRing(QQ, names), strings(table["generators"], "[ideal] generators")
-    generators = [
-        polynomial(value, f"[ideal] generators {i}", ring) for i, value in enumerate(listed, 1)
-    ]
+    rational = PolynomialRing(QQ, names)
+    texts = strings(table["generators"], "[ideal] generators")
+    generators = []
+    for number, text_of_one in enumerate(texts, 1):
+        place = f"[ideal] generators {number}"
+        generators.append(polynomial(text_of_one, place, rational))
     own = read_field(name_of_field) if name_of_field else None
     if own and field and own != field:
         raise ConversionError(f"[ideal] field: the ideal is over {own}, and {field} was asked for")
-    over = PolynomialRing(own or field or QQ, names)
-    return (
-        Ideal(
-            over,
-            tuple(filter(None, (polynomials.element(over, generator) for generator in generators))),
-        ),
-        title,
-    )
+    ring = PolynomialRing(own or field or QQ, names)
+    elements = [polynomials.element(ring, generator) for generator in generators]
+    return Ideal.without_zeros(ring, elements), title
 
 
 _HEAD = re.compile(
@@ -290,7 +299,6 @@ _RING = re.compile(
 )
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
 _OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
-MOST_BRACKETS = 100
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -322,8 +330,7 @@ class Listing:
 
 
 def listing(text: str) -> Listing:
-    """Take a text with polynomials apart, as Macaulay2, SymPy, Sage, Oscar and m2bridge print lists
-    and ideals.
+    """Take a text with polynomials apart: lists and ideals, as many programs print them.
 
     It is cut at brackets and commas; :mod:`m2bridge.convert.polynomials` reads the polynomials, and
     nothing is run. What is read, with ``f, g`` for polynomials::
@@ -342,22 +349,30 @@ def listing(text: str) -> Listing:
         If brackets do not match, the text holds several ideals or rings, or the coefficients are in
         no field that there is here.
     """
-    if match := _RING.fullmatch(text):
-        names = [name.strip() for name in (match["names"] or match["own"] or "").split(",")]
+    match = _RING.fullmatch(text)
+    if match:
+        listed = match["names"] or match["own"] or ""
+        names = [name.strip() for name in listed.split(",")]
         if "…" in names:
             raise ConversionError("the text leaves variables of the ring out: give them in a list")
         field = _field((match["sage"] or match["field"]).removeprefix("Finite Field of size "))
         return replace(listing(match["body"]), variables=tuple(filter(None, names)), field=field)
-    if match := _SYMPY.fullmatch(text):
+    match = _SYMPY.fullmatch(text)
+    if match:
         return _of_sympy(match["body"])
-    text = text.strip()
-    if head := _HEAD.match(text):
-        body = text[head.end() :].strip()
-        inside = body.replace("\n", ",") if "generated" in head[0].lower() else _inside(body)
-        text = body if inside is None else inside
-    elif (inside := _inside(text)) is not None:
-        text = inside
-    return Listing(()) if inside is not None and not text.strip() else _together(text)
+    body = text.strip()
+    head = _HEAD.match(body)
+    if head:
+        body = body[head.end() :].strip()
+    if head and "generated" in head[0].lower():  # Oscar's, a line for each
+        inside: str | None = body.replace("\n", ",")
+    else:
+        inside = _inside(body)
+    if inside is None:
+        return _together(body)
+    if not inside.strip():
+        return Listing(())
+    return _together(inside)
 
 
 def _together(text: str) -> Listing:
@@ -365,24 +380,33 @@ def _together(text: str) -> Listing:
     parts = [part.strip() for part in _parts(text)]
     if len(parts) == 1 and not _inside(parts[0]) and not _SYMPY.fullmatch(parts[0]):
         return Listing((parts[0],))
-    if several := [part for part in parts if _HEAD.match(part)]:
-        raise ConversionError(
-            f"the text holds several ideals, such as {several[0]!r:.60}: give one at a time"
-        )
-    listings = [
-        listing(part) if _inside(part) or _SYMPY.fullmatch(part) else Listing((part,))
-        for part in parts
-    ]
-    rings = list(dict.fromkeys((found.variables, found.field) for found in listings))
+    listed: list[Any] = []
+    rings = set()
+    for part in parts:
+        if _HEAD.match(part):
+            raise ConversionError(
+                f"the text holds several ideals, such as {part!r:.60}: give one at a time"
+            )
+    for part in parts:
+        found = Listing((part,))
+        if _inside(part) or _SYMPY.fullmatch(part):
+            found = listing(part)
+        listed += found.polynomials
+        rings.add((found.variables, found.field))
     if len(rings) > 1:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
-    return Listing(tuple(p for found in listings for p in found.polynomials), *rings[0])
+    ((variables, field),) = rings
+    return Listing(tuple(listed), variables, field)
 
 
 def _of_sympy(body: str) -> Listing:
     """The polynomials of a ``Poly`` or ``GroebnerBasis`` with these arguments."""
     polynomials, *others = _parts(body)
-    options = {match[1]: match[2] for part in others if (match := _OPTION.fullmatch(part))}
+    options = {}
+    for part in others:
+        match = _OPTION.fullmatch(part)
+        if match:
+            options[match[1]] = match[2]
     names = tuple(part.strip() for part in others if "=" not in part)
     field = _field(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(polynomials), variables=names, field=field)
@@ -391,17 +415,24 @@ def _of_sympy(body: str) -> Listing:
 def _field(text: str) -> CoefficientField:
     if text in ("QQ", "ZZ", "Rational Field"):
         return QQ
-    return read_field(f"GF({text})" if text.isascii() and text.isdecimal() else text)
+    if text.isascii() and text.isdecimal():
+        text = f"GF({text})"
+    return read_field(text)
 
 
 def _inside(text: str) -> str | None:
-    """The text between the first and the last character, if those are brackets that match each
-    other.
-    """
+    """The text between the first and the last character, if these are brackets of one pair."""
     if _CLOSING.get(text[:1]) != text[-1:]:
         return None
-    depths = accumulate((sign in "([{") - (sign in ")]}") for sign in text[:-1])
-    return text[1:-1] if all(depths) else None
+    depth = 0
+    for sign in text[:-1]:
+        if sign in _CLOSING:
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        if depth == 0:  # the first bracket is closed before the end
+            return None
+    return text[1:-1]
 
 
 def _parts(text: str) -> list[str]:
@@ -431,5 +462,8 @@ def _parts(text: str) -> list[str]:
             cuts.append(place)
     if open_brackets:
         raise ConversionError(f"'{open_brackets[-1]}' is not closed (in {text[:80]!r})")
-    parts = [text[begin + 1 : end] for begin, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]
-    return parts[:-1] if len(parts) > 1 and not parts[-1].strip() else parts
+    cuts.append(len(text))
+    parts = [text[begin + 1 : end] for begin, end in pairwise(cuts)]
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()
+    return parts

@@ -1,10 +1,10 @@
-"""Ideals in the interchange format ``.mrdi``, in the words of Macaulay2's package MRDI and in those
-of Oscar.
+"""Ideals for other programs: the interchange format ``.mrdi``, Sage and FLINT.
 
 The format (Della Vecchia, Joswig, Lorenz, *A FAIR file format for mathematical software*, ICMS
 2024) is JSON: a namespace ``_ns`` says whose words are used, ``_type`` names the type and what it
 belongs to, ``_refs`` holds rings by their UUID. A polynomial is a list of pairs, exponents and
-coefficient, with all numbers as strings.
+coefficient, with all numbers as strings. A program for Sage is written, and read back by its form;
+nothing is run.
 """
 
 import json
@@ -15,7 +15,7 @@ from contextlib import suppress
 from fractions import Fraction
 from keyword import iskeyword
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -29,49 +29,89 @@ from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import from_terms
 from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
+from m2bridge.ideals import LARGEST_MRDI
 from m2bridge.system import decimal, integer
 
-_NAMESPACES = {
-    "Macaulay2": ["https://macaulay2.com", "1.26.06"],
-    "Oscar": ["https://github.com/oscar-system/Oscar.jl", "1.4.0"],
-}
-"""The source of each vocabulary, and its release."""
 _INDEXED = re.compile(r"([^_]+)_(?:(-?[0-9]+)|\((-?[0-9]+(?:,-?[0-9]+)*)\))")
-MOST_BYTES = 100_000_000
-"""The largest file that is read."""
+
+
+def _from_macaulay2(text: str) -> str:
+    """The name of a variable that Macaulay2 writes as text, such as ``c_(1,2)``."""
+    match = _INDEXED.fullmatch(text)
+    if match is None:
+        return from_macaulay2(text)
+    indices = match[2] or match[3]
+    return from_macaulay2(match[1], list(map(int, indices.split(","))))
+
+
+class _Vocabulary(NamedTuple):
+    """The words of a namespace.
+
+    Parameters
+    ----------
+    origin : list of str
+        Its address, and the release.
+    ideal, variables : str
+        The type of an ideal, and what the variables of a ring are called.
+    read_name : function
+        The name of a variable from its text.
+    """
+
+    origin: list[str]
+    ideal: str
+    variables: str
+    read_name: Callable[[str], str]
+
+
+_VOCABULARIES = {
+    "Macaulay2": _Vocabulary(
+        origin=["https://macaulay2.com", "1.26.06"],
+        ideal="Ideal",
+        variables="variables",
+        read_name=_from_macaulay2,
+    ),
+    "Oscar": _Vocabulary(
+        origin=["https://github.com/oscar-system/Oscar.jl", "1.4.0"],
+        ideal="MPolyIdeal",
+        variables="symbols",
+        read_name=str,
+    ),
+}
 
 
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal as a dictionary; equal rings have equal UUIDs."""
-    if namespace not in _NAMESPACES:
-        raise ConversionError(
-            f"there is no namespace '{namespace:.40}': take {' or '.join(_NAMESPACES)}"
-        )
+    if namespace not in _VOCABULARIES:
+        known = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
+    words = _VOCABULARIES[namespace]
     ring = _ring(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
-    generators = ideal.generators_or_zero
     return {
-        "_ns": {namespace: _NAMESPACES[namespace]},
-        "_type": {"name": _WORDS[namespace][0], "params": place},
-        "data": [_terms(generator, namespace) for generator in generators],
+        "_ns": {namespace: words.origin},
+        "_type": {"name": words.ideal, "params": place},
+        "data": [_terms(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {place: ring},
     }
 
 
 def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     """The ideal that :func:`m2bridge.read_mrdi` reads."""
-    data = source if isinstance(source, Mapping) else read_json(read_text(Path(source), MOST_BYTES))
+    if isinstance(source, Mapping):
+        data = source
+    else:
+        data = read_json(read_text(Path(source), LARGEST_MRDI))
     try:
         (namespace,) = data["_ns"]
-        kind, variables, read_name = _WORDS[namespace]
-        if data["_type"]["name"] != kind:
+        words = _VOCABULARIES[namespace]
+        if data["_type"]["name"] != words.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         described = _referred(data, data["_type"]["params"])
-        names = [read_name(text) for text in described["data"][variables]]
-        ring = PolynomialRing(_field(_referred(data, described["_type"]["params"])), tuple(names))
-        return GeneratingSet(
-            ring, tuple(filter(None, (_polynomial(ring, terms) for terms in data["data"])))
-        )
+        names = tuple(map(words.read_name, described["data"][words.variables]))
+        field = _field(_referred(data, described["_type"]["params"]))
+        ring = PolynomialRing(field, names)
+        generators = [_polynomial(ring, terms) for terms in data["data"]]
+        return GeneratingSet.without_zeros(ring, generators)
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
     except (
@@ -88,10 +128,13 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
 
 
 def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
-    p, names = ring.field.characteristic, list(ring.variables)
+    p = ring.field.characteristic
+    names = list(ring.variables)
+    params: dict[str, Any]
     if namespace == "Oscar":
-        prime = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
-        params = prime if p else {"_type": "QQField"}
+        params = {"_type": "QQField"}
+        if p:
+            params = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
         return {"_type": {"name": "MPolyRing", "params": params}, "data": {"symbols": names}}
     if p:
         raise ConversionError(
@@ -109,15 +152,19 @@ def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     def coefficient(c: Any) -> Any:
         if domain.is_FiniteField:
             return str(int(domain.to_int(c)) % int(domain.characteristic()))
-        numerator, denominator = decimal(int(c.numerator)), decimal(int(c.denominator))
-        return f"{numerator}//{denominator}" if namespace == "Oscar" else [numerator, denominator]
+        parts = [decimal(int(c.numerator)), decimal(int(c.denominator))]
+        if namespace == "Oscar":
+            return "//".join(parts)
+        return parts
 
     return [[list(map(str, monomial)), coefficient(c)] for monomial, c in polynomial.terms()]
 
 
 def _referred(data: Mapping[str, Any], described: Any) -> Any:
     """The object that a UUID refers to; an object that is written out is returned as it is."""
-    return data["_refs"][described] if isinstance(described, str) else described
+    if isinstance(described, str):
+        return data["_refs"][described]
+    return described
 
 
 def _field(described: Mapping[str, Any]) -> CoefficientField:
@@ -128,21 +175,6 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
     if name in ("FiniteField", "QuotientRing") and isinstance(described["data"], str):
         return CoefficientField(integer(described["data"]))
     raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")
-
-
-def _from_macaulay2(text: str) -> str:
-    """The name of a variable that Macaulay2 writes as text, such as ``c_(1,2)``."""
-    match = _INDEXED.fullmatch(text)
-    if match is None:
-        return from_macaulay2(text)
-    return from_macaulay2(match[1], [int(index) for index in (match[2] or match[3]).split(",")])
-
-
-_WORDS: dict[str, tuple[str, str, Callable[[str], str]]] = {
-    "Macaulay2": ("Ideal", "variables", _from_macaulay2),
-    "Oscar": ("MPolyIdeal", "symbols", str),
-}
-"""The words for an ideal and for the variables of a ring, and the reader of their names."""
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
@@ -182,9 +214,8 @@ def sage_text(ideal: GeneratingSet) -> str:
     """The program; polynomials are in strings, which Sage's preparser leaves alone."""
     _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
-    generators = "".join(
-        f'    "{polynomial_text(g).replace("**", "^")}",\n' for g in ideal.generators
-    )
+    texts = [polynomial_text(generator).replace("**", "^") for generator in ideal.generators]
+    generators = "".join(f'    "{text}",\n' for text in texts)
     return (
         f"{_IMPORTS}"
         f"R = PolynomialRing({ideal.ring.field}, {len(ideal.ring.variables)}, names=[{names}],"
@@ -195,18 +226,19 @@ def sage_text(ideal: GeneratingSet) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    if refused := [name for name in ideal.ring.variables if not is_name(name) or iskeyword(name)]:
-        raise ConversionError(f"Sage takes no variable of the name {refused[0]!r:.60}")
+    for name in ideal.ring.variables:
+        if not is_name(name) or iskeyword(name):
+            raise ConversionError(f"Sage takes no variable of the name {name!r:.60}")
 
 
 def sage_ideal(ideal: GeneratingSet) -> Any:
     """The ideal as an object of the Sage in this Python, whole or in parts."""
     _check_names_for_sage(ideal)
-    p, names = ideal.ring.field.characteristic, list(ideal.ring.variables)
     try:
+        # Whole Sage wants to be imported as a whole, and parts do not have it.
         with suppress(ModuleNotFoundError):
-            import sage.all  # whole Sage wants to be imported as a whole, and parts do not have it  # noqa: F401
-        # before what imports it in a circle
+            import sage.all  # noqa: F401
+        # This module comes before what imports it in a circle.
         from sage.rings.finite_rings.finite_field_constructor import GF
         from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
         from sage.rings.rational_field import QQ as SAGE_QQ
@@ -215,18 +247,21 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
             f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give"
             " another Python the program of to_sage_text()"
         ) from None
+    p = ideal.ring.field.characteristic
     field = GF(p) if p else SAGE_QQ
+    names = list(ideal.ring.variables)
     ring = SageRing(field, len(names), names=names, order="degrevlex")
 
     def number(c: Any) -> Any:
-        numerator, denominator = (
-            (ideal.ring.field.domain.to_int(c), 1) if p else (c.numerator, c.denominator)
-        )
-        return field(int(numerator)) / field(int(denominator))
+        if p:
+            return field(int(ideal.ring.field.domain.to_int(c)))
+        return field(int(c.numerator)) / field(int(c.denominator))
 
-    return ring.ideal(
-        [ring({m: number(c) for m, c in g.items()}) for g in ideal.generators_or_zero]
-    )
+    generators = []
+    for generator in ideal.generators_or_zero:
+        terms = {monomial: number(c) for monomial, c in generator.items()}
+        generators.append(ring(terms))
+    return ring.ideal(generators)
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
@@ -234,13 +269,13 @@ def sage_generators(ideal: Any) -> GeneratingSet:
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         (parent,) = {polynomial.parent() for polynomial in listed}
-        base, names = parent.base_ring(), tuple(map(str, parent.variable_names()))
+        base = parent.base_ring()
         if not (base.is_field() and base.is_prime_field() and base.is_exact()):
             raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ or GF(p)")
+        names = tuple(map(str, parent.variable_names()))
         ring = PolynomialRing(CoefficientField(int(base.characteristic())), names)
-        return GeneratingSet(
-            ring, tuple(filter(None, (_from_sage(ring, polynomial) for polynomial in listed)))
-        )
+        generators = [_from_sage(ring, polynomial) for polynomial in listed]
+        return GeneratingSet.without_zeros(ring, generators)
     except (AttributeError, TypeError, ValueError) as reason:
         raise ConversionError(
             f"not an ideal of one polynomial ring of Sage: {reason!r:.120}"
@@ -248,14 +283,15 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    def number(c: Any) -> Fraction:
-        return (
-            Fraction(int(c.numerator()), int(c.denominator()))
-            if ring.field == QQ
-            else Fraction(int(c))
-        )
-
-    terms = (((m,) if isinstance(m, int) else m, number(c)) for m, c in polynomial.dict().items())
+    terms = []
+    for monomial, c in polynomial.dict().items():
+        if isinstance(monomial, int):  # of one variable Sage gives the exponent alone
+            monomial = (monomial,)
+        if ring.field == QQ:
+            number = Fraction(int(c.numerator()), int(c.denominator()))
+        else:
+            number = Fraction(int(c))
+        terms.append((monomial, number))
     return from_terms(ring, ring.variables, terms)
 
 
@@ -273,17 +309,19 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
-    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the zero polynomial where there
-    are none.
-    """
-    names, order = ideal.ring.variables, flint.Ordering.degrevlex
-    if foreign := [name for name in names if not name.isascii()]:
-        raise ConversionError(f"FLINT takes names in ASCII only, not {foreign[0]!r:.60}")
-    if p := ideal.ring.field.characteristic:
+    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the polynomial zero without any."""
+    names = ideal.ring.variables
+    order = flint.Ordering.degrevlex
+    for name in names:
+        if not name.isascii():
+            raise ConversionError(f"FLINT takes names in ASCII only, not {name!r:.60}")
+    p = ideal.ring.field.characteristic
+    if p:
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
         return [modular.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
-    return [
-        rational.from_dict({m: flint_rational(c) for m, c in g.items()})
-        for g in ideal.generators_or_zero
-    ]
+    polynomials = []
+    for generator in ideal.generators_or_zero:
+        terms = {monomial: flint_rational(c) for monomial, c in generator.items()}
+        polynomials.append(rational.from_dict(terms))
+    return polynomials
