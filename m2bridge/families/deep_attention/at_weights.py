@@ -1,8 +1,8 @@
-"""A network at given weights: its parameters, dimension or bounds, gauge group, and whether the
-weights are regular.
+"""A network at given weights: its parameters, dimension, gauge group, and whether it is regular.
 
 Heads may have an output matrix O, so that their values are OV of rank at most v. The functions are
-then among those of the network without such a bound, and bounds for its dimension hold.
+then among those of the network without such a bound, and bounds for its dimension hold. Ranks are
+those of weights modulo a prime, lower bounds for those of the weights. Nothing here reads weights.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from operator import add, mul
 from typing import Any
 
@@ -43,11 +44,13 @@ from m2bridge.maps.rank import SPARE_ROWS
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import plural
 
+# Of several layers of softmax; the ranks of their matrices take seconds each.
 MOST_WIDTH = 2048
-"""Of several layers of softmax; the ranks of their matrices take seconds each."""
 
+# The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O.
 Matrices = Mapping[str, Any]
-"""The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
+# For each layer the numbers of each of its heads.
+Heads = Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,30 +71,36 @@ class Symmetries:
     listed: Known
 
     @classmethod
-    def of(
-        cls, model: DeepAttention, shapes: Sequence[Sequence[Any]], dimension: Known
-    ) -> Symmetries:
+    def of(cls, model: DeepAttention, shapes: Heads, dimension: Known) -> Symmetries:
         """Those of a network with these heads, whose functions have this dimension."""
         betas = [layer[0].beta for layer in shapes]
         # With fewer functions more directions are redundant: an upper bound becomes a lower one.
-        redundant = Known.at_least(parameter_count(shapes) - int(dimension.most))
+        fewest = parameter_count(shapes) - int(dimension.most)
+        redundant = Known.at_least(fewest)
         if dimension.exact is not None:
-            redundant = Known.exactly(redundant.lower)
-        on_heads = sum(size for layer in shapes for head in layer for _, size in head.redundant())
-        between_layers = 0 if model.skip else sum(width**2 for width in model.widths[1:-1])
-        free = base_changes(model) if act_freely(model, betas) else 0
+            redundant = Known.exactly(fewest)
+        on_heads = between_layers = free = 0
+        for head in chain(*shapes):
+            on_heads += sum(size for _, size in head.redundant())
+        # A skip connection is the identity, which no other base keeps.
+        if not model.skip:
+            between_layers = sum(width**2 for width in model.widths[1:-1])
+        if act_freely(model, betas):
+            free = base_changes(model)
         return cls(redundant=redundant, listed=Known(on_heads + free, on_heads + between_layers))
 
     @property
     def others(self) -> bool | None:
-        """Whether generic weights have infinitely many others, up to the gauge group, with the same
-        function.
+        """Whether the gauge group leaves infinitely many generic weights with the same function.
 
         ``None`` where that is not decided.
         """
         if self.redundant.least > self.listed.most:
             return True
-        return False if self.redundant.exact == self.listed.lower else None
+        # An orbit is in the fibre; with as many dimensions finitely many orbits fill it.
+        if self.redundant.exact == self.listed.lower:
+            return False
+        return None
 
     def words(self) -> str:
         """The words on what the function determines, of generic weights."""
@@ -121,15 +130,13 @@ class Symmetries:
         }
 
 
-def parameter_count(shapes: Sequence[Sequence[Any]]) -> int:
+def parameter_count(shapes: Heads) -> int:
     """The number of entries of the matrices of all heads."""
-    return sum(head.parameters for layer in shapes for head in layer)
+    return sum(head.parameters for head in chain(*shapes))
 
 
-def known_symmetries(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
-    """The symmetries of a network with these heads, by the bounds that need no computation with its
-    weights.
-    """
+def known_symmetries(model: DeepAttention, shapes: Heads) -> Symmetries:
+    """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = together(ranks, *model.upper_bounds(0))
@@ -170,9 +177,8 @@ class NetworkAtWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` where that is not
-        decided.
-        """
+        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
+        # The rank is a lower bound: a smaller one does not show that weights are critical.
         return True if self.rank == self.dimension.upper else None
 
     def facts(self) -> list[tuple[str, object]]:
@@ -188,8 +194,8 @@ class NetworkAtWeights:
             facts.append(("redundant directions", self.parameters - self.dimension.exact))
         facts.append(("gauge group", " × ".join(self.gauge)))
         if self.regular:
-            by = f" by {self.note}" if self.note else ""
-            regular = f"yes (proved{by}: the rank of the differential is the dimension)"
+            proved = f"proved by {self.note}" if self.note else "proved"
+            regular = f"yes ({proved}: the rank of the differential is the dimension)"
         else:
             reason = self.note or f"the rank of the differential is at least {self.rank}"
             regular = f"not decided: {reason}"
@@ -213,7 +219,7 @@ class NetworkAtWeights:
 
 def at_weights(
     model: DeepAttention,
-    shapes: Sequence[Sequence[Any]],
+    shapes: Heads,
     regular: bool,
     matrices: Callable[[str], Iterator[list[Matrices]]],
 ) -> NetworkAtWeights:
@@ -234,29 +240,33 @@ def at_weights(
     ContradictionError
         If a rank exceeds an upper bound.
     """
-    betas, parameters = [layer[0].beta for layer in shapes], parameter_count(shapes)
+    betas = [layer[0].beta for layer in shapes]
+    parameters = parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
     known = together(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
-    rank, note = None, f"it is computed for up to {MOST_PARAMETERS} parameters"
+    rank = None
+    note = f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
+        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
         if separate and model.softmax and regular and separate_at_weights(model, matrices):
-            rank, note = upper, THEOREM
+            rank = upper
+            note = THEOREM
         elif parameters <= MOST_PARAMETERS:
-            rank, note = _rank(model, list(matrices("KQAVO")), min(upper, parameters)), ""
+            rank = _rank(model, list(matrices("KQAVO")), min(upper, parameters))
+            note = ""
     except (TimeLimitError, TooLargeError) as limit:
         note = str(limit)
     unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
-    if (
-        upper not in (rank, generic)
-        and unbounded
-        and (model.is_plain or parameters <= MOST_PARAMETERS)
-    ):
-        from m2bridge.maps.dimension import dimension  # needs SymPy, which is slow to import
+    small = model.is_plain or parameters <= MOST_PARAMETERS
+    # Ranks at other weights can be larger; with values of bounded rank they are of another model.
+    if upper not in (rank, generic) and unbounded and small:
+        # needs SymPy, which is slow to import
+        from m2bridge.maps.dimension import dimension
 
-        found = dimension(model).lower  # at other weights
+        found = dimension(model).lower
         generic = found.value if found else None
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     return NetworkAtWeights(
@@ -270,29 +280,29 @@ def at_weights(
     )
 
 
-def _gauge(model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> tuple[str, ...]:
-    heads = [head for layer in shapes for head in layer]
+def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
+    heads = list(chain(*shapes))
     factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
-    factors += [] if model.skip else [f"GL({d}) between layers" for d in model.widths[1:-1]]
-    factors += [] if model.softmax else ["R* on A and V" for _ in heads]
-    return tuple(
-        f"{name} ({count} times)" if count > 1 else name for name, count in Counter(factors).items()
-    )
+    if not model.skip:
+        factors += [f"GL({d}) between layers" for d in model.widths[1:-1]]
+    if not model.softmax:
+        factors += ["R* on A and V"] * len(heads)
+    names = []
+    for name, count in Counter(factors).items():
+        times = f" ({count} times)" if count > 1 else ""
+        names.append(name + times)
+    return tuple(names)
 
 
 def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
-    """The rank of the differential modulo the prime, by gradients; for softmax by all orders of
-    power series.
-    """
+    """The rank of the differential modulo the prime; for softmax by all orders of power series."""
+
+    def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
+        return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
     def point(numbers: NumberSystem) -> Point:
-        return Point(
-            [
-                [{x: numbers.matrix(A.table()) for x, A in head.items()} for head in layer]
-                for layer in layers
-            ]
-        )
+        return Point([[in_series(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
@@ -309,7 +319,9 @@ def separate_at_weights(
     one-to-one for k > 1. The quadratic forms of the heads, on the tokens that one head of the layer
     before has as outputs, are independent.
     """
-    last, numbers, draw = model.layers - 1, Residues(LARGE_PRIME), residues()
+    last = model.layers - 1
+    numbers = Residues(LARGE_PRIME)
+    draw = residues()
     if last and max(model.widths) > MOST_WIDTH:
         raise TooLargeError(f"it is computed for widths up to {MOST_WIDTH}")
 
@@ -317,30 +329,38 @@ def separate_at_weights(
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
     outputs = [tokens(model.widths[0])]
+    # A single layer has no conditions on its values, so that they are not read.
     for k, layer in enumerate(watched(matrices("KQAVO" if last else "KQA"))):
-        if not any(
-            rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == model.heads
-            for X in outputs
-        ):
+        if not any(_are_independent(layer, X) for X in outputs):
             return False
-        if last:
-            d, after = model.widths[k : k + 2]
-            values = [head["O"] * head["V"] if "O" in head else head["V"] for head in layer]
-            identity = (
-                [numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])]
-                if model.skip
-                else []
-            )
-            rank = reduce(add, values + identity).rank()
-            if (k < last and rank < after) or (k and rank < d):
-                return False
-            X = tokens(d)
-            outputs = [V * X for V in values]
+        if not last:
+            continue
+        d, after = model.widths[k : k + 2]
+        values = [head["O"] * head["V"] if "O" in head else head["V"] for head in layer]
+        total = reduce(add, values)
+        if model.skip:
+            total = total + numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])
+        rank = total.rank()
+        onto = rank == after
+        one_to_one = rank == d
+        if (k < last and not onto) or (k > 0 and not one_to_one):
+            return False
+        X = tokens(d)
+        outputs = [V * X for V in values]
     return True
+
+
+def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
+    """Whether the quadratic forms of all heads are, as functions of these tokens."""
+    return rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == len(layer)
 
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """The values of xᵀAx at all columns x."""
-    left, right = (X, head["A"] * X) if "A" in head else (head["K"] * X, head["Q"] * X)
+    # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
+    if "A" in head:
+        left, right = X, head["A"] * X
+    else:
+        left, right = head["K"] * X, head["Q"] * X
     columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
     return [sum(map(mul, *column)) for column in columns]

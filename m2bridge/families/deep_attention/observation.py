@@ -1,10 +1,15 @@
-"""Observations of a network, by computations that share nothing with the predictions of its
-statements.
+"""Observations of a network, by computations that share nothing with predictions of statements.
+
+Each observable is a function of a :class:`Computation` that returns a :class:`Finding`; the table
+of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, words in
+matrices, balls, or Gröbner bases; where nothing is proved, the finding says so. Proofs are in
+``docs/deep-attention.md``.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -36,6 +41,7 @@ from m2bridge.families.deep_attention.network import (
     Point,
     Residues,
     output,
+    random_matrix,
     virtual_weights,
 )
 from m2bridge.families.deep_attention.shape import Shape, seen_dimension, virtual_dimension
@@ -74,7 +80,9 @@ class Finding:
         """The word before a number that is a bound, ``at least`` or ``at most``; else empty."""
         if not isinstance(self.known, Known) or self.proved:
             return ""
-        return "at most" if self.known.lower is None else "at least"
+        if self.known.lower is None:
+            return "at most"
+        return "at least"
 
     @property
     def exact_value(self) -> bool | int | None:
@@ -121,7 +129,9 @@ class ObservedNetwork(Observed):
     @property
     def progress(self) -> str:
         """The observables that were computed before a limit."""
-        return f"observed: {', '.join(self.findings) or 'nothing'}" if self.unfinished else ""
+        if not self.unfinished:
+            return ""
+        return f"observed: {', '.join(self.findings) or 'nothing'}"
 
     def value(self, observable: str) -> Value | None:
         """Return the value of an observable where it is exact."""
@@ -131,7 +141,8 @@ class ObservedNetwork(Observed):
     def unknown(self, observable: str) -> str:
         """Return a bound, or why nothing was computed."""
         words = observable.replace("_", " ")
-        if (finding := self.findings.get(observable)) is None:
+        finding = self.findings.get(observable)
+        if finding is None:
             return self.unfinished or f"{words}: not observed"
         if finding.value is None:
             return f"{words}: {finding.method}"
@@ -139,29 +150,25 @@ class ObservedNetwork(Observed):
 
     def numbers(self) -> dict[str, int]:
         """Return ranks and bounds."""
-        items = (item for finding in self.findings.values() for item in finding.numbers.items())
-        return {name: number for name, number in items if type(number) is int}
+        numbers: dict[str, Any] = {}
+        for finding in self.findings.values():
+            numbers |= finding.numbers
+        # What holds or does not is no number, though a bool is an int.
+        return {name: number for name, number in numbers.items() if type(number) is int}
 
     def evidence(self) -> dict[str, Any]:
         """Return the numbers behind each observable, for a certificate."""
-        return {
-            observable: {**finding.numbers} for observable, finding in sorted(self.findings.items())
-        }
+        return {name: {**self.findings[name].numbers} for name in sorted(self.findings)}
 
     def facts(self) -> list[tuple[str, str | None]]:
         """Return each value, and how it was found."""
-        return [
-            (observable.replace("_", " "), _finding_text(finding))
-            for observable, finding in self.findings.items()
-        ]
+        findings = self.findings.items()
+        return [(name.replace("_", " "), _finding_text(finding)) for name, finding in findings]
 
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary for ``json.dumps``."""
-        return {
-            "observed": {
-                observable: finding.to_json() for observable, finding in self.findings.items()
-            }
-        }
+        observed = {name: finding.to_json() for name, finding in self.findings.items()}
+        return {"observed": observed}
 
 
 def _finding_text(finding: Finding) -> str:
@@ -171,12 +178,14 @@ def _finding_text(finding: Finding) -> str:
     return f"{value_text(finding.known)}{proved}: {finding.method}"
 
 
+# Another one than that of the bounds: a rank by chance too small would not be so in both.
 WEIGHTS_SEED = 20250418
+# The function is a word of 2·3^l − 1 letters.
 MOST_LAYERS = 12
-"""The function is a word of 2·3^l − 1 letters."""
+# The function of a layer is a sum of one word for each head.
 MOST_HEADS = 1000
+# The size of the largest matrix whose rank is computed here.
 MOST_ENTRIES = 2_000_000
-"""The size of the largest matrix whose rank is computed here."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +205,9 @@ class Computation:
     @cached_property
     def dimension(self) -> Finding:
         """The dimension of the functions."""
-        return (_certified_dimension if self.certified else _dimension)(self.network)
+        if self.certified:
+            return _certified_dimension(self.network)
+        return _dimension(self.network)
 
     @cached_property
     def virtual_weights(self) -> Finding:
@@ -241,14 +252,19 @@ def observe_part(
     findings: dict[str, Finding] = {}
     unfinished = ""
     computation = Computation(network, certified)
-    possible = (name for name in OBSERVERS if not certified or can_be_certified(network, name))
-    wanted = [name for name in possible if name in observables]
+    # In the order of the table: what is quick is known when a limit is reached.
+    wanted = [name for name in OBSERVERS if name in observables]
+    if certified:
+        wanted = [name for name in wanted if can_be_certified(network, name)]
+        if not wanted:
+            return None
     with limited(None) as running:
         try:
             for name in wanted:
                 try:
                     findings[name] = OBSERVERS[name](computation)
                 except (MethodUnavailableError, TooLargeError) as reason:
+                    # A certificate is whole, or there is none.
                     if certified:
                         raise
                     findings[name] = Finding(None, str(reason))
@@ -256,11 +272,13 @@ def observe_part(
             if certified:
                 raise
             unfinished = str(limit)
-    version = current().version if not BY_ENGINE.isdisjoint(findings) else ""
-    return (
-        ObservedNetwork(network, findings, version, running.seconds, unfinished)
-        if wanted or not certified
-        else None
+    version = "" if BY_ENGINE.isdisjoint(findings) else current().version
+    return ObservedNetwork(
+        model=network,
+        findings=findings,
+        engine_version=version,
+        seconds=running.seconds,
+        unfinished=unfinished,
     )
 
 
@@ -273,19 +291,21 @@ def _dimension(network: Shape) -> Finding:
 
 
 def _attention_matrices(network: Shape) -> Finding:
-    """The rank of the differential of (K, Q) ↦ KᵀQ; at most d², and 2ad − a² because GL(a) acts
-    freely for a ≤ d.
+    """The rank of the differential of (K, Q) ↦ KᵀQ.
+
+    It is at most d², and 2ad − a² because GL(a) acts freely for a ≤ d.
     """
-    random, total, bound = Random(WEIGHTS_SEED), 0, 0
+    random = Random(WEIGHTS_SEED)
+    total = bound = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
-        K, Q = (
-            [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)] for _ in range(2)
-        )
+        K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
+        Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
-        for e, i, j in watched((e, i, j) for e in range(a) for i in range(d) for j in range(d)):
-            rows[e * d + i][i * d + j] = Q[e][j]  # dK_ei
-            rows[a * d + e * d + j][i * d + j] = K[e][i]  # dQ_ej
+        for e, i, j in watched(product(range(a), range(d), range(d))):
+            # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
+            rows[e * d + i][i * d + j] = Q[e][j]
+            rows[a * d + e * d + j][i * d + j] = K[e][i]
         total += network.heads * rank_mod(rows, LARGE_PRIME)
         bound += network.heads * matrices_of_rank(d, a)
     return _rank(total, bound, f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}")
@@ -300,7 +320,8 @@ def _virtual_weights(network: Shape) -> Finding:
         raise MethodUnavailableError(
             "virtual weights are those of one head without skip connections"
         )
-    count, random = network.parameter_count, Random(WEIGHTS_SEED)
+    count = network.parameter_count
+    random = Random(WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
     point = [random.randrange(LARGE_PRIME) for _ in range(count)]
     rank = rank_mod([_tangent(network, point, i) for i in watched(range(count))], LARGE_PRIME)
@@ -309,21 +330,19 @@ def _virtual_weights(network: Shape) -> Finding:
 
 
 def _tangent(network: Shape, point: list[int], i: int) -> list[Any]:
-    """Twice the derivative of the virtual weights along parameter i, which is f(1) − f(−1) for
-    steps in its direction.
+    """Twice the derivative of the virtual weights along parameter i.
 
-    With the other parameters fixed, A'_k and M are of degree at most 2 in it.
+    With the other parameters fixed, A'_k and M are of degree at most 2 in it; so it is the
+    difference of their values one step ahead and one step behind.
     """
-    points = ([*point[:i], point[i] + step, *point[i + 1 :]] for step in (1, -1))
-    weights = (
-        virtual_weights(Point.read(network, each, Residues(LARGE_PRIME)).network())
-        for each in points
-    )
-    return [
-        entry
-        for ahead, behind in zip(*weights, strict=True)
-        for entry in (ahead - behind).entries()
-    ]
+    weights = []
+    for step in (1, -1):
+        moved = [*point[:i], point[i] + step, *point[i + 1 :]]
+        weights.append(virtual_weights(Point.read(network, moved, Residues(LARGE_PRIME)).network()))
+    entries: list[Any] = []
+    for ahead, behind in zip(*weights, strict=True):
+        entries += (ahead - behind).entries()
+    return entries
 
 
 def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None = None) -> Finding:
@@ -336,9 +355,7 @@ def _rank(rank: int, bound: int, method: str, numbers: Mapping[str, Any] | None 
 
 
 def _normal_form(network: Shape) -> Finding:
-    """φ(X) = P(XXᵀ)X, with P by its recursion from virtual weights: both sides are one word in
-    matrices of any size.
-    """
+    """φ(X) = P(XXᵀ)X, with P from virtual weights, as words in matrices of any size."""
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "the normal form is that of lightning attention, one head, no skip connections"
@@ -349,7 +366,8 @@ def _normal_form(network: Shape) -> Finding:
         )
     letters = tuple(map(layer_of_letters, range(network.layers)))
     *matrices, M = virtual_weights(letters)
-    S, Q = TOKENS * TOKENS.transpose(), UNIT_MATRIX
+    S = TOKENS * TOKENS.transpose()
+    Q = UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
     function = output(letters, TOKENS, NumberSystem())
@@ -358,15 +376,14 @@ def _normal_form(network: Shape) -> Finding:
 
 
 def _scalings(network: Shape) -> Finding:
-    """Whether V → cV, A → A/c in the first head of the first layer keeps the function: each word
-    has as many V as A.
-    """
+    """Whether V → cV, A → A/c in the first head keeps the function of the first layer."""
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MOST_HEADS:
         raise TooLargeError(f"words are written for at most {MOST_HEADS} heads: take fewer")
     function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
     attention, values = map(function.degrees, letters(0))
+    # A word with as many V as A is multiplied by 1.
     if values != attention:
         return Finding(False, "the first layer with cV and A/c has other words")
     degrees = {"degree_in_values": max(values), "degree_in_attention": max(attention)}
@@ -374,24 +391,21 @@ def _scalings(network: Shape) -> Finding:
 
 
 def _softmax_scalings(network: Shape) -> Finding:
-    """Compare in balls at one rational point: where the balls of both values are disjoint, the
-    functions differ.
-    """
-    random, unit = Random(WEIGHTS_SEED), flint.fmpq(1, 10)
+    """Compare in balls at one rational point: functions with disjoint balls differ."""
+    random = Random(WEIGHTS_SEED)
+    unit = flint.fmpq(1, 10)
     numbers = Balls((1,) * network.t)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
     weights = Point.read(network, parameters, numbers).network()
-    X = numbers.matrix(
-        [
-            [random.randrange(-9, 10) * unit for _ in range(network.t)]
-            for _ in range(network.widths[0])
-        ]
-    )
+
+    def token_entry() -> Any:
+        return random.randrange(-9, 10) * unit
+
+    X = random_matrix(numbers, network.widths[0], network.t, token_entry)
     (head, *heads), *layers = weights
     scaled = ((Head(head.A / 7, head.V * 7), *heads), *layers)
-    values, others = (
-        output(each, X, numbers, network.skip).entries() for each in (weights, scaled)
-    )
+    values = output(weights, X, numbers, network.skip).entries()
+    others = output(scaled, X, numbers, network.skip).entries()
     if all(one.overlaps(other) for one, other in zip(values, others, strict=True)):
         raise MethodUnavailableError("the values with scaled weights cannot be told apart in balls")
     return Finding(False, "differs at a rational point, in balls")
@@ -399,12 +413,16 @@ def _softmax_scalings(network: Shape) -> Finding:
 
 def _unseen_weights(computation: Computation) -> Finding:
     """The dimension of the (A, V) of all layers less that of the functions."""
-    network, functions = computation.network, computation.dimension
+    network = computation.network
+    functions = computation.dimension
     assert isinstance(functions.known, Known)
-    weights = network.heads * sum(
-        d * after + matrices_of_rank(d, a) for d, after, a in network.layer_sizes
-    )
-    numbers = {**functions.numbers, "weights": weights} if functions.numbers else {}
+    weights = 0
+    for d, after, a in network.layer_sizes:
+        weights += network.heads * (d * after + matrices_of_rank(d, a))
+    # Only what is certified has numbers.
+    numbers = {**functions.numbers}
+    if numbers:
+        numbers["weights"] = weights
     unseen = weights - functions.known.value
     # What the functions have at least, these have at most.
     known = Known.exactly(unseen) if functions.proved else Known.at_most(unseen)
@@ -412,18 +430,16 @@ def _unseen_weights(computation: Computation) -> Finding:
 
 
 def _virtual_fibre_dimension(computation: Computation) -> Finding:
-    """The dimension of the virtual weights with a generic function, up to scalings: D_virt less
-    that of functions.
-    """
+    """The dimension of the virtual weights with a generic function, up to l scalings."""
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
-    weights, functions = computation.virtual_weights, computation.dimension
+    weights = computation.virtual_weights
+    functions = computation.dimension
     assert isinstance(weights.value, int)
     assert isinstance(functions.value, int)
-    exact = weights.exact_value is not None and functions.exact_value is not None
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
-    if not exact:
+    if not (weights.proved and functions.proved):
         return Finding(None, f"{method}: not both are known", numbers=numbers)
     value = weights.value - functions.value - computation.network.layers
     return Finding(Known.exactly(value), method, numbers=numbers)
@@ -436,20 +452,18 @@ def _fibre(computation: Computation, observable: str) -> Finding:
     One simple point in E is one in the virtual weights, which are more where they have a positive
     dimension.
     """
-    network, dimension, degree = (
-        computation.network,
-        computation.fibre.dimension,
-        computation.fibre.degree,
-    )
+    network = computation.network
+    dimension = computation.fibre.dimension
+    degree = computation.fibre.degree
     virtual = _virtual_fibre_dimension(computation)
     among_virtual = virtual.exact_value
     everything = virtual.numbers["virtual_weights"] == network.virtual_entries
-    if among_virtual is not None and (
-        dimension != among_virtual if everything else dimension < among_virtual
-    ):
-        raise ContradictionError(
-            f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
-        )
+    if among_virtual is not None:
+        differs = everything and dimension != among_virtual
+        if differs or dimension < among_virtual:
+            raise ContradictionError(
+                f"a fibre of dimension {dimension}, {among_virtual} in the virtual weights"
+            )
     numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
         name = observable.removeprefix("fibre_")
@@ -458,14 +472,10 @@ def _fibre(computation: Computation, observable: str) -> Finding:
     if (dimension, degree) == (0, 1):
         return Finding(True, GROEBNER, numbers=numbers)
     if among_virtual:
-        return Finding(
-            False, "a fibre of positive dimension in the virtual weights", numbers=numbers
-        )
-    return Finding(
-        None,
-        "not one simple point in E; which are virtual weights is not computed",
-        numbers=numbers,
-    )
+        method = "a fibre of positive dimension in the virtual weights"
+        return Finding(False, method, numbers=numbers)
+    method = "not one simple point in E; which are virtual weights is not computed"
+    return Finding(None, method, numbers=numbers)
 
 
 def _closed(computation: Computation) -> Finding:
@@ -473,9 +483,8 @@ def _closed(computation: Computation) -> Finding:
     limit = fibres.limit_outside(computation.network)
     if not all(limit.values()):
         raise MethodUnavailableError("the example shows nothing")
-    return Finding(
-        False, "a limit of networks that is no network, by a Gröbner basis over QQ", numbers=limit
-    )
+    method = "a limit of networks that is no network, by a Gröbner basis over QQ"
+    return Finding(False, method, numbers=limit)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
@@ -504,12 +513,10 @@ def _check_entries(rows: int, columns: int) -> None:
         )
 
 
+# By the number of layers, how many unknowns a fibre has at most that is certified: the checker's
+# Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is, and more
+# than 2 GB for 25; with three layers minutes.
 CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
-"""By the number of layers, how many unknowns a fibre has at most that is certified.
-
-The checker's Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is,
-and more than 2 GB for 25; with three layers minutes.
-"""
 
 
 def can_be_certified(network: Shape, observable: str) -> bool:
@@ -533,10 +540,10 @@ def _certified_dimension(network: Shape) -> Finding:
     numbers: dict[str, Any] = {}
     if not network.is_plain:
         lower = full_rank(network).value
-    elif (
-        not network.softmax or network.t > 1
-    ):  # else every matrix of bounded rank is the function of a network
-        (columns, rank), unseen = columns_and_rank(network), network.kernel_dimension
+    # With one token of softmax every matrix of bounded rank is the function of a network.
+    elif not network.softmax or network.t > 1:
+        columns, rank = columns_and_rank(network)
+        unseen = network.kernel_dimension
         # a block with a larger kernel says nothing: its rank may be more than the dimension
         lower = seen_dimension(network) if rank == columns - unseen else 0
         numbers = {
@@ -546,9 +553,5 @@ def _certified_dimension(network: Shape) -> Finding:
             "seed": SEED,
             "prime": LARGE_PRIME,
         }
-    return _rank(
-        lower,
-        upper,
-        "ranks modulo a prime",
-        {"lower_bound": lower, **numbers, "upper_bound": upper},
-    )
+    numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}
+    return _rank(lower, upper, "ranks modulo a prime", numbers)

@@ -28,7 +28,7 @@ from m2bridge.results.known import Known
 NAME = "deep-attention"
 Normalization = Literal["none", "softmax"]
 
-# Numbers of coefficients have thousands of digits then; deeper ones are not printed.
+# The number of coefficients of so deep a network has thousands of digits.
 MAX_LAYERS = 1000
 # Of docs/deep-attention.md: heads are separate.
 THEOREM = "Theorem H"
