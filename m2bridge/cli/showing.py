@@ -192,10 +192,10 @@ def atlas_command(
     else:
         _copy(ctx, folder, certificates)
     result = atlas(certificates)
-    if not result.sheets:
+    if not result.entries:
         raise click.UsageError(f"no certificates in the folder '{folder or certificates}'")
     index = write_atlas(result, out, docs)
-    click.echo(f"{plural(len(result.sheets), 'case')}: {index}")
+    click.echo(f"{plural(len(result.entries), 'case')}: {index}")
     return DONE
 
 

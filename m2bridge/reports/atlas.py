@@ -1,7 +1,7 @@
-"""An atlas: one page for each case that a folder of certificates is about, and an overview; it
-needs no server.
+"""An atlas: one page for each case that a folder of certificates is about, and an overview.
 
-Every value comes from a certificate, which is named with it.
+Every value comes from a certificate, which is named with it; where certificates say a value twice,
+they have to agree. A browser opens the pages from a folder, without a server.
 """
 
 import re
@@ -20,21 +20,26 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families import family
 from m2bridge.limits import watched
 from m2bridge.reports.collect import collect
-from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, crossed
+from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, all_trusted, crossed
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import Table, value_text
 
 Reader = Callable[[Certificate], Any]
 """What a certificate says of one value; ``None`` if nothing."""
+
 CLOSURE = "closure"
-"""The question whose answer has the invariants of a Zariski closure; without an answer it says why
-they are missing.
-"""
+"""The question whose answer has the invariants of a Zariski closure, or says why there are none."""
 EQUATIONS = "equations"
 """The question whose answer has these up to a degree."""
 POLAR = "polar-degrees"
 """The question whose answer has the polar degrees."""
+
+CERTIFICATES = "certificates"
+"""The folder in an atlas that its pages are made from."""
+
+MOST_GENERATORS = 200
+"""Generators that are shown: a page stays readable, and the certificate has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,9 @@ class Value:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A case.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A case in the atlas.
 
     Parameters
     ----------
@@ -97,13 +102,11 @@ class Sheet:
 
     @property
     def verdict(self) -> str:
-        """The first of the verdicts, in the order of a report, that some statement has, else of the
-        equations.
-        """
-        stated = [
-            row for row in self.rows if row.question not in (CLOSURE, EQUATIONS, POLAR)
-        ] or self.rows
-        return min((row.verdict for row in stated), key=VERDICTS.index)
+        """The first verdict on a statement in the order of a report, else that on the equations."""
+        computed = (CLOSURE, EQUATIONS, POLAR)
+        stated = [row.verdict for row in self.rows if row.question not in computed]
+        verdicts = stated or [row.verdict for row in self.rows]
+        return min(verdicts, key=VERDICTS.index)
 
     @property
     def equations(self) -> bool:
@@ -119,31 +122,29 @@ class Sheet:
 class Atlas:
     """All cases, in order, and the files that could not be used."""
 
-    sheets: tuple[Sheet, ...]
+    entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
 
 
-def grids(sheets: Iterable[Sheet]) -> tuple[list[tuple[Any, ...]], list[Sheet]]:
+def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
     """Tables of the cases that differ in two numbers only, and the cases that fewer numbers name.
 
     A table is its caption with the other numbers, what the two are called, its columns, and its
     lines.
     """
-    groups: dict[tuple[Any, ...], list[Sheet]] = {}
-    for sheet in sheets:
-        headings = tuple(heading for _, heading, _ in sheet.case.options)
-        groups.setdefault((sheet.case.family, headings, sheet.case.cells[2:]), []).append(sheet)
+    groups: dict[tuple[Any, ...], list[Entry]] = {}
+    for entry in entries:
+        headings = tuple(heading for _, heading, _ in entry.case.options)
+        groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
     tables, alone = [], []
     for (_, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
         if len(headings) < 2:
             alone += group
-        else:
-            caption = ", ".join(
-                f"{heading} = {value}" for heading, value in zip(headings[2:], others, strict=True)
-            )
-            tables.append(
-                (caption, headings[:2], *crossed({sheet.case.cells[:2]: sheet for sheet in group}))
-            )
+            continue
+        fixed = zip(headings[2:], others, strict=True)
+        caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
+        across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
+        tables.append((caption, headings[:2], across, lines))
     return tables, alone
 
 
@@ -157,27 +158,22 @@ HEADER = (
     "critical",
     "boundary",
 )
-_FLAGS = ("singular", "critical", "boundary")
-
-Orbit = tuple[int, ...]
-Facts = dict[Orbit, Mapping[str, Any]]
+FactsByOrbit = dict[tuple[int, ...], Mapping[str, Any]]
+"""The facts about each orbit, by the numbers that name it."""
 
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
-    """One line for each orbit; tangent dimensions by equations where a certificate has all, else a
-    lower bound.
-    """
-    facts, tangents = (
-        orbit_facts(certificates.values(), name) for name in ("orbits", "tangent_dimensions")
-    )
-    lines = tuple(
-        _line(orbit, facts.get(orbit, {}), tangents.get(orbit, {}))
-        for orbit in sorted(facts | tangents)
-    )
-    return Table(HEADER, lines) if lines else None
+    """One line for each orbit, with what the tangent space is known to be from all certificates."""
+    facts = orbit_facts(certificates.values(), "orbits")
+    tangents = orbit_facts(certificates.values(), "tangent_dimensions")
+    orbits = sorted(facts | tangents)
+    if not orbits:
+        return None
+    lines = [_line(orbit, facts.get(orbit, {}), tangents.get(orbit, {})) for orbit in orbits]
+    return Table(HEADER, tuple(lines))
 
 
-def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Facts:
+def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
     """The facts about each orbit in the evidence of this name.
 
     Raises
@@ -185,7 +181,7 @@ def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Fa
     ContradictionError
         If two of them do not agree.
     """
-    orbits: Facts = {}
+    orbits: FactsByOrbit = {}
     for certificate in certificates:
         for facts in certificate.evidence.get(name, ()):
             if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
@@ -196,53 +192,41 @@ def orbit_facts(certificates: Iterable[Certificate], name: str = "orbits") -> Fa
 
 
 def _line(
-    orbit: Orbit, facts: Mapping[str, Any], by_equations: Mapping[str, Any]
+    orbit: tuple[int, ...], facts: Mapping[str, Any], by_equations: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    vectors, equations = facts.get("tangent_lower_bound"), by_equations.get("dimension")
+    vectors = facts.get("tangent_lower_bound")
     tangent = together(
         Known.at_least(vectors, f"tangent vectors at orbit {orbit}"),
-        Known.exactly(equations, "equations"),
+        Known.exactly(by_equations.get("dimension"), "equations"),
     )
-    numbers = (
-        facts.get("fibre_length"),
-        facts.get("fibre_points"),
-        *(facts.get(flag) for flag in _FLAGS),
-    )
+    names = ("fibre_length", "fibre_points", "singular", "critical", "boundary")
     return (
         value_text(list(orbit)),
         value_text(facts.get("dimension")),
         tangent.cell,
-        *map(value_text, numbers),
+        *(value_text(facts.get(name)) for name in names),
     )
 
 
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[Value, ...]:
-    """The singular and the smooth orbits, and the dimension of the singular locus away from
-    zero.
-    """
-    source = next(
-        (file for file, certificate in certificates.items() if certificate.evidence.get("orbits")),
-        "",
-    )
-    facts = orbit_facts(certificates.values())
-    if not facts:
+    """The singular and smooth orbits, and the dimension of the singular locus away from zero."""
+    sources = [file for file, one in certificates.items() if one.evidence.get("orbits")]
+    if not sources:
         return ()
-    singular, smooth, undecided = (
-        [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
-        for answer in (True, False, None)
-    )
-    named = {"singular orbits": singular, "smooth orbits": smooth, "undecided orbits": undecided}
-    texts = {
-        name: ", ".join(value_text(list(orbit)) for orbit in part)
-        for name, part in named.items()
-        if part
-    }
-    if singular:
-        largest = max(facts[orbit]["dimension"] for orbit in singular)
-        texts["largest dimension of a singular orbit"] = (
-            f"{'at least ' if undecided else ''}{largest}"
-        )
-    return tuple(Value(name, text, source) for name, text in texts.items())
+    facts = orbit_facts(certificates.values(), "orbits")
+    names = {True: "singular orbits", False: "smooth orbits", None: "undecided orbits"}
+    texts = {}
+    for answer, name in names.items():
+        part = [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
+        if part:
+            texts[name] = ", ".join(value_text(list(orbit)) for orbit in part)
+    dimensions = [one["dimension"] for one in facts.values() if one.get("singular") is True]
+    if dimensions:
+        largest = f"{max(dimensions)}"
+        if names[None] in texts:
+            largest = f"at least {largest}"
+        texts["largest dimension of a singular orbit"] = largest
+    return tuple(Value(name, text, sources[0]) for name, text in texts.items())
 
 
 def atlas(folder: Path) -> Atlas:
@@ -263,63 +247,60 @@ def atlas(folder: Path) -> Atlas:
         If what a certificate rests on does not have the form that this release writes.
     """
     report = collect(folder)
-    cases = watched(report.by_case().items())
-    return Atlas(tuple(_sheet(case, rows, folder) for case, (rows, _) in cases), report.problems)
+    entries = []
+    for case, (rows, _) in watched(report.by_case().items()):
+        entries.append(_entry(case, rows, folder))
+    return Atlas(tuple(entries), report.problems)
 
 
-def _sheet(case: NamedCase, rows: list[Row], folder: Path) -> Sheet:
+def _entry(case: NamedCase, rows: list[Row], folder: Path) -> Entry:
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     missing = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     try:
         missing.setdefault(CLOSURE, _scope(certificates.values()))
-        values = tuple(_value(name, certificates, missing) for name in VALUES)
-        orbits, singular = orbit_table(certificates), singular_values(certificates)
-        generators = next(
-            (
-                tuple(c.evidence["generators"])
-                for c in certificates.values()
-                if "generators" in c.evidence
-            ),
-            (),
-        )
-        trusted = tuple(
-            sorted(
-                {lemma for certificate in certificates.values() for lemma in certificate.trusted}
-            )
+        evidence = [certificate.evidence for certificate in certificates.values()]
+        generators = [one["generators"] for one in evidence if "generators" in one] or [()]
+        return Entry(
+            case=case,
+            values=tuple(_value(name, certificates, missing) for name in VALUES),
+            orbits=orbit_table(certificates),
+            singular=singular_values(certificates),
+            generators=tuple(generators[0]),
+            rows=tuple(rows),
+            sources=certificates,
+            trusted=tuple(all_trusted(certificates.values())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(
             f"a certificate of {case} does not have the expected form: {reason!r}"
         ) from None
-    return Sheet(case, values, orbits, singular, generators, tuple(rows), certificates, trusted)
 
 
 def _value(name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]) -> Value:
-    """A value that certificates say, all of which have to agree; the one about the closure is named
-    first.
-    """
+    """A value on which all certificates agree that say it, first the one about the closure."""
     question, reader = VALUES[name]
-    values = {
-        file: value for file, one in certificates.items() if (value := reader(one)) is not None
-    }
+    values = {}
+    for file, certificate in certificates.items():
+        value = reader(certificate)
+        if value is not None:
+            values[file] = value
     if len(set(values.values())) > 1:
         different = ", ".join(f"{value} ({file})" for file, value in values.items())
         raise ContradictionError(f"certificates do not agree about the {name}: {different}")
     if not values:
         return Value(name, "", reason=missing.get(question, ""))
-    source = min(values, key=lambda file: (certificates[file].question != CLOSURE, file))
+    about_closure = [file for file in values if certificates[file].question == CLOSURE]
+    source = min(about_closure or values)
     return Value(name, str(values[source]), source)
 
 
 def _scope(certificates: Iterable[Certificate]) -> str:
     """Why nothing is said of all degrees, where there are equations up to one."""
-    degrees = [
-        certificate.answer["max_degree"]
-        for certificate in certificates
-        if certificate.question == EQUATIONS
-    ]
-    return f"not known beyond degree {degrees[0]}" if degrees else ""
+    for certificate in certificates:
+        if certificate.question == EQUATIONS:
+            return f"not known beyond degree {certificate.answer['max_degree']}"
+    return ""
 
 
 def _either(name: str) -> Reader:
@@ -329,71 +310,93 @@ def _either(name: str) -> Reader:
 
 def _answer(name: str, text: Callable[[Any], str]) -> Reader:
     """The reader of a value in the answer, in words."""
-    return lambda certificate: (
-        None if (value := certificate.answer.get(name)) is None else text(value)
-    )
+
+    def read(certificate: Certificate) -> str | None:
+        value = certificate.answer.get(name)
+        if value is None:
+            return None
+        return text(value)
+
+    return read
 
 
 def _coordinates(certificate: Certificate) -> int | None:
-    names, values = (
-        certificate.evidence.get("coordinates"),
-        certificate.answer.get("hilbert_function"),
-    )
-    return values[1] if values else None if names is None else len(names)
+    values = certificate.answer.get("hilbert_function")
+    if values:
+        return values[1]  # type: ignore[no-any-return]
+    names = certificate.evidence.get("coordinates")
+    if names is None:
+        return None
+    return len(names)
 
 
 def _degrees(certificate: Certificate) -> str | None:
     """The degrees of the generators, where these are proved to be all."""
-    answer = certificate.answer
-    degrees = answer.get(
-        "generators_up_to_degree" if answer.get("all_generators") else "generator_degrees"
-    )
-    return None if degrees is None else _summary(degrees)
+    degrees = certificate.answer.get("generator_degrees")
+    if certificate.answer.get("all_generators"):
+        degrees = certificate.answer.get("generators_up_to_degree")
+    if degrees is None:
+        return None
+    return _summary(degrees)
 
 
 def _low_degrees(certificate: Certificate) -> str | None:
-    degrees, last = (
-        certificate.answer.get(name) for name in ("generators_up_to_degree", "max_degree")
-    )
-    return None if degrees is None else f"degree ≤ {last}: {_summary(degrees)}"
+    degrees = certificate.answer.get("generators_up_to_degree")
+    if degrees is None:
+        return None
+    return f"degree ≤ {certificate.answer.get('max_degree')}: {_summary(degrees)}"
 
 
 def _summary(degrees: Mapping[str, int]) -> str:
     return degree_summary({int(n): count for n, count in degrees.items()})
 
 
-def _representation(kind: Mapping[str, Any]) -> str:
+def _numbers(values: Iterable[int]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _numbers_of_more(values: Iterable[int]) -> str:
+    return f"{_numbers(values)}, …"
+
+
+def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
     """Such as ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``."""
     spaces = ("X", "H", "Y")
-    shapes = tuple(tuple(kind[space]) for space in spaces)
-    return (
-        f"degree {kind['degree']}:"
-        f" {Representation(kind['degree'], spaces, (), shapes, kind['multiplicity'])}"
-    )
+    written = []
+    for part in parts:
+        representation = Representation(
+            degree=part["degree"],
+            spaces=spaces,
+            sizes=(),
+            shapes=tuple(tuple(part[space]) for space in spaces),
+            multiplicity=part["multiplicity"],
+        )
+        written.append(f"degree {part['degree']}: {representation}")
+    return "; ".join(written)
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2) − 1 C(n + 1, 1)``: the e_i with alternating
-    signs.
-    """
-    terms = [((-1) ** i * e, len(coefficients) - 1 - i) for i, e in enumerate(coefficients) if e]
-    return (
-        " ".join(
-            f"{'−' if e < 0 else '+'} {abs(e)} C(n + {k}, {k})" for e, k in terms
-        ).removeprefix("+ ")
-        or "0"
-    )
+    """``4 C(n + 4, 4) − 6 C(n + 3, 3) + 4 C(n + 2, 2)``: the e_i, with alternating signs."""
+    text = ""
+    for i, coefficient in enumerate(coefficients):
+        signed = (-1) ** i * coefficient
+        if signed == 0:
+            continue
+        k = len(coefficients) - 1 - i
+        sign = "−" if signed < 0 else "+"
+        text += f" {sign} {abs(signed)} C(n + {k}, {k})"
+    return text.removeprefix(" + ").removeprefix(" ") or "0"
 
 
 def _series(series: Mapping[str, Any]) -> str:
     """Such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
-    return re.sub(
-        r"\^(\d+)",
-        lambda power: power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
-        text,
-    )
+
+    def raised(power: re.Match[str]) -> str:
+        return power[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+    return re.sub(r"\^(\d+)", raised, text)
 
 
 VALUES: dict[str, tuple[str, Reader]] = {
@@ -401,30 +404,15 @@ VALUES: dict[str, tuple[str, Reader]] = {
     "degree": (CLOSURE, _either("degree")),
     "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
     "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
-    "Hilbert function": (
-        EQUATIONS,
-        _answer("hilbert_function", lambda values: ", ".join(map(str, (*values, "…")))),
-    ),
+    "Hilbert function": (EQUATIONS, _answer("hilbert_function", _numbers_of_more)),
     "generators": (CLOSURE, _degrees),
     "generators of low degree": (EQUATIONS, _low_degrees),
-    "representations": (
-        EQUATIONS,
-        _answer("representations", lambda kinds: "; ".join(map(_representation, kinds))),
-    ),
+    "representations": (EQUATIONS, _answer("representations", _representations)),
     "coordinates": (CLOSURE, _coordinates),
-    "polar degrees": (POLAR, _answer("polar_degrees", lambda values: ", ".join(map(str, values)))),
+    "polar degrees": (POLAR, _answer("polar_degrees", _numbers)),
     "generic ED degree": (POLAR, _either("generic_ed_degree")),
 }
-"""The values on the page of each case, the question whose outcome says why one is missing, and how
-they are read.
-"""
-
-
-CERTIFICATES = "certificates"
-"""The folder in an atlas that its pages are made from."""
-
-MOST_GENERATORS = 200
-"""The number of generators that are shown; all are in the certificate."""
+"""The values of each case: the question whose outcome says why one is missing, and its reader."""
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
@@ -448,27 +436,29 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     OSError
         If a page cannot be written.
     """
-    neighbours = zip((None, *atlas.sheets), atlas.sheets, (*atlas.sheets[1:], None), strict=False)
-    for before, sheet, after in watched(neighbours):
-        write_aside(_case_page(sheet, before, after, documentation), folder / "cases" / sheet.file)
+    cases = folder / "cases"
+    before = [None, *atlas.entries]
+    after = [*atlas.entries[1:], None]
+    for neighbours in watched(zip(before, atlas.entries, after, strict=False)):
+        last, entry, following = neighbours
+        write_aside(_case_page(entry, last, following, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
-    if missing := [
-        sheet.file for sheet in atlas.sheets if not (folder / "cases" / sheet.file).is_file()
-    ]:
+    missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
+    if missing:
         raise FileNotFoundError(
             f"{len(missing)} pages such as 'cases/{missing[0]}' were deleted while others were made"
         )
     return target
 
 
-def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, documentation: str) -> str:
+def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
     values = {
-        "sheet": sheet,
-        "paper": paper_of(sheet.rows),
+        "entry": entry,
+        "paper": paper_of(entry.rows),
         "before": before,
         "after": after,
-        "legend": family(sheet.case.family).orbits,
+        "legend": family(entry.case.family).orbits,
         "marks": MARKS,
         "most": MOST_GENERATORS,
         "certificates": f"../{CERTIFICATES}",
@@ -478,13 +468,13 @@ def _case_page(sheet: Sheet, before: Sheet | None, after: Sheet | None, document
 
 
 def _overview(atlas: Atlas) -> str:
-    tables, alone = grids(atlas.sheets)
+    tables, alone = grids(atlas.entries)
     values = {
-        "titles": sorted({family(sheet.case.family).title for sheet in atlas.sheets}),
+        "titles": sorted({family(entry.case.family).title for entry in atlas.entries}),
         "atlas": atlas,
         "grids": tables,
         "alone": alone,
-        "verdicts": {sheet.verdict for sheet in atlas.sheets},
+        "verdicts": {entry.verdict for entry in atlas.entries},
         "marks": MARKS,
     }
     return page("atlas", values)

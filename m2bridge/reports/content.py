@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
+from m2bridge.certificates.schema import Certificate
 from m2bridge.citation import HINT, PROGRAM
 from m2bridge.families import family
 from m2bridge.results.sheet import Table, duration, plural, value_text
@@ -391,9 +392,9 @@ class Report:
         return ranges
 
 
-def all_trusted(details: Iterable[Detail]) -> list[str]:
+def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
     """The lemmas and computations on which some certificate rests, each once."""
-    return sorted(set(chain.from_iterable(detail.trusted for detail in details)))
+    return sorted(set(chain.from_iterable(one.trusted for one in certificates)))
 
 
 def _paragraph(sentences: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from m2bridge.batch.store import Store, Unanswered
 from m2bridge.certificates.schema import read, write
 from m2bridge.cli import commands
 from m2bridge.errors import CertificateError, ContradictionError
-from m2bridge.reports.atlas import Atlas, Sheet, atlas, hilbert_polynomial_text, write_atlas
+from m2bridge.reports.atlas import Atlas, Entry, atlas, hilbert_polynomial_text, write_atlas
 
 SAMPLES = Path(__file__).parents[1] / "certificates"
 NASTY = "<script>document.title = 'evil'</script> & {{ 7 * 7 }}"
@@ -53,12 +53,12 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def sheet(found: Atlas, name: str) -> Sheet:
-    return next(sheet for sheet in found.sheets if sheet.case.name == name)
+def entry_of(found: Atlas, name: str) -> Entry:
+    return next(entry for entry in found.entries if entry.case.name == name)
 
 
 def test_values_of_a_closure_are_those_of_its_certificate(folder: Path) -> None:
-    shown = sheet(atlas(folder), "d2-dout1-a2-t2")
+    shown = entry_of(atlas(folder), "d2-dout1-a2-t2")
     assert {value.name: value.text for value in shown.values} == {
         "representations": "",
         "dimension": "5",
@@ -97,7 +97,7 @@ def test_a_page_says_what_the_generic_ed_degree_is(folder: Path, tmp_path: Path)
 
 
 def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) -> None:
-    shown = sheet(atlas(folder), "d3-dout2-a2-t2")
+    shown = entry_of(atlas(folder), "d3-dout2-a2-t2")
     assert [value.text for value in shown.values[:-2]] == ["13", "2376", *[""] * 7]
     assert [value.name for value in shown.values[-2:]] == ["polar degrees", "generic ED degree"]
     assert shown.values[-2].text.startswith("2376, ")
@@ -124,7 +124,7 @@ def test_without_a_certificate_of_the_closure_there_is_a_reason(folder: Path) ->
 def test_equations_up_to_a_degree_are_shown(folder: Path, tmp_path: Path) -> None:
     """Where they are all, they are the generators; what elimination found has to be the same."""
     found = atlas(folder)
-    whole, part = sheet(found, "d2-dout2-a1-t2"), sheet(found, "d4-dout2-a2-t2")
+    whole, part = entry_of(found, "d2-dout2-a1-t2"), entry_of(found, "d4-dout2-a2-t2")
     assert {
         name: whole.text(name)
         for name in ("Hilbert function", "generators", "generators of low degree")
@@ -158,7 +158,7 @@ def test_a_value_goes_with_its_certificate(folder: Path) -> None:
     (folder / "d2-dout1-a2-t2-polar.json").unlink()
     (folder / "d2-dout1-a2-t2-polar-degrees.json").unlink()
     (folder / "d3-dout2-a1-t2-degree.json").unlink()
-    names = {sheet.case.name for sheet in atlas(folder).sheets}
+    names = {entry.case.name for entry in atlas(folder).entries}
     assert not names & {"d2-dout1-a2-t2", "d3-dout2-a1-t2"}
 
 
@@ -241,7 +241,7 @@ def test_every_page_and_certificate_is_reached(folder: Path, tmp_path: Path) -> 
         path.resolve() for path in tmp_path.rglob("*.*") if not path.name.endswith(".outcome.json")
     }
     assert set(reached(index)) == made
-    assert len(list(tmp_path.glob("cases/*.html"))) == len(atlas(folder).sheets) == 10
+    assert len(list(tmp_path.glob("cases/*.html"))) == len(atlas(folder).entries) == 10
 
 
 def test_pages_have_no_scripts_and_escape_what_files_say(folder: Path, tmp_path: Path) -> None:
