@@ -36,7 +36,7 @@ from m2bridge.families.attention.checker.equations import (
     fraction,
     is_above,
     matrix,
-    without_units,
+    without_unit_vectors,
 )
 from m2bridge.families.attention.completeness import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.questions import degree_for
@@ -216,7 +216,11 @@ PLANTED = {
     "lifts that are wrong": (products, "fraction", lambda x, p: (x % p % 7, 1)),
     "orbits that are too small": (products, "permutation_count", lambda weight: 1),
     "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
-    "multiples forgotten": (products, "without_units", lambda rows, columns: ([], sorted(columns))),
+    "multiples forgotten": (
+        products,
+        "without_unit_vectors",
+        lambda rows, columns: ([], sorted(columns)),
+    ),
 }
 
 
@@ -296,7 +300,7 @@ def test_fractions_are_found_from_their_residues() -> None:
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
-    rows, columns = without_units(
+    rows, columns = without_unit_vectors(
         [{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5)
     )
     assert (rows, columns) == ([{0: 1, 1: 1}] * 2, [2, 3, 4])

@@ -8,10 +8,22 @@ Computed here: ranks over QQ of images of monomials, and of multiples of relatio
 weight.
 On trust: these theorems, which a certificate lists, and those of schur.py.
 
-The ideal I is that of all products l_i v_k: ``columns`` forms l_i, which span at most α dimensions,
-and ``rows`` forms v_k, in some variables. It is a sum of its parts by weights: a weight (H, X, Y)
-says how often each index k, i, and p or q occurs in a monomial in the coordinates c_{k,i,p,q}. A
-core (m; e, f) is a case with m variables, e columns and f rows where the l_i are free (α = e).
+Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordinates c_{k,i,p,q}.
+
+* I is the ideal of all products l_i v_k: the polynomials in the c_{k,i,p,q} that vanish for all
+  ``columns`` forms l_i that span at most α dimensions, and all ``rows`` forms v_k, in ``variables``
+  variables. For a case these are d, d' and d.
+* H(n) is the dimension of QQ[c]/I in degree n, and h(n) the number of sections of O(n)
+  (``number_of_sections``). L and s are numbers of theorem-bound, given at ``up_to_sections``.
+* X, H, Y are the spaces of the l_i, of the v_k and of the variables, with bases by the indices i, k
+  and p or q: their dimensions are ``columns``, ``rows`` and ``variables``, and the coordinates are
+  a basis of X ⊗ H ⊗ S_2 Y. S_n is a symmetric, Λ² an exterior power.
+* A weight w = (H, X, Y) of a monomial says how often each index k, i, and p or q occurs in it. (It
+  has nothing to do with the weights A and V.) w_j is that of the coordinate x_j, the one with
+  number j. I is the sum of its parts I_w by weights; permutations of the indices of one kind carry
+  parts to parts, so decreasing weights are enough.
+* A core (m; e, f) is a case with m variables, e columns and f rows where the l_i are free (α = e).
+* Monomials in the c whose images are a basis of (QQ[c]/I)_w are pivots, the others are free.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,8 +52,8 @@ from m2bridge.families.attention.checker.statements import WORDS
 MOST_COORDINATES = 400
 MOST_DEGREE = 6
 MOST_MONOMIALS = 2_000_000
-"""No certificate has larger coordinates and degrees, nor a series that takes more monomials of one
-degree (docs/computing-closures.md#closures-equations).
+"""No certificate has more coordinates and higher degrees, nor a series that takes more monomials of
+one degree (docs/computing-closures.md#closures-equations).
 """
 
 MORE_DEGREES = 3
@@ -53,14 +65,18 @@ PRIME = 2**26 - 5
 """FLINT eliminates fast modulo primes of this size. Nothing is concluded from it alone."""
 
 Monomial = tuple[int, ...]  # numbers of coordinates, increasing
-Image = dict[int, int]  # coefficients; the exponents are the digits of the key to base 2^16
+# a polynomial in A and V: coefficients by exponents, which are the digits of the key to base 2^16
+Image = dict[int, int]
 
 
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content for the degree up to which a certificate says something, and perhaps beyond.
 
-    The dimension and the degree of the closure are those of h, as H and h agree for large n. A
-    series and the word that generators are all are found only where the certificate has a series.
+    It has H and the numbers of minimal generators up to this degree; the dimension and the degree
+    of the closure, which are those of h, as H and h agree for large n; and h by its coefficients. A
+    Hilbert series, and whether the generators found are all, are found only where the certificate
+    has a series. A difference for a certificate without a degree, or with a series that is not
+    proved; TooExpensiveError for a case or a degree that is too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")
@@ -111,7 +127,10 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 
 @lru_cache(maxsize=64)
 def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight, int]]]:
-    """H(0), …, H(last); and by degree the numbers of minimal generators of decreasing weights."""
+    """H(0), …, H(last); and the numbers of minimal generators, by degree and decreasing weight.
+
+    Degrees and weights without a generator are left out.
+    """
     ideal = Products(rows=case.d_out, columns=case.d, variables=case.d, alpha=case.alpha)
     values = [ideal.hilbert_function(n) for n in range(last + 1)]
     numbers = {}
@@ -124,20 +143,21 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
-    """From which degree on H = h, and whether the generators of degree ≤ last are all.
+    """From which degree on H = h, and whether the generators of degree ≤ last are proved to be all.
 
-    What is true of the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), is true of the
-    case but for minors: of size e + 1 if e < d, of size d + 1 if f < d', of size e + f + 1 if m < d
-    (docs/completeness.md#proposition-core). The core has no generators of degree above B = s + 1
-    (theorem-bound), and none of degree n if there are none in the balanced weight of this degree,
-    which all representations contain.
+    If the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), has no generators of degree
+    above ``last``, then neither has the case but for minors of its coordinates: of size e + 1 if
+    e < d, of size d + 1 if f < d', of size e + f + 1 if m < d (docs/completeness.md,
+    proposition-core). So ``last`` has to be at least these sizes. The core has no generators of
+    degree above B = s + 1 (theorem-bound), and none of degree n if there are none in the balanced
+    weight of this degree, which all representations of the degree contain.
     """
     e = case.alpha
     f = min(case.d, case.d_out)
     m = min(case.d, e + f)
     core = Products(rows=f, columns=e, variables=m, alpha=e)
     values, start = core.up_to_sections()
-    bound = len(values)  # H(0), …, H(s) and s + 1
+    bound = len(values)  # B = s + 1, as the values are H(0), …, H(s)
     size_of_minors = 1
     if e < case.d:
         size_of_minors = max(size_of_minors, e + 1)
@@ -155,11 +175,13 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
 
 
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
-    """The number h(n) of sections of O(n) over the closure; ``columns`` is ``variables``, or α.
+    """The number h(n) of sections of O(n) over the closure, if ``columns`` is ``variables``, or α.
 
-    They are the functions of bidegree (n, n) on the source that do not tell apart what the products
-    l_i v_k do not: those of the source, less a term for each step of a filtration of the others
-    (docs/completeness.md#proposition-sections). H(n) ≤ h(n), with equality for large n.
+    They are the polynomials of degree n in A of rank ≤ α and of degree n in V that do not tell
+    apart what the products l_i v_k do not. So h(n) is the number of all such polynomials, less a
+    term for each step of a filtration of the others, by their values and derivatives where several
+    weights have the same products, or nearly (docs/completeness.md#proposition-sections).
+    H(n) ≤ h(n), with equality for large n.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric(columns * variables, n)
@@ -179,16 +201,17 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
 
 
 def sections_of_case(case: Case, n: int) -> int:
-    """The number h(n) of the closure of a case."""
+    """The number h(n) of sections of O(n) over the closure of a case."""
     return number_of_sections(
         n, rows=case.d_out, columns=case.d, variables=case.d, alpha=case.alpha
     )
 
 
 def series(values: list[int], dimension: int) -> dict[str, Any]:
-    """The numerator of Σ H(n) T^n over (1 − T)^dimension, from enough values.
+    """The series Σ H(n) T^n as a numerator over (1 − T)^dimension, from values H(0), H(1), ….
 
-    If H is a polynomial of degree < dimension for all n > n_0, the numerator has no term above
+    The numerator is the product of the series and (1 − T)^dimension, cut off behind the last value.
+    If H is a polynomial of degree < dimension for all n > n_0, it has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
     numerator = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
@@ -197,11 +220,14 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 
 
 def hilbert_coefficients(case: Case) -> list[int]:
-    """The e_i with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1, i < D.
+    """The e_0, …, e_{D−1} with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1.
 
-    h is a polynomial for n ≥ 1, of degree D − 1 below the dimension M of the weights. Its series is
-    N(T)/(1 − T)^M, and a term x (T − 1)^i of N gives (−1)^i x C(n + M − i − 1, M − i − 1) at T^n.
-    So the first i with x ≠ 0 is M − D, and the terms from there on are the e_i, up to one sign.
+    D is the dimension of the closure and M that of the weights, ``source_dimension``. For n ≥ 1 h
+    is a polynomial of degree D − 1, and D − 1 < M. At n = 0 alone it may be another number than
+    this polynomial. So its series is N(T)/(1 − T)^M with N of degree at most M, which h(0), …, h(M)
+    determine. A term x (T − 1)^i of N gives (−1)^i x C(n + M − i − 1, M − i − 1) at T^n; that in
+    (T − 1)^M changes h(0) alone, and is left out. So the first i with x ≠ 0 is M − D, and the
+    coefficients x from there on are e_0, e_1, …, all of them times (−1)^(M − D).
     """
     most = case.source_dimension
     values = [sections_of_case(case, n) for n in range(most + 1)]
@@ -217,17 +243,19 @@ def hilbert_coefficients(case: Case) -> list[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The monomials of a weight, and what they are as functions of the weights (A, V).
+    """The monomials of a decreasing weight w, and what they are as functions of (A, V).
 
     Parameters
     ----------
     weight : Weight
+        The weight w.
     monomials : list of Monomial
+        All monomials of this weight in the coordinates.
     images : fmpz_mat
-        A column for each monomial: the coefficients of its image, a polynomial in A and V. So its
-        kernel is the part I_w of I, and its rank the dimension of (QQ[c]/I)_w.
+        A column for each monomial: the coefficients of its image, a polynomial in A and V. So the
+        kernel of this matrix is the part I_w of I, and its rank the dimension of (QQ[c]/I)_w.
     rank : int
-        The rank over QQ.
+        The rank of ``images`` over QQ.
     """
 
     weight: Weight
@@ -237,7 +265,10 @@ class Part:
 
     @cached_property
     def echelon(self) -> Any:
-        """The reduced echelon form modulo a prime, of the same rank as over QQ."""
+        """The reduced echelon form of ``images`` modulo PRIME.
+
+        TooExpensiveError if the rank is another one than over QQ.
+        """
         echelon, rank = flint.nmod_mat(self.images, PRIME).rref()
         if rank != self.rank:
             raise TooExpensiveError(
@@ -247,9 +278,9 @@ class Part:
 
     @cached_property
     def pivots(self) -> list[int]:
-        """The columns in which the rows of the echelon form begin.
+        """The columns in which the rows of the echelon form begin, as numbers of monomials.
 
-        These columns of the matrix are independent modulo the prime, and so over QQ; and there are
+        These columns of ``images`` are independent modulo the prime, and so over QQ; and there are
         as many as the rank. So their monomials are a basis of (QQ[c]/I)_w.
         """
         found = []
@@ -261,11 +292,12 @@ class Part:
         return found
 
     @cached_property
-    def free(self) -> dict[Monomial, int]:
-        """The monomials that are no pivots, numbered: dim I_w of them.
+    def free_monomials(self) -> dict[Monomial, int]:
+        """The monomials that are no pivots, each with a number from 0 on: dim I_w of them.
 
-        The coefficients there determine an element of I_w, as none but zero has pivots only; so
-        they are its coordinates in a basis of I_w.
+        Pivots are independent modulo I, so no element of I_w but zero has pivots only. Therefore
+        its coefficients at the free monomials determine an element of I_w, and as there are dim I_w
+        of these, they are its coordinates in a basis of I_w.
         """
         columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
         return {self.monomials[column]: number for number, column in enumerate(columns)}
@@ -275,12 +307,13 @@ class Part:
         """A basis of I_w over QQ, with integral coefficients.
 
         Modulo the prime there is one element for each free monomial: this one less a combination of
-        pivots before it. What its coefficients are lifted to vanishes on the closure, which is
-        checked over ZZ; so there are dim I_w elements of I_w, independent at the free monomials.
+        pivots before it. Its coefficients are lifted to fractions; that the result vanishes on the
+        closure is checked over ZZ. So there are dim I_w elements of I_w, which are independent, as
+        each has a free monomial of its own. TooExpensiveError if one does not vanish.
         """
         number = {monomial: column for column, monomial in enumerate(self.monomials)}
         vectors = []
-        for monomial in self.free:
+        for monomial in self.free_monomials:
             free_column = number[monomial]
             fractions = {free_column: (1, 1)}
             for i, pivot in enumerate(self.pivots):
@@ -297,8 +330,11 @@ class Part:
 
 
 class Products:
-    """The ideal of the products of ``columns`` forms l_i and ``rows`` forms v_k in some
-    variables."""
+    """The ideal I of the products of forms l_i and v_k, part by part.
+
+    There are ``columns`` forms l_i, which span at most α dimensions, and ``rows`` forms v_k, in so
+    many variables. Parts, once computed, are kept.
+    """
 
     def __init__(self, *, rows: int, columns: int, variables: int, alpha: int) -> None:
         self.rows, self.columns, self.variables = rows, columns, variables
@@ -313,14 +349,13 @@ class Products:
         self._beginnings: dict[Monomial, Image] = {}
 
     def number_of_sections(self, n: int) -> int:
-        """The number h(n) of sections of O(n)."""
+        """The number h(n) of sections of O(n) over the closure of all these products."""
         return number_of_sections(
             n, rows=self.rows, columns=self.columns, variables=self.variables, alpha=self.alpha
         )
 
     def weights(self, n: int) -> list[Weight]:
-        """The decreasing weights of degree n, from which all others come by permutations of
-        indices.
+        """The decreasing weights of degree n: all others are permutations of one of these.
 
         TooExpensiveError if there are too many monomials of this degree.
         """
@@ -335,10 +370,10 @@ class Products:
         return list(product(rows, columns, variables))
 
     def balanced_weight(self, n: int) -> Weight:
-        """The weight of degree n in which all indices of a kind occur equally often, or nearly.
+        """The decreasing weight of degree n with all indices of a kind equally often, or nearly.
 
-        It is below all decreasing weights of the degree, so every representation has it
-        (docs/completeness.md, What ``closure`` does with it).
+        It is below all decreasing weights of the degree in the dominance order, so every
+        representation of the degree has it (docs/completeness.md, What ``closure`` does with it).
         """
         weight = []
         for total, size in ((n, self.rows), (n, self.columns), (2 * n, self.variables)):
@@ -347,7 +382,7 @@ class Products:
         return tuple(weight)
 
     def hilbert_function(self, n: int) -> int:
-        """The dimension H(n) of QQ[c]/I in degree n: the sum over all weights."""
+        """The dimension H(n) of QQ[c]/I in degree n: the sum over the parts of all weights."""
         total = 0
         for weight in self.weights(n):
             total += permutation_count(weight) * self.part(weight).rank
@@ -356,9 +391,11 @@ class Products:
     def up_to_sections(self) -> tuple[list[int], int]:
         """H(0), …, H(s) of a core (m; e, f) with H(s) = h(s), and the n from which on H = h.
 
-        Here s ≥ L + 3 with L = min(max(e, f) − 1, m − 2): then H = h from s on, and there are no
-        generators of degree above s + 1 (docs/completeness.md#theorem-bound). With one variable
-        there are no equations at all.
+        s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2), with H(s) = h(s): then
+        H = h from s on, and there are no generators of degree above s + 1
+        (docs/completeness.md#theorem-bound). The n is the least one, found downwards from s. With
+        one variable there are no equations at all. TooExpensiveError if MORE_DEGREES degrees after
+        the first do not decide.
         """
         if self.variables == 1:
             return [1], 0
@@ -382,9 +419,10 @@ class Products:
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
 
-        Minimal generators are a representation, and with a weight a representation has all
-        decreasing weights below it. So a weight above one without generators has none, and is left
-        out (docs/checkers.md, Few weights). Lower weights have smaller sums of squares.
+        Minimal generators are a representation of GL(X) × GL(H) × GL(Y), and with a weight a
+        representation has all decreasing weights below it in the dominance order. So a weight above
+        one without generators has none, and is left out (docs/checkers.md, Few weights). Lower
+        weights have smaller sums of squares, so they come first.
         """
         found: dict[Weight, int] = {}
         without_generators: list[Weight] = []
@@ -401,21 +439,25 @@ class Products:
     def generators(self, weight: Weight) -> int:
         """The number of minimal generators of a decreasing weight w.
 
-        It is the dimension of I_w less that of what the parts of lower degree generate in it: the
-        multiples of their bases by coordinates.
+        It is the dimension of I_w less that of what I generates in it from lower degree: the span
+        of the multiples of parts of one degree less by coordinates. In I_w, with a basis of one
+        element for each free monomial, multiples are rows with a column for each of these. Columns
+        that are in their span by themselves are left out first, which leaves the number of columns
+        less the rank as it was.
         """
-        free = self.part(weight).free
-        rows, columns = without_units(self.multiples(weight), range(len(free)))
+        free = self.part(weight).free_monomials
+        rows, columns = without_unit_vectors(self.multiples(weight), range(len(free)))
         return len(columns) - int(matrix(rows, len(columns)).rank())
 
     def multiples(self, weight: Weight) -> Iterator[dict[int, int]]:
-        """Coordinates times relations of lower degree, by their coefficients at free monomials of
-        w.
+        """The multiples x_j g, of weight w, of elements g of parts of I of one degree less.
 
-        x_j I_(w − w_j), with w_j the weight of the coordinate x_j, is made of the relations of the
-        decreasing weight that w − w_j is a permutation of; the permutation renames indices.
+        They are given by their coefficients at free monomials of w, which determine an element of
+        I_w. For each coordinate x_j, of weight w_j, the g are a basis of I_(w − w_j): the relations
+        of the decreasing weight that w − w_j is a permutation of, with indices renamed by this
+        permutation.
         """
-        free = self.part(weight).free
+        free = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
             rest = without(weight, coordinate)
             if rest is None or not any(rest[0]):  # no multiple of x_j, or x_j itself
@@ -423,8 +465,8 @@ class Products:
             part = self.part(decreasing(rest))
             if not part.relations:
                 continue
-            # the places of each kind of index, the most frequent one first
-            k_at, i_at, p_at = (places_by_frequency(counts) for counts in rest)
+            # the permutation: for each kind of index the indices, the most frequent one first
+            k_at, i_at, p_at = (indices_by_frequency(counts) for counts in rest)
             renamed = []
             for k, i, p, q in self.coordinates:
                 first, second = sorted((p_at[p], p_at[q]))
@@ -439,9 +481,9 @@ class Products:
                 yield {at[monomial]: c for monomial, c in relation.items() if monomial in at}
 
     def part(self, weight: Weight) -> Part:
-        """The part of a decreasing weight."""
+        """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
-            # with few mixed squares first, relations are short
+            # monomials with few c_{k,i,p,q}, p < q, become pivots: then relations are short
             monomials = sorted(self.monomials(weight), key=self.mixed)
             by_exponents: dict[int, dict[int, int]] = {}
             for column, monomial in enumerate(monomials):
@@ -457,11 +499,10 @@ class Products:
         return self._parts[weight]
 
     def monomials(self, weight: Weight, first: int = 0) -> list[Monomial]:
-        """The monomials of a weight in the coordinates from the first one on, with numbers
-        increasing.
+        """The monomials of a weight in the coordinates with numbers from ``first`` on.
 
-        The coordinates are in the order of k, so each monomial begins with one of the least k that
-        the weight has.
+        Each is a tuple of numbers that do not decrease. The coordinates are in the order of k, as
+        many for each k; so each monomial begins with one of the least k that the weight has.
         """
         k = next((k for k, count in enumerate(weight[0]) if count), None)
         if k is None:
@@ -486,7 +527,10 @@ class Products:
         return count
 
     def image(self, monomial: Monomial) -> Image:
-        """The image of a monomial, a polynomial in A and V; those of its beginnings are kept."""
+        """The image of a monomial, a polynomial in A and V.
+
+        It is that of the monomial without its last coordinate, which is kept, times the last one's.
+        """
         if not monomial:
             return {0: 1}
         beginning = monomial[:-1]
@@ -499,7 +543,7 @@ class Products:
 
 
 def without(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
-    """A weight less that of a coordinate c_{k,i,p,q}; None if it is not in it."""
+    """A weight less that of a coordinate c_{k,i,p,q}; None if an entry would be negative."""
     k, i, p, q = coordinate
     H, X, Y = weight
     if not (H[k] and X[i] and Y[p] and Y[q]):
@@ -510,12 +554,12 @@ def without(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
 
 
 def one_less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
-    """The counts with one occurrence of an index less."""
+    """How often each index of a kind occurs, with one occurrence of one index less."""
     return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
 
-def places_by_frequency(counts: tuple[int, ...]) -> list[int]:
-    """The indices, the most frequent first."""
+def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
+    """The indices of a kind, the most frequent first; ``counts`` says how often each occurs."""
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
@@ -525,7 +569,7 @@ def decreasing(weight: Weight) -> Weight:
 
 
 def permutation_count(weight: Weight) -> int:
-    """The number of weights that are permutations of a weight."""
+    """The number of weights that are permutations of a weight within the three kinds of indices."""
     total = 1
     for counts in weight:
         total *= factorial(len(counts))
@@ -535,12 +579,15 @@ def permutation_count(weight: Weight) -> int:
 
 
 def sum_of_squares(weight: Weight) -> int:
-    """The sum of the squares of all entries."""
+    """The sum of the squares of all entries of a weight; it grows in the dominance order."""
     return sum(count * count for counts in weight for count in counts)
 
 
 def is_above(weight: Weight, lower: Weight) -> bool:
-    """Whether sums of first entries are nowhere less: the dominance order of each kind of index."""
+    """Whether a weight is above, or is, another one in the dominance order of each kind of index.
+
+    So it is if the sums of its first j entries are nowhere less, for each kind and each j.
+    """
     for counts, lower_counts in zip(weight, lower, strict=True):
         for more, less in zip(accumulate(counts), accumulate(lower_counts), strict=True):
             if more < less:
@@ -552,7 +599,7 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 
 
 def packed(polynomial: Any) -> Image:
-    """The coefficients of a polynomial, by its exponents as digits: below 2^16, as degrees are."""
+    """The coefficients of a polynomial, by exponents as digits to base 2^16, above all degrees."""
     found = {}
     for exponents, coefficient in polynomial.terms():
         digits = [int(exponent) << 16 * j for j, exponent in enumerate(exponents)]
@@ -561,7 +608,10 @@ def packed(polynomial: Any) -> Image:
 
 
 def times(f: Image, g: Image) -> Image:
-    """The product; nothing cancels, as all coefficients are positive."""
+    """The product of two polynomials; nothing cancels, as all coefficients are positive.
+
+    Exponents are added by adding keys: no digit becomes as large as the base.
+    """
     found: Image = {}
     for n, y in g.items():
         for m, x in f.items():
@@ -569,14 +619,15 @@ def times(f: Image, g: Image) -> Image:
     return found
 
 
-def without_units(
+def without_unit_vectors(
     rows: Iterable[dict[int, int]], columns: Iterable[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
-    """The quotient by rows that have one entry, again and again: the other rows, in the columns
-    that stay.
+    """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    A row with one entry says that this column is zero in the quotient by all rows; so the number of
-    columns less the rank does not change.
+    Returned are the rows in the columns that stay, numbered anew, without rows of zeros; and these
+    columns. A row with one entry says that the unit vector of its column is in the span, so this
+    column can be left out of all rows, which may leave others with one entry; and so on. Each time
+    the number of columns and the rank are one less, so their difference does not change.
     """
     listed = list(rows)
     left = set(columns)
@@ -587,17 +638,17 @@ def without_units(
             entries = left.intersection(row)
             if len(entries) == 1:
                 left -= entries
-    place = {column: j for j, column in enumerate(sorted(left))}
+    position = {column: j for j, column in enumerate(sorted(left))}
     others = []
     for row in listed:
-        kept = {place[column]: c for column, c in row.items() if column in left}
+        kept = {position[column]: c for column, c in row.items() if column in left}
         if kept:
             others.append(kept)
     return others, sorted(left)
 
 
 def matrix(rows: Sequence[Mapping[int, int]], size: int) -> Any:
-    """The matrix over ZZ, with so many columns."""
+    """The matrix over ZZ with these rows, given by nonzero entries, and so many columns."""
     found = flint.fmpz_mat(len(rows), size)
     for i, row in enumerate(rows):
         for j, c in row.items():
@@ -606,11 +657,11 @@ def matrix(rows: Sequence[Mapping[int, int]], size: int) -> Any:
 
 
 def fraction(x: int, p: int) -> tuple[int, int]:
-    """The fraction with this residue modulo p and numerator and denominator up to √(p/2).
+    """Numerator and denominator of the fraction with the residue x modulo p, both up to √(p/2).
 
     Wang's algorithm: in Euclid's algorithm for p and x each remainder is a multiple of x modulo p;
-    the first one that is small is the numerator, and the multiplier the denominator. There is one
-    such fraction at most.
+    the first one up to √(p/2) is the numerator, and the multiplier the denominator. There is one
+    such fraction at most; where there is none, the denominator is larger.
     """
     before, remainder = p, x % p
     multiplier_before, multiplier = 0, 1

@@ -9,6 +9,22 @@ Topology 23, 1984.
 Computed here: the stated numbers, in the Chow ring; those that are observed, by localization on the
 Grassmannian; and, for certificates of the numbers, by localization on all of Y.
 On trust: these theorems. Points that are counted without them are in slices.py.
+
+Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
+
+* Y = P(S ⊗ K^d) × P(V) is a desingularization of the source P(D_α) × P(V). S is the tautological
+  bundle of rank α on Gr(α, d), the Grassmannian of subspaces W of K^d of dimension α; so the points
+  of Y are the (W, A, V) with the columns of A in W, A and V up to factors.
+* n_1 = α(2d − α) − 1 and n_2 = d d' − 1 are the dimensions of the two factors of Y, which in names
+  are ``of_A`` and ``of_V``; n = n_1 + n_2 is that of Y, and of the closure as a projective variety.
+* T, or T_Y, is a tangent bundle, c_j(T) its Chern class of degree j. h is the hyperplane class of
+  P(S ⊗ K^d), h_1 = h and h_2 those of both factors, and H = h_1 + h_2. ∫ is the number that a
+  class of highest degree is. "The integrals" of a factor are ∫ c_j(T) h^(n_1−j), j = 0, …, n_1, and
+  those of Y ∫ c_j(T_Y) H^(n−j), j = 0, …, n.
+* δ_i, the polar degrees, are numbers of pairs: of a smooth point of the closure on i general
+  hyperplanes, and a hyperplane tangent there in a general linear space of dimension i + 1.
+* u and T, in polynomials, are variables. Weights are here those of a torus: the integers by which
+  it acts on lines.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,14 +43,19 @@ the numbers: a few seconds.
 """
 
 LARGEST_DIMENSION = 600
-"""Of the affine closure. Polar degrees of larger ones have thousands of digits."""
+"""The largest n + 1, the dimension of the cone over the closure, for which a verdict asks for polar
+degrees: larger ones have thousands of digits.
+"""
 
 MOST_SIZES = 100
 """The first d that is too large for localization on Y: the number of steps is not computed."""
 
 
 def localization_steps(case: Case) -> int:
-    """Fixed points of Y, times the square of its dimension n; for d ≥ 100 at least as for 99."""
+    """The steps of localization on Y: its fixed points, times the square of n.
+
+    For d ≥ 100 subspaces are counted as for d = 99, so the number is too small, but large enough.
+    """
     n = case.projective_dimension
     subspaces = comb(min(case.d, MOST_SIZES - 1), case.alpha)
     lines = (case.alpha * case.d) * (case.d * case.d_out)
@@ -42,7 +63,7 @@ def localization_steps(case: Case) -> int:
 
 
 def is_stated(case: Case) -> bool:
-    """Whether a verdict asks for the numbers."""
+    """Whether a verdict compares the polar degrees of a case: where they do not take too long."""
     if case.projective_dimension >= LARGEST_DIMENSION:
         return False
     moves = case.alpha * (case.d - case.alpha)
@@ -58,7 +79,7 @@ def stated_polar_degrees(case: Case) -> list[int] | None:
 
 
 def localized_polar_degrees(case: Case) -> list[int] | None:
-    """The same numbers by localization; None for large cases."""
+    """δ_n, …, δ_0 by localization on the Grassmannian; None for large cases."""
     if not is_stated(case):
         return None
     of_A = localized_integrals(case.d, case.alpha)
@@ -71,11 +92,13 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 
 @cache
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d) for all j: the coefficients of e_α(C M) / u^{α(α−1)}.
+    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
-    C_ab = (−u)^{a+b} (−1)^b C(a + b, a), and M_bc is the coefficient of y^{d−1−b−c} in
-    φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d. Here u is a power of two above twice the coefficients
-    of e_α, which are then the digits of its value.
+    C and M are d × d matrices, and e_α is the sum of the principal minors of size α.
+    C_ab = (−u)^{a+b} (−1)^b C(a + b, a), where the last C is a binomial coefficient, and M_bc is
+    the coefficient of y^{d−1−b−c} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d
+    (docs/polar-degrees.md, proposition-polar-determinant). Here u is a number, a power of two above
+    twice the coefficients of e_α(C M) in u; so these are the digits of its value, from −u/2 to u/2.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -97,7 +120,7 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:
-    """At least the sum of the absolute values of the coefficients of e_α(C M) in u.
+    """An upper bound for the sum of the absolute values of the coefficients of e_α(C M) in u.
 
     Such sums of a product are at most the product of those of the factors, and a minor is at most
     the product of the sums of its rows.
@@ -111,7 +134,10 @@ def _coefficient_bound(d: int, alpha: int) -> int:
 
 
 def _series(numerator: Sequence[int], d: int) -> list[int]:
-    """The coefficients of 1, y, …, y^{d−1} in (numerator / (1 − y))^d."""
+    """The coefficients of 1, y, …, y^{d−1} in (f / (1 − y))^d, for the polynomial f in y.
+
+    ``numerator`` has the coefficients of f, that of 1 first.
+    """
     coefficients = [1] + [0] * (d - 1)
     for _ in range(d):
         multiplied = []
@@ -123,9 +149,12 @@ def _series(numerator: Sequence[int], d: int) -> list[int]:
 
 
 def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
-    """δ_n, …, δ_0: the coefficients of Σ (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}.
+    """δ_n, …, δ_0 from the integrals of the first factor, for a second one of dimension size − 1.
 
-    c_j(T_Y) is that of both factors, and H^{n−j} with h_1^{n_1−j_1} has a binomial coefficient.
+    δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is a
+    variable. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both factors with
+    j_1 + j_2 = j, and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial coefficient. The
+    integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space, is C(size, j_2).
     """
     last_A = len(of_A) - 1
     n = last_A + size - 1
@@ -150,17 +179,21 @@ def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
 
 @cache
 def localized_integrals(d: int, alpha: int) -> list[int]:
-    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), for all j.
+    """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1.
 
-    E = S ⊗ K^d has rank αd. Over a fixed point of Gr(α, d), a coordinate subspace W, c(T) is that
-    of the Grassmannian times Σ c_k(E) (1 + h)^{αd−k}; and h^{αd−1+m} goes to the Segre class
-    s_m(E), the complete symmetric function of the weights of the dual of E.
+    E = S ⊗ K^d has rank αd. c(T), the sum of all Chern classes of P(E), is that of the Grassmannian
+    times Σ c_k(E) (1 + h)^{αd−k}; and integrals over the lines in E carry h^{αd−1+m} to the Segre
+    class s_m(E). What is left are integrals over Gr(α, d): sums over its fixed points, coordinate
+    subspaces W. There c_k(E) is the elementary symmetric function of the weights of E, s_m(E) the
+    complete one of those of the dual of E, and the tangent space has the differences of the weights
+    outside and inside W, whose product is the denominator. ContradictionError if one of these
+    integrals is a fraction.
     """
     rank = alpha * d
     moves = alpha * (d - alpha)
-    # by k and m: ∫ c_{moves−k−m}(T) c_k(E) s_m(E) over the Grassmannian
-    places = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
-    on_grassmannian = dict.fromkeys(places, flint.fmpq(0))
+    # by k and m: ∫ c_{moves−k−m}(T) c_k(E) s_m(E) over the Grassmannian, of dimension ``moves``
+    degrees = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
+    on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     for chosen in combinations([j**2 for j in range(d)], alpha):
         others = [j**2 for j in range(d) if j**2 not in chosen]
         differences = [b - a for a in chosen for b in others]
@@ -169,7 +202,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         chern = _elementary(weights, moves)
         segre = _complete([-weight for weight in weights], moves)
         euler = prod(differences)
-        for k, m in places:
+        for k, m in degrees:
             value = tangent[moves - k - m] * chern[k] * segre[m]
             on_grassmannian[k, m] += flint.fmpq(value, euler)
     integrals = [0] * (rank + moves)
@@ -182,7 +215,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
 
 
 def _elementary(weights: Sequence[int], last: int) -> list[int]:
-    """The elementary symmetric functions up to a degree."""
+    """The elementary symmetric functions of these numbers, of degrees 0, …, last."""
     values = [1] + [0] * last
     for weight in weights:
         for k in range(last, 0, -1):
@@ -191,7 +224,7 @@ def _elementary(weights: Sequence[int], last: int) -> list[int]:
 
 
 def _complete(weights: Sequence[int], last: int) -> list[int]:
-    """The complete symmetric functions up to a degree."""
+    """The complete symmetric functions of these numbers, of degrees 0, …, last."""
     values = [1] + [0] * last
     for weight in weights:
         for k in range(1, last + 1):
@@ -200,7 +233,11 @@ def _complete(weights: Sequence[int], last: int) -> list[int]:
 
 
 def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
-    """∫ c_j(T_Y) H^{n−j} for all j, from those of both factors."""
+    """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals of both factors.
+
+    Those with j_1 and j_2 contribute to j = j_1 + j_2 with the binomial coefficient at
+    h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    """
     n = len(of_A) + len(of_V) - 2
     integrals = [0] * (n + 1)
     for (first, a), (second, v) in product(enumerate(of_A), enumerate(of_V)):
@@ -210,7 +247,10 @@ def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
 
 
 def _in_binomials(integrals: Sequence[int]) -> list[int]:
-    """δ_0, …, δ_n: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T) H^{n−j}."""
+    """δ_0, …, δ_n from the integrals of Y: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
+
+    The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar).
+    """
     n = len(integrals) - 1
     degrees = []
     for i in range(n + 1):
@@ -229,8 +269,10 @@ def polar_degrees(case: Case) -> list[int]:
 def _integrals(case: Case) -> list[int]:
     """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n.
 
-    At a fixed point c_j(T) is the elementary symmetric function of the tangent weights, the
-    coefficient of u^j in Π (1 + w u). The sum does not depend on the torus, and is an integer.
+    Each is the sum over the fixed points of the value of c_j(T) H^(n−j) there, divided by the
+    product of the n tangent weights w. The value of H is its weight; that of c_j(T) is the
+    elementary symmetric function of the w, the coefficient of u^j in Π (1 + w u). The sum does not
+    depend on the torus, and is an integer: ContradictionError if it is a fraction.
     """
     n = case.projective_dimension
     integrals = [flint.fmpq(0)] * (n + 1)
@@ -246,14 +288,15 @@ def _integrals(case: Case) -> list[int]:
 
 
 def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
-    """For each fixed point the weight of H, and those of the tangent space.
+    """For each fixed point the weight of H, and the n weights of the tangent space of Y.
 
-    Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d and a line in V. The
-    torus has the weights d i² on the basis of the first K^d, k + 1 on that of the second, and
-    squares on that of V: all those of lines, and all those of subspaces, are different, so the
-    fixed points are the coordinate ones. A tangent space of lines has the differences with the
-    other weights, that of subspaces the differences of those outside and inside; H is minus the
-    weights of both lines.
+    Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d, that of A, and a line
+    in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
+    of the second, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗ K^d
+    and of the space of V have different weights, and the fixed points are those where W and both
+    lines are spanned by basis vectors. The tangent space of lines at one of them has as weights the
+    differences of the other weights and its own, that of subspaces the differences of those outside
+    and inside W; H has minus the sum of the weights of both lines.
     """
     d = case.d
     weights_of_v = [j**2 for j in range(d * case.d_out)]

@@ -7,6 +7,12 @@ Proved in: docs/polar-degrees.md.
 Computed here: the points of the general fibre; the codimension and a bound for the kernel over each
 orbit, by a rank; the integrals, by localization (integrals.py).
 On trust: the lemmas that a certificate lists.
+
+Notation. d, d', α, (A, V), f and orbits (r, s, m) are those of case.py; Y, W and the polar degrees
+δ_0, …, δ_n those of integrals.py. Y is the desingularization of the source, the set of all
+(W, A, V), and the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit
+there are the (W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the
+kernel is that of the differential of f on Y at one of them.
 """
 
 from typing import Any
@@ -24,15 +30,16 @@ from m2bridge.families.attention.checker.integrals import (
 from m2bridge.families.attention.checker.statements import WORDS
 
 MOST_STEPS = 10**8
-"""Steps of localization and of ranks: a minute."""
+"""The most steps of localization and of ranks: a minute."""
 
 
 def polar(certificate: Certificate) -> Content | Difference:
-    """The polar degrees of a case, and the loci that they rest on.
+    """The content of a certificate on polar degrees: the numbers, and the loci that they rest on.
 
-    Their sum is the generic Euclidean distance degree, and the first one that is not zero, δ_i, is
-    the degree of the dual variety, of dimension N − 1 − i for N + 1 coordinates. TooExpensiveError
-    for too many fixed points.
+    The sum of all δ_i is the generic Euclidean distance degree, and the first δ_i that is not zero
+    is the degree of the dual variety, of dimension N − 1 − i. A difference for a case that the
+    theorem is not about; ContradictionError if the general fibre or a kernel is larger than the
+    theorem says; TooExpensiveError for too many fixed points or too large ranks.
     """
     case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.alpha == case.d_out == 1 or case.d == 1:
@@ -62,12 +69,14 @@ def polar(certificate: Certificate) -> Content | Difference:
 
 
 def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
-    """The codimension of the points over an orbit, and a bound for the kernel of the differential.
+    """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
-    Grassmannian of dimension (α − r)(d − α), all of it in the kernel. The rest of the kernel is
-    contained in that of f on the tangent vectors of case.py, where (A, −V) is no direction in
-    projective space.
+    Grassmannian of dimension (α − r)(d − α). It has the points over the orbit as many dimensions
+    more than the orbit, and its tangent vectors are those of Y that do not move (A, V): they are in
+    the kernel. Others move (A, V) along a tangent vector of case.py, so modulo those of the
+    Grassmannian the kernel is contained in that of f on all of these. From the latter (A, −V) is
+    taken away, which is no direction in projective space.
     """
     r, _, _ = orbit
     subspaces = (case.alpha - r) * (case.d - case.alpha)
@@ -75,7 +84,7 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     if r == case.alpha:
         tangent_vectors = case.source_dimension
     images = cases.differential(cases.representative(orbit), orbit, case)
-    kernel = tangent_vectors - 1 - rank(images)
+    kernel = tangent_vectors - 1 - rank(images)  # without (A, −V)
     over_orbit = cases.orbit_dimension(orbit, case) - 1 + subspaces
     return {
         "orbit": list(orbit),
@@ -85,6 +94,9 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
 
 
 def _has_small_kernel(over_orbit: dict[str, Any]) -> bool:
-    """Whether the kernel is zero or of smaller dimension than the codimension."""
+    """Whether the kernel over an orbit is zero or of smaller dimension than the codimension.
+
+    That is the hypothesis of the theorem on polar degrees; ``over_orbit`` is what ``locus`` finds.
+    """
     kernel = over_orbit["kernel_at_most"]
     return bool(kernel == 0 or kernel < over_orbit["codimension"])

@@ -10,6 +10,19 @@ representations with these weights, by tableaux.
 On trust: these propositions, which a certificate lists, and those of equations.py and schur.py.
 
 The maker has the same multiplicities from ranks of covariants; here there are weight spaces only.
+
+Notation. d, d', α, l_i, v_k and c_{k,i,p,q} are those of case.py; H(n), h(n), s, "up to sections"
+and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
+
+* X, H, Y are the spaces of the l_i, of the v_k and of the variables, of dimensions d, d' and d for
+  a case. The coordinates are a basis of X ⊗ H ⊗ S_2 Y. A representation S_λX ⊗ S_μH ⊗ S_νY is
+  written {"degree", "X": λ, "H": μ, "Y": ν, "multiplicity"}; a partition has more rows, or parts,
+  than a space has dimensions exactly if its S_λ is zero there.
+* A core (m; e, f) has m variables, e forms l_i, which are free (α = e), and f forms v_k. The core
+  of a case has e = α, f = min(d, d') and m = min(d, e + f).
+* The bound is s + 1: the core has no minimal generators of higher degree.
+* Minors are those of the coordinates, written as a matrix with rows by the index i (as an element
+  of X ⊗ (H ⊗ S_2 Y)), by k, or by a variable (Y ⊗ (X ⊗ H ⊗ Y)).
 """
 
 from functools import cache
@@ -21,7 +34,7 @@ from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 
 SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
-"""The pairs (e, f) of numbers of columns and rows of the cores that a certificate is about."""
+"""The pairs (e, f) of the cores that a certificate is about: e forms l_i and f forms v_k."""
 
 MOST_VARIABLES = 4
 MOST_VARIABLES_OF_MANY_FORMS = 3
@@ -48,7 +61,7 @@ CORES = _cores()
 
 
 def closures(certificate: Certificate) -> Content | Difference:
-    """The content of the certificate, which has no parameters."""
+    """The content of the certificate on closures for all sizes; nothing in it is asked of it."""
     answer = {"closures": [closure(*size) for size in CORES]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
     return Content(answer, {}, tuple(lemmas))
@@ -56,10 +69,11 @@ def closures(certificate: Certificate) -> Content | Difference:
 
 @cache
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
-    """All that a certificate says of the closures with a core.
+    """All that a certificate says of the closures with the core (m; e, f), as JSON.
 
-    The Hilbert function H(0), …, H(s) with H(s) = h(s) proves that there are no generators of
-    degree above s + 1, the bound (docs/completeness.md#theorem-bound).
+    That is the Hilbert function H(0), …, H(s) of the core, with H(s) = h(s), which proves that
+    there are no generators of degree above s + 1, the bound (docs/completeness.md#theorem-bound);
+    from which n on H = h; and the representations of the minimal generators, minors with them.
     """
     values, start, of_core = core(m, e, f)
     return {
@@ -72,10 +86,11 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
 
 
 def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """H(0), …, H(s), the degree from which on H = h, and the representations of generators.
+    """H(0), …, H(s) of a core, the degree from which on H = h, the representations of generators.
 
-    The products l_i v_k of e forms and f forms are those of f forms and e forms: so the core (m; e,
-    f) with e > f is (m; f, e), with X and H exchanged.
+    The generators are the minimal ones of the ideal of the core (m; e, f). The products l_i v_k of
+    e forms and f forms are those of f forms and e forms: so the core with e > f is (m; f, e), with
+    X and H exchanged.
     """
     if e <= f:
         return core_itself(m, e, f)
@@ -86,8 +101,10 @@ def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
 
 @cache
 def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """The same, computed. There are no generators of degree 1, as the coordinates are
-    independent."""
+    """What ``core`` returns, computed for (m; e, f) itself, degree by degree up to the bound.
+
+    There are no generators of degree 1, as the coordinates are independent functions.
+    """
     ideal = Products(rows=f, columns=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
     bound = len(values)
@@ -98,12 +115,16 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
 
 
 def minors(m: int, e: int, f: int) -> list[Representation]:
-    """The representations of generators with more rows than the core has.
+    """The representations of minimal generators with more rows than the core (m; e, f) has.
 
-    A closure with this core has more forms l_i than e only if e < m, more forms v_k than f only if
-    f = d = m, more variables than m only if m = e + f. Each time the minors of one size more are
-    equations, seen in the least products for which they are not zero; and they are generators in
-    their degree only (docs/representations.md#proposition-more-rows).
+    They occur in larger closures with this core. As the l_i span at most e dimensions, the v_k at
+    most f, and all together at most e + f, the matrices of coordinates by the index i, by k and by
+    variables have at most these ranks: their minors of one size more are equations. A closure with
+    this core has more than e forms l_i only if e < m, more than f forms v_k only if f = d = m, and
+    more than m variables only if m = e + f. All generators with more rows come from these minors,
+    in the degree that is their size (docs/representations.md#proposition-more-rows). A minor with
+    e + 1 rows needs one l_i more than the core has, so its representations are found in the
+    products with e + 1 forms l_i that span e dimensions, and in the same way for the others.
     """
     determinants = []
     if e < m:
@@ -123,5 +144,8 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
 
 
 def has_more_rows(kind: Representation, m: int, e: int, f: int) -> bool:
-    """Whether a partition has too many parts for the core (m; e, f), in which it is zero."""
+    """Whether one of the three partitions of a representation has too many parts for (m; e, f).
+
+    Then its Schur functor is zero in the core, which does not see the representation.
+    """
     return len(kind["X"]) > e or len(kind["H"]) > f or len(kind["Y"]) > m

@@ -7,9 +7,13 @@ Theory*).
 Computed here: numbers, from a partition and the dimension of a space.
 On trust: these theorems alone.
 
-A partition λ is a decreasing tuple, here with zeros at its end as far as asked for; S_λ K^n has the
-dimension of its tableaux with entries up to n. A weight says how often each basis vector occurs;
-the three of a product of Schur functors in H, X, Y are written as one tuple, in this order.
+Notation. A partition λ of n is a decreasing tuple with the sum n, its parts, here with zeros at its
+end as far as asked for; as a shape it has a row of boxes for each part. (1^j) are j ones. S_λ is a
+Schur functor, S_n and Λ^n are symmetric and exterior powers, K^n is a space of dimension n. A
+semistandard tableau of shape λ has numbers in the boxes of λ that do not decrease in rows and grow
+in columns; S_λ K^n has as many dimensions as there are such tableaux with entries 1, …, n. A weight
+says how often each basis vector, or entry, occurs. X, H, Y are the spaces of representations.py;
+the three weights of a product of Schur functors in them are one tuple, in the order H, X, Y.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +27,10 @@ Weight = tuple[Partition, ...]
 
 
 def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
-    """The partitions of n into at most so many parts, none above the largest; padded with zeros."""
+    """The partitions of n into at most so many parts, none above ``largest``, padded with zeros.
+
+    They come in decreasing order.
+    """
     if parts == 0:
         if n == 0:
             yield ()
@@ -34,7 +41,7 @@ def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
 
 
 def symmetric(size: int, n: int) -> int:
-    """The dimension of S_n K^size, the monomials of degree n."""
+    """The dimension of S_n K^size, the number of monomials of degree n in ``size`` variables."""
     if n < 0:
         return 0
     return comb(size + n - 1, n)
@@ -43,8 +50,9 @@ def symmetric(size: int, n: int) -> int:
 def hook(size: int, n: int, legs: int) -> int:
     """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1; zero where there is no such hook.
 
-    By Pieri's rule S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so it is an alternating sum
-    of dim S_(n−i) dim Λ^i over i ≤ legs.
+    A hook has a row of boxes, and ``legs`` boxes below the first one of it. By Pieri's rule
+    S_(n−i) ⊗ Λ^i = S_(n−i, 1^i) + S_(n−i+1, 1^(i−1)), so the dimension is the sum of
+    (−1)^(legs − i) dim S_(n−i) dim Λ^i over i ≤ legs.
     """
     if legs >= n:
         return 0
@@ -55,11 +63,12 @@ def hook(size: int, n: int, legs: int) -> int:
 
 
 def schur_dimension(shape: Partition, size: int) -> int:
-    """The dimension of S_λ K^size, for λ of at most so many parts, by hooks and contents.
+    """The dimension of S_λ K^size, for a shape λ of at most ``size`` parts, by hooks and contents.
 
-    It is the product of (size + content) / (hook length) over the boxes. Those of row i have the
-    contents −i, 1 − i, …; and if the first one has a hook of length f_i, the row has the hook
-    lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
+    It is the product of (size + content) / (hook length) over the boxes of λ. The content of a box
+    is its column less its row, and its hook has it, the boxes on its right and those below it. Row
+    i has the contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has the
+    hook lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
     """
     first_hooks = [length + len(shape) - 1 - i for i, length in enumerate(shape)]
     numerator = 1
@@ -73,10 +82,10 @@ def schur_dimension(shape: Partition, size: int) -> int:
 
 
 def determinantal(size: int, rank: int, n: int) -> int:
-    """The polynomials of degree n on the square matrices of this size and at most this rank.
+    """The dimension of the polynomials of degree n on square matrices of a size and at most a rank.
 
-    By Cauchy's formula they are the sum of S_λ ⊗ S_λ over the λ of n with at most so many parts (De
-    Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
+    By Cauchy's formula they are the sum of S_λ ⊗ S_λ, of K^size each, over the partitions λ of n
+    with at most ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
     """
     if rank >= size:
         return symmetric(size * size, n)
@@ -85,10 +94,11 @@ def determinantal(size: int, rank: int, n: int) -> int:
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: Partition, weight: Partition) -> int:
-    """The dimension of a weight space of S_λ: semistandard tableaux of a shape and a weight.
+    """The dimension of a weight space of S_λ: the number of semistandard tableaux of shape λ.
 
-    The boxes with the largest entry are a horizontal strip: without them row i is not shorter than
-    row i + 1 was, and the other boxes are a tableau of the other entries.
+    ``weight`` says how often each entry occurs. The boxes with the largest entry are a horizontal
+    strip: without them row i is not shorter than row i + 1 was, and the other boxes, of the shape
+    ``inner``, are a tableau of the other entries. So the number is a sum over all ``inner``.
     """
     if not weight:
         return int(not any(shape))
@@ -103,11 +113,12 @@ def tableaux(shape: Partition, weight: Partition) -> int:
 
 
 def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
-    """The products of Schur functors of degree n with these dimensions of decreasing weight spaces.
+    """The representation of degree n with these dimensions of weight spaces, as a sum of products.
 
-    The highest weight that is left is that of a summand, once for each dimension. Its weight
-    spaces, by tableaux, are taken away, and so on; in characteristic zero weights determine a
-    representation.
+    ``dimensions`` has those of decreasing weights (H, X, Y); a list of products S_λX ⊗ S_μH ⊗ S_νY
+    with their multiplicities is returned. The highest weight that is left is that of a product,
+    with its dimension as multiplicity. The weight spaces of this product, by tableaux, are taken
+    away, and so on; in characteristic zero weights determine a representation.
     """
     left = dict(dimensions)
     found = []
@@ -124,5 +135,5 @@ def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, 
 
 
 def by_degree(kind: dict[str, Any]) -> list[Any]:
-    """The order of representations: by degree, then by X, H and Y."""
+    """The key by which representations are in order: the degree, then the partitions X, H and Y."""
     return [kind[name] for name in ("degree", "X", "H", "Y")]

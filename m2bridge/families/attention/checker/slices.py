@@ -8,9 +8,15 @@ Computed here: these cokernels for d = 2 and three cases, by ranks modulo a prim
 On trust: that random forms modulo the prime are general, and that the multidegrees of DEGREES are
 large enough: a test finds the same in larger ones.
 
-For d = 2 weights are points of a product Y of projective spaces: of (A, V), or of (k, q, V) with
-A = k qᵀ for α = 1. A coordinate of a function is a multilinear form on Y, and so is a hyperplane.
-Functions on Y have a multidegree, one number for each factor.
+Notation. d, d', α, A, V and the coordinates c are those of case.py, all for d = 2.
+
+* Y, the source, is a product of projective spaces, its factors: that of A and that of V, or for
+  α = 1, where A = k qᵀ, those of k, of q and of V. n is its dimension.
+* Coordinates are multilinear forms on Y, and hyperplanes in the space of the c, general
+  combinations of coordinates, are too: "forms". Functions on Y are polynomials with a multidegree,
+  one number for each factor. The section is the part of Y on the i hyperplanes, where functions are
+  those on Y modulo multiples of the i forms.
+* δ_i, the polar degrees, are the numbers of points that "Rests on" names.
 """
 
 from collections.abc import Sequence
@@ -25,7 +31,7 @@ import flint
 from m2bridge.families.attention.checker.case import Case
 
 PRIME = 2**31 - 1
-"""Of Mersenne; so large that a random form is special with a probability of about 1 in 10^8."""
+"""A Mersenne prime; so large that a random form is special with a probability of about 10^(−8)."""
 
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
 # a multilinear form: coefficients, by one variable of each factor
@@ -38,11 +44,13 @@ DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
     (2, 1): (4, 4, 2),
     (2, 2): (2, 4),
 }
-"""For d = 2, by (d', α): a multidegree from which on the dimension is the length."""
+"""For d = 2, by (d', α): a multidegree from which on the dimension of the cokernel in a multidegree
+is the number of points.
+"""
 
 
 def counted_polar_degrees(case: Case) -> list[int | None] | None:
-    """δ_n, …, δ_0; None where nothing is counted."""
+    """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted."""
     if case.d != 2 or (case.d_out, case.alpha) not in DEGREES:
         return None
     return list(counted(case.d_out, case.alpha, DEGREES[case.d_out, case.alpha]))
@@ -50,7 +58,7 @@ def counted_polar_degrees(case: Case) -> list[int | None] | None:
 
 @cache
 def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
-    """All of them, for d = 2, in this multidegree."""
+    """δ_n, …, δ_0 for d = 2, counted by dimensions in this multidegree."""
     sizes: tuple[int, ...] = (4, 2 * d_out)
     if alpha == 1:
         sizes = (2, 2, 2 * d_out)
@@ -67,6 +75,7 @@ class Source:
     sizes : tuple of int
         The number of variables of each factor: of A, or of k and q, and of V at last.
     degree : tuple of int
+        The multidegree: for each factor the degree in its variables.
     """
 
     sizes: tuple[int, ...]
@@ -79,18 +88,23 @@ class Source:
 
     @cached_property
     def number(self) -> dict[Monomial, int]:
-        """The monomials of the multidegree, numbered."""
+        """The monomials of the multidegree, each with its number: the columns of matrices."""
         return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
 
     def number_of_points(self, hyperplanes: int) -> int:
-        """The number δ_i of points on i general hyperplanes where one of a linear space is tangent.
+        """The number δ_i of points of Y on i general hyperplanes where another one is tangent.
 
-        Let i + 2 forms span the linear space. One of their combinations is tangent at a point where
-        the vectors of their derivatives by all variables, with i + 2 entries, do not span all. So
-        the points are where the cokernel of these vectors lives, over functions on the section; its
-        dimension is i + 2 times that of the functions, less the rank of all multiples of the
-        vectors. On n hyperplanes there are finitely many points, at each of which n + 2 vectors of
-        n + 1 entries are dependent: the functions are counted.
+        That one is any hyperplane of a general linear space of dimension i + 1, which i + 2 forms
+        ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero there,
+        with the s_j not all zero. So there are such s exactly where the vectors of the derivatives
+        of ℓ_0, …, ℓ_{i+1}, one vector for each variable, do not span all vectors of i + 2 entries:
+        at the points where the cokernel of these vectors, over functions on the section, is not
+        zero. Its dimension in the multidegree is i + 2 times that of the functions, less the rank
+        of all multiples of the vectors (docs/polar-degrees.md#proposition-slices).
+
+        On n hyperplanes there are finitely many points. At each of them some hyperplane is tangent,
+        as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the
+        dimension of the functions.
         """
         random = Random(hyperplanes)
         equations = [self._general_form(random) for _ in range(hyperplanes)]
@@ -112,7 +126,8 @@ class Source:
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
 
-        A_pi is the variable 2 p + i, or k_p q_i if A = k qᵀ; V_kq is the variable 2 k + q.
+        A_pi is the variable 2 p + i of its factor, or k_p q_i if A = k qᵀ; V_kq is the variable
+        2 k + q of the last one.
         """
         form: Form = {}
         pairs = list(combinations_with_replacement(range(2), 2))
@@ -129,8 +144,9 @@ class Source:
     def _restriction(self, equations: Sequence[Form]) -> Any:
         """The matrix that takes functions of the multidegree to functions on a section of Y.
 
-        The multiples of the equations are zero there. In their reduced echelon form each leading
-        monomial is a combination of those that lead no row, which are a basis of what is left.
+        It has a row for each monomial, and columns by a basis of the functions on the section,
+        where the multiples of its equations are zero. In the reduced echelon form of these each
+        leading monomial is a combination of the monomials that lead no row: these are the basis.
         """
         lower = [e - 1 for e in self.degree]
         rows = []
@@ -156,9 +172,11 @@ class Source:
         return found
 
     def _derivatives(self, form: Form) -> Any:
-        """The multiples in the multidegree of the derivatives of a form: a row for each.
+        """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
 
-        The derivative by a variable of a factor has the degree 0 there, and 1 in the others.
+        There is a row for each variable and each monomial that the derivative is multiplied by, in
+        an order that is the same for all forms. The derivative by a variable of a factor has the
+        degree 0 there, and 1 in the others.
         """
         rows = []
         for factor, size in enumerate(self.sizes):
@@ -179,7 +197,7 @@ class Source:
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
-    """The monomials of a multidegree in so many variables of each factor."""
+    """The monomials of a multidegree in factors with ``sizes`` variables."""
     factors = []
     for size, e in zip(sizes, degree, strict=True):
         factors.append(list(combinations_with_replacement(range(size), e)))
@@ -187,7 +205,7 @@ def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
 
 
 def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
-    """The product with a variable of some factors, by the number of the factor."""
+    """The product of a monomial and variables, at most one of each factor, by its number."""
     parts = list(monomial)
     for factor, variable in variables.items():
         parts[factor] = tuple(sorted((*parts[factor], variable)))
@@ -195,7 +213,10 @@ def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The matrix modulo the prime, with so many columns; at least one row, as FLINT needs it."""
+    """The matrix modulo PRIME with these rows and so many columns.
+
+    Where there are no rows it has one row of zeros, as FLINT needs one.
+    """
     found = flint.nmod_mat(max(1, len(rows)), size, PRIME)
     for number, row in enumerate(rows):
         for column, coefficient in row.items():
