@@ -8,8 +8,10 @@ h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α). This is not
 in the documentation of m2bridge, section Degrees.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import comb, factorial, prod
 from typing import Any, Unpack
 
@@ -56,6 +58,13 @@ from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
 from m2bridge.results.known import Known
 
+MOST_POINTS = 1500
+"""Sections with more points are not counted: linear algebra in their functions takes minutes."""
+FEW_COORDINATES = 12
+"""The degree is computed by elimination too for cases with at most this many: seconds."""
+
+BY_SECTION = WORDS.remarks["section"]
+
 
 def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
     """The degree of the closure, from its affine dimension and the generic fibre. Hypothesis: the
@@ -68,7 +77,7 @@ def degree_by_projection(shape: Shape, dimension: int, generic: Fibre) -> int:
         divide the degree of the source.
     """
     of_V = shape.d * shape.d_out - 1
-    # fibres are finite
+    # fibres are finite, so the source has the dimension of the image, δ_A + δ_V
     source = comb(dimension - 1, of_V) * degree_of_low_rank(shape.d, shape.alpha)
     if not generic.reduced or source % generic.points:
         raise ContradictionError(
@@ -91,11 +100,9 @@ def degree_of_low_rank(size: int, rank: int) -> int:
     """
     corank = size - rank
     leading = [[factorial(2 * corank + j + k) for k in range(rank)] for j in range(rank)]
-    return int(flint.fmpz_mat(leading).det()) // prod(map(factorial, range(corank, size))) ** 2
+    denominator = prod(map(factorial, range(corank, size)))
+    return int(flint.fmpz_mat(leading).det()) // denominator**2
 
-
-MOST_POINTS = 1500
-"""Sections with more points are not counted."""
 
 Factor = list[Any]
 """Coefficients of a polynomial in T, which are polynomials in the unknowns; the first is 1."""
@@ -120,64 +127,96 @@ def is_counted(shape: Shape) -> bool:
 
     The measure of the work is the number of points that Bézout's theorem with weights expects.
     """
+    if shape.alpha not in (1, shape.d):
+        # the section of D_α is none of products of polynomials in one variable
+        return False
     sizes = _sizes(shape)
-    weights = [weight for size in sorted(sizes)[:-1] for weight in range(1, size)]
-    if shape.alpha not in (1, shape.d) or len(weights) >= MOST_POINTS.bit_length():
-        return False  # each unknown at least doubles the number
-    return prod(range(max(sizes), sum(sizes) - len(sizes) + 1)) // prod(weights) <= MOST_POINTS
+    largest = max(sizes)
+    weights = _weights(sizes, sizes.index(largest))
+    if len(weights) >= MOST_POINTS.bit_length():
+        # each unknown at least doubles the number
+        return False
+    # the equations that remain have the weights from the largest size on
+    return prod(range(largest, _last_weight(sizes) + 1)) // prod(weights) <= MOST_POINTS
 
 
 def section_algebra(shape: Shape) -> WeightedAlgebra:
-    """The functions on the section; the largest factor is eliminated, whose coefficients the first
-    equations give.
+    """The functions on the section.
+
+    The largest factor is eliminated, whose coefficients the first equations give.
     """
     sizes = _sizes(shape)
     solved = sizes.index(max(sizes))
-    weights = tuple(e for j, size in enumerate(sizes) if j != solved for e in range(1, size))
+    weights = _weights(sizes, solved)
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
-    unknowns, zero, one = iter(ring.gens()), ring.constant(0), ring.constant(1)
-    factors = [
-        [one, *(zero if j == solved else next(unknowns) for _ in range(1, n))]
-        for j, n in enumerate(sizes)
-    ]
-    coordinates, relations = _coordinates(shape), []
-    for e in range(1, sum(sizes) - len(sizes) + 1):
-        equation = sum((_value(index, shape, factors) for index in coordinates[e]), start=zero)
-        if e < sizes[solved]:
-            factors[solved][e] = -equation  # in which it has the coefficient 1
+    unknowns = iter(ring.gens())
+    zero = ring.constant(0)
+    factors: list[Factor] = []
+    for number, size in enumerate(sizes):
+        coefficients = [zero] * (size - 1)
+        if number != solved:
+            coefficients = list(islice(unknowns, size - 1))
+        factors.append([ring.constant(1), *coefficients])
+    coordinates = _coordinates(shape)
+    relations = []
+    for weight in range(1, _last_weight(sizes) + 1):
+        equation = sum((_value(index, shape, factors) for index in coordinates[weight]), start=zero)
+        if weight < sizes[solved]:
+            # the unknown of this weight, 0 until here, stands in the equation alone
+            factors[solved][weight] = -equation
         else:
-            relations.append((e, {monomial: int(c) for monomial, c in equation.to_dict().items()}))
+            terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
+            relations.append((weight, terms))
     return WeightedAlgebra(weights, tuple(relations))
 
 
 def _sizes(shape: Shape) -> tuple[int, ...]:
-    """The numbers of coefficients of the factors A and V; for α = 1, where A = k qᵀ, of k,
-    q and V.
-    """
-    return (*((shape.d, shape.d) if shape.alpha == 1 else (shape.d**2,)), shape.d_out * shape.d)
+    """The numbers of coefficients of the factors A and V; of k, q and V for α = 1, A = k qᵀ."""
+    of_V = shape.d_out * shape.d
+    if shape.alpha == 1:
+        return shape.d, shape.d, of_V
+    return shape.d**2, of_V
+
+
+def _weights(sizes: tuple[int, ...], solved: int) -> tuple[int, ...]:
+    """The weights of the unknowns: of the coefficients of all factors but the one solved for."""
+    weights: list[int] = []
+    for number, size in enumerate(sizes):
+        if number != solved:
+            weights += range(1, size)
+    return tuple(weights)
+
+
+def _last_weight(sizes: tuple[int, ...]) -> int:
+    """The degree of the product of the factors in T."""
+    return sum(sizes) - len(sizes)
 
 
 def _coordinates(shape: Shape) -> dict[int, list[Index]]:
     """The indices (k, i, p, q) of the coordinates of each weight."""
-    step = 1 if shape.alpha == 1 else shape.d
-    places: dict[int, list[Index]] = {}
+    # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
+    step = shape.d
+    if shape.alpha == 1:
+        step = 1
+    places: defaultdict[int, list[Index]] = defaultdict(list)
     for k, i, p, q in indices(shape):
-        places.setdefault(p + q + step * i + shape.d * k, []).append((k, i, p, q))
+        places[p + q + step * i + shape.d * k].append((k, i, p, q))
     return places
 
 
 def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
     """The coordinate c_{k,i,p,q} of the weights with these factors."""
-    *first, last = factors
-    return coordinate(
-        index,
-        lambda p, i: first[0][p] * first[1][i] if shape.alpha == 1 else first[0][p + shape.d * i],
-        lambda k, q: last[q + shape.d * k],
-    )
+    *of_A, of_V = factors
 
+    def A(p: int, i: int) -> Any:
+        if shape.alpha == 1:
+            return of_A[0][p] * of_A[1][i]
+        return of_A[0][p + shape.d * i]
 
-AGREEMENTS = tuple(WORDS.remarks[name] for name in ("fibres", "tangents", "equations"))
-BY_SECTION, BY_ELIMINATION = WORDS.remarks["section"], WORDS.remarks["elimination"]
+    def V(k: int, q: int) -> Any:
+        return of_V[q + shape.d * k]
+
+    return coordinate(index, A, V)
 
 
 def deduce(
@@ -201,35 +240,66 @@ def deduce(
     ContradictionError
         If independent methods disagree.
     """
-    tangent_spaces = orbit_tangents(model) if tangents is None else tangents
-    dimension = tangent_spaces[generic_orbit(model)].dimension
-    done = [
-        orbit for orbit in orbits(model) if orbit in fibre_schemes.at and orbit in tangent_spaces
-    ]
-    facts = tuple(
-        _facts(orbit, model, fibre_schemes, dimension, tangent_spaces[orbit]) for orbit in done
-    )
+    if tangents is None:
+        tangents = orbit_tangents(model)
+    dense = generic_orbit(model)
+    generic = fibre_schemes.at[dense]
+    dimension = tangents[dense].dimension
+    # a limit may have been reached on the way to either of them
+    both = fibre_schemes.at.keys() & tangents.keys()
+    done = [orbit for orbit in orbits(model) if orbit in both]
+    facts = []
+    for orbit in done:
+        fact = _facts(
+            orbit,
+            model,
+            fibre=fibre_schemes.at[orbit],
+            tangent=tangents[orbit],
+            generic=generic,
+            dimension=dimension,
+        )
+        facts.append(fact)
     check(facts, dimension, model)
-    limit = fibre_schemes.limit or (late(done, model) if len(done) < orbit_count(model) else None)
-    upper = any(tangent.known.upper is not None for tangent in tangent_spaces.values())
-    generic = fibre_schemes.at[generic_orbit(model)]
-    agreements = AGREEMENTS[: 1 if generic.length > 1 else 3 if upper else 2]
-    if limit is not None:  # on the orbits that were observed
-        agreements = tuple(f"{agreement} ({limit.progress})" for agreement in agreements)
-    closed, family = fibre_schemes.base_locus_empty, fibre_schemes.boundary_family
-    products = products_determine_functions(model.d)
-    points = section_points(model) if degree and closed else None
-    counted = _degree(model, dimension, generic, points) if degree and closed else None
-    remarks = agreements + (() if points is None else (BY_SECTION,))
+    limit = fibre_schemes.limit
+    if limit is None and len(done) < orbit_count(model):
+        limit = late(done, model)
+    remarks = _agreements(generic, tangents)
+    if limit is not None:
+        # the methods agree on the orbits that were observed
+        remarks = [f"{remark} ({limit.progress})" for remark in remarks]
+    counted = points = None
+    if degree and fibre_schemes.base_locus_empty:
+        points = section_points(model)
+        counted = _degree(model, dimension, generic, points)
+    if points is not None:
+        remarks.append(BY_SECTION)
     return Observations(
-        model, facts, dimension, counted, closed, products, family, generic, remarks, limit=limit
+        model=model,
+        orbits=tuple(facts),
+        dimension=dimension,
+        degree=counted,
+        closed=fibre_schemes.base_locus_empty,
+        products=products_determine_functions(model.d),
+        boundary_family=fibre_schemes.boundary_family,
+        generic=generic,
+        remarks=tuple(remarks),
+        limit=limit,
     )
+
+
+def _agreements(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
+    """The methods that decide singular orbits and agreed."""
+    methods = ["fibres"]
+    if generic.length == 1:
+        # otherwise fibres say nothing about smoothness, and the bounds alone decide
+        methods.append("tangents")
+        if any(tangent.known.upper is not None for tangent in tangents.values()):
+            methods.append("equations")
+    return [WORDS.remarks[method] for method in methods]
 
 
 def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) -> int:
-    """The degree by the projection formula, held against the points of a linear section, where they
-    were counted.
-    """
+    """The degree by the projection formula, held against the points of a section if counted."""
     degree = degree_by_projection(model, dimension, generic)
     if points not in (None, degree * generic.length):
         raise ContradictionError(
@@ -239,27 +309,37 @@ def _degree(model: Shape, dimension: int, generic: Fibre, points: int | None) ->
 
 
 def _facts(
-    orbit: Orbit, model: Shape, fibre_schemes: Fibres, dimension: int, tangent: OrbitTangents
+    orbit: Orbit,
+    model: Shape,
+    *,
+    fibre: Fibre,
+    tangent: OrbitTangents,
+    generic: Fibre,
+    dimension: int,
 ) -> OrbitFacts:
-    fibre, preimages, critical = (
-        fibre_schemes.at[orbit],
-        fibre_points(orbit, model),
-        tangent.critical,
-    )
+    """The facts at one orbit, from its fibre and its tangent vectors, which must agree.
+
+    The fibre is reduced exactly where the differential is injective on the projective source.
+    """
+    preimages = fibre_points(orbit, model)
+    critical = tangent.critical
     if critical == fibre.reduced or len(preimages) != fibre.points:
+        rank = "too small" if critical else "not too small"
         raise ContradictionError(
-            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is"
-            f" {'' if critical else 'not '}too small, and {len(preimages)} points solve the"
-            " equations"
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is {rank},"
+            f" and {len(preimages)} points solve the equations"
         )
     smooth = source_is_smooth(orbit, model)
-    birational = fibre_schemes.at[generic_orbit(model)].length == 1
-    if birational:  # the lemma; where the source seems singular, tangents say so
-        singular = fibre.length > 1 or (
-            False if smooth else tangent.known.least > dimension or None
-        )
-    else:
+    singular: bool | None
+    if generic.length > 1:
+        # not birational, so the lemma does not apply
         singular = singular_by_bounds(tangent.known, dimension)
+    elif fibre.length > 1 or smooth:
+        # the lemma, for an orbit that is singular by its fibre or whose source is smooth
+        singular = fibre.length > 1
+    else:
+        # where the source seems singular, tangent vectors may prove it; else it is undecided
+        singular = tangent.known.least > dimension or None
     return OrbitFacts(
         orbit=orbit,
         dimension=tangent.dimension,
@@ -275,13 +355,14 @@ def _facts(
 
 
 def source_is_smooth(orbit: Orbit, model: Shape) -> bool:
-    """Whether D_α is smooth at rank r: matrices of rank α are one orbit, and below all derivatives
-    of minors vanish.
+    """Whether D_α is smooth at rank r.
+
+    Matrices of rank α are one orbit; below, all derivatives of the minors vanish.
     """
     return model.alpha in (model.d, orbit.r)
 
 
-def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:
+def check(facts: Sequence[OrbitFacts], dimension: int, model: Shape) -> None:
     """Hold the verdict of the fibres on each orbit against the tangent vectors and the equations.
 
     Raises
@@ -300,22 +381,20 @@ def check(facts: tuple[OrbitFacts, ...], dimension: int, model: Shape) -> None:
         evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
         if fact.singular is False and fact.tangent_lower > dimension:
             raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
-        if fact.tangent_upper is not None and (fact.tangent_upper == dimension) and fact.singular:
+        if fact.singular and fact.tangent_upper == dimension:
             raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
-        if fact.tangent_upper is not None and fact.tangent_upper < fact.tangent_lower:
+        if fact.tangent.most < fact.tangent_lower:
             raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
+        # the singular locus is closed
         if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
 
 
-def late(done: Sequence[Orbit] | Mapping[Orbit, OrbitTangents], model: Shape) -> TimeLimitError:
+def late(done: Collection[Orbit], model: Shape) -> TimeLimitError:
+    """The limit that was reached when these orbits were done."""
     limit = clock().late("the linear algebra at the orbits")
     limit.progress = f"{len(done)} of {orbit_count(model)} orbits were done"
     return limit
-
-
-FEW_COORDINATES = 12
-"""The degree is computed by elimination too for cases with at most this many coordinates."""
 
 
 @computation
@@ -381,7 +460,7 @@ def observe(
     with share(0.5 if partial else 1.0):
         products = products_determine_functions(model.d)
         tangents = orbit_tangents(model)
-    if not (partial or len(tangents) == count):
+    if not partial and len(tangents) < count:
         raise late(tangents, model)
     try:
         fibre_schemes = fibres(model, wanted=tuple(tangents))
@@ -391,23 +470,31 @@ def observe(
         dimension = tangents[generic_orbit(model)].dimension
         check((), dimension, model)
         limit.progress = f"0 of {count} orbits were done"
-        seen = None, None, products, False, None, (), current().version, clock().seconds, limit
-        return Observations(model, (), dimension, *seen)
+        return Observations(
+            model=model,
+            dimension=dimension,
+            products=products,
+            engine_version=current().version,
+            seconds=clock().seconds,
+            limit=limit,
+        )
     if fibre_schemes.limit is not None and not partial:
         raise fibre_schemes.limit
     observations = deduce(model, fibre_schemes, tangents, degree=degree)
-    compared = observations.limit is None and observations.degree is not None
-    eliminated = _degree_by_elimination(model) if compared else None
-    if eliminated not in (None, observations.degree):
-        raise ContradictionError(
-            f"the degree is {observations.degree} by the fibres, and {eliminated} by elimination"
-        )
-    remarks = (
-        observations.remarks if eliminated is None else (*observations.remarks, BY_ELIMINATION)
+    remarks = observations.remarks
+    counted = None
+    if observations.limit is None and observations.degree is not None:
+        if _same_by_elimination(model, observations.degree):
+            remarks += (WORDS.remarks["elimination"],)
+        if polar:
+            counted = _polar_degrees(model, partial)
+    return replace(
+        observations,
+        remarks=remarks,
+        polar_degrees=counted,
+        engine_version=current().version,
+        seconds=clock().seconds,
     )
-    counted = _polar_degrees(model, partial) if compared and polar else None
-    observations = replace(observations, remarks=remarks, polar_degrees=counted)
-    return replace(observations, engine_version=current().version, seconds=clock().seconds)
 
 
 def _polar_degrees(model: Shape, partial: bool) -> Numbers | None:
@@ -431,17 +518,28 @@ def _polar_degrees(model: Shape, partial: bool) -> Numbers | None:
     return counted
 
 
-def _degree_by_elimination(model: Shape) -> int | None:
-    """The degree of the ideal, in small cases and where the limit allows it."""
+def _same_by_elimination(model: Shape, degree: int) -> bool:
+    """Whether the ideal was computed too: in small cases and where the limit allows it.
+
+    Raises
+    ------
+    ContradictionError
+        If it has another degree.
+    """
     if model.independent_count > FEW_COORDINATES:
-        return None
+        return False
+    # functions of more tokens have the same reduced coordinates
     two_tokens = Shape(model.d, model.d_out, model.a)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
-        answer = answer_to(closure_script(reduced, field=QQ))
+        eliminated = answer_to(closure_script(reduced, field=QQ)).integer("degree")
     except (TimeLimitError, MemoryLimitError):
-        return None
-    return answer.integer("degree")
+        return False
+    if eliminated != degree:
+        raise ContradictionError(
+            f"the degree is {degree} by the fibres, and {eliminated} by elimination"
+        )
+    return True
 
 
 def by_fibres(shape: Shape) -> LocusFindings:

@@ -1,11 +1,14 @@
-"""The observations of one case, at its orbits and of the whole closure, as cross-checks and
-certificates read them.
+"""The observations of one case, at its orbits and of the whole closure.
+
+Cross-checks and certificates read them here, by the names of observables; how they are computed
+stands in ``observation.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from m2bridge.errors import EngineError
@@ -31,6 +34,7 @@ NO_THEOREM = (
     " (docs/polar-degrees.md#theorem-polar)"
 )
 
+# the column without a heading says singular, smooth or undecided
 HEADER = (*Orbit.HEADER, "dimension", "fibre", "points", "tangent", "", "critical", "boundary")
 WORDS = {True: "singular", False: "smooth", None: "undecided"}
 
@@ -102,7 +106,7 @@ class OrbitFacts:
         return self.tangent.exact
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observations(Observed):
     """The observations of one case.
 
@@ -148,14 +152,14 @@ class Observations(Observed):
     weights: ClassVar[tuple[str, ...]] = ("A", "V")
 
     model: Shape
-    orbits: tuple[OrbitFacts, ...]
+    orbits: tuple[OrbitFacts, ...] = ()
     dimension: int
-    degree: int | None
-    closed: bool | None
+    degree: int | None = None
+    closed: bool | None = None
     products: bool
-    boundary_family: bool
-    generic: Fibre | None
-    remarks: tuple[str, ...]
+    boundary_family: bool = False
+    generic: Fibre | None = None
+    remarks: tuple[str, ...] = ()
     engine_version: str = ""
     seconds: float = 0.0
     limit: EngineError | None = None
@@ -168,10 +172,15 @@ class Observations(Observed):
         return self.generic
 
     @property
+    def is_birational(self) -> bool:
+        """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        return self.generic_fibre.length == 1
+
+    @property
     def missing(self) -> tuple[Orbit, ...]:
         """The orbits that were not observed; none without a limit."""
         seen = {fact.orbit for fact in self.orbits}
-        return tuple(orbit for orbit in orbits(self.model) if orbit not in seen)
+        return tuple(orbit for orbit in self.all_orbits() if orbit not in seen)
 
     @property
     def unfinished(self) -> str:
@@ -193,33 +202,30 @@ class Observations(Observed):
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
-        return NO_THEOREM if is_stated(self.model) else TOO_LARGE
+        if is_stated(self.model):
+            return NO_THEOREM
+        return TOO_LARGE
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """All orbits of nonzero functions."""
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """An observable at each orbit (:data:`AT_ORBITS`); boundary points are decided where an
-        argument exists.
-        """
-        open_orbits = {
-            f.orbit for f in self.orbits if observable in BOUNDARY and not self._boundary_decided(f)
-        }
-        return {
-            f.orbit: None if f.orbit in open_orbits else AT_ORBITS[observable](f)
-            for f in self.orbits
-        }
+        """An observable at each orbit (:data:`AT_ORBITS`); ``None`` where it is undecided."""
+        values = {}
+        for fact in self.orbits:
+            values[fact.orbit] = AT_ORBITS[observable](fact)
+            if observable in BOUNDARY and not self._boundary_decided(fact):
+                values[fact.orbit] = None
+        return values
 
     def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Boundary points need a family that tends to them; for others the lemma needs at most two
-        in the fibre.
-        """
-        return (
-            (self.boundary_family and fact.orbit == FAMILY)
-            if fact.boundary
-            else fact.fibre.points <= 2
-        )
+        """Whether an argument decides if the orbit consists of boundary points."""
+        if fact.boundary:
+            # they need a family that tends to them
+            return self.boundary_family and fact.orbit == FAMILY
+        # the lemma about the others needs at most two points in the fibre
+        return fact.fibre.points <= 2
 
     def doubt(self, observable: str, doubtful: Sequence[Orbit]) -> str:
         """The reason why orbits that were observed are undecided."""
@@ -228,7 +234,7 @@ class Observations(Observed):
                 "an orbit has a fibre that is not reduced but no verified family of boundary"
                 " points, or a larger fibre"
             )
-        if self.generic_fibre.length > 1:
+        if not self.is_birational:
             return "the generic fibre is not one reduced point, so fibres do not decide smoothness"
         listed = ", ".join(map(str, doubtful))
         return (
@@ -244,9 +250,9 @@ class Observations(Observed):
         self, failing: Sequence[Orbit]
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
         """The largest of these orbits, weights of a function in it, and the numbers there."""
-        fact = max(
-            (f for f in self.orbits if f.orbit in failing), key=lambda f: (f.dimension, f.orbit)
-        )
+        candidates = [fact for fact in self.orbits if fact.orbit in failing]
+        # of several of this dimension the last, so that the same one is shown each time
+        fact = max(candidates, key=attrgetter("dimension", "orbit"))
         A, V = representative(fact.orbit, self.model)
         numbers = {
             "dimension": self.dimension,
@@ -261,33 +267,35 @@ class Observations(Observed):
         return fact.orbit, {"A": A, "V": V}, numbers
 
     def certified(self) -> Observations:
-        """The observations without upper bounds for tangent dimensions, which no checker can
-        recompute cheaply.
+        """The observations without upper bounds for tangent dimensions.
 
-        Where the parametrization is not birational they decided which orbits are smooth, which is
-        then open.
+        No checker can recompute these cheaply. Where the parametrization is not birational they
+        decided which orbits are smooth, which is then open.
         """
-        birational = self.generic_fibre.length == 1
-
-        def part(fact: OrbitFacts) -> OrbitFacts:
-            singular = fact.singular if birational else fact.tangent_lower > self.dimension or None
-            return replace(fact, tangent=Known.at_least(fact.tangent_lower), singular=singular)
-
-        return replace(self, orbits=tuple(map(part, self.orbits)))
+        facts = []
+        for fact in self.orbits:
+            singular = fact.singular
+            if not self.is_birational:
+                singular = fact.tangent_lower > self.dimension or None
+            tangent = Known.at_least(fact.tangent_lower)
+            facts.append(replace(fact, tangent=tangent, singular=singular))
+        return replace(self, orbits=tuple(facts))
 
     def evidence(self) -> dict[str, Any]:
         """The content of a certificate."""
+        listed = []
+        for fact in self.orbits:
+            orbit = {"orbit": list(fact.orbit.cells)}
+            witness = {"tangent_witness": list(fact.tangent_witness.cells)}
+            listed.append(orbit | _observations(fact) | witness)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
             "base_locus_empty": self.closed,
             "products_determine_functions": self.products,
             "boundary_family": self.boundary_family,
-            "generic_fibre": {
-                "length": self.generic_fibre.length,
-                "points": self.generic_fibre.points,
-            },
-            "orbits": [_evidence(fact) for fact in self.orbits],
+            "generic_fibre": asdict(self.generic_fibre),
+            "orbits": listed,
         }
 
     def facts(self) -> list[tuple[str, str | None]]:
@@ -302,30 +310,30 @@ class Observations(Observed):
         """The orbits, beside what Theorem 3.4 (iii) says of them."""
         if not self.orbits:
             return None
-        return (
-            Orbit.LEGEND,
-            (*HEADER, "Theorem 3.4 (iii) says"),
-            [_row(fact, self) for fact in self.orbits],
-        )
+        rows = [_row(fact, self.model) for fact in self.orbits]
+        return Orbit.LEGEND, (*HEADER, "Theorem 3.4 (iii) says"), rows
 
     def to_text(self) -> str:
         """Dimension, degree and a table of the orbits, for a terminal."""
-        facts = [*self.facts(), *(("agreement", remark) for remark in self.remarks)]
-        tables = [
-            Table(header, rows, caption) for caption, header, rows in filter(None, [self.table()])
-        ]
-        return Sheet(
-            f"Observations of the {self.model.title}, over QQ", [Facts(facts), *tables]
-        ).text()
+        agreements = [("agreement", remark) for remark in self.remarks]
+        blocks: list[Facts | Table] = [Facts([*self.facts(), *agreements])]
+        if table := self.table():
+            caption, header, rows = table
+            blocks.append(Table(header, rows, caption))
+        return Sheet(f"Observations of the {self.model.title}, over QQ", blocks).text()
 
     __str__ = to_text
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
+        listed = []
+        for fact in self.orbits:
+            tangent = fact.tangent.to_json("tangent_")
+            listed.append(fact.orbit.to_json() | _observations(fact) | tangent)
         return {
             "dimension": self.dimension,
             "degree": self.degree,
-            "orbits": [_json(fact) for fact in self.orbits],
+            "orbits": listed,
             "zero_tangent_dimension": self.model.independent_count,
         }
 
@@ -342,34 +350,36 @@ AT_ORBITS: dict[str, Callable[[OrbitFacts], Value | None]] = {
 
 
 def _special_fibre_points(case: Observations) -> int | None:
-    """The largest number of points of a fibre, where it is more than that of the generic one; else
-    0.
+    """The largest number of points of a fibre, where it exceeds that of the generic one; else 0.
 
     A fibre with fewer points, as where the map is two-to-one, is not special: "more" is in the
     words.
     """
     if case.missing:
+        # another fibre may have more
         return None
     largest = max(fact.fibre.points for fact in case.orbits)
-    return largest if largest > case.generic_fibre.points else 0
+    if largest > case.generic_fibre.points:
+        return largest
+    return 0
 
 
 def _is_linear(case: Observations) -> bool | None:
-    """Whether the neuromanifold, which spans the space of its independent reduced coordinates, is
-    all of it.
-    """
-    return (
-        False
-        if case.dimension < case.model.independent_count
-        else True
-        if case.model.d == 1
-        else None
-    )
+    """Whether the neuromanifold is all of the space that it spans, of its reduced coordinates."""
+    if case.dimension < case.model.independent_count:
+        return False
+    if case.model.d == 1:
+        # c_ki = V_k A_i: with A = 1 all vectors V occur
+        return True
+    # a closure that is a linear space does not tell which real functions have real weights
+    return None
 
 
 def _polar_degrees(case: Observations) -> NumbersByMethod | None:
-    """The polar degrees by the theorem, integrated at fixed points, which no prediction is; the
-    first of them, which is the degree; and the points of slices, where they were counted.
+    """The polar degrees by methods that share nothing with the prediction.
+
+    By the theorem, integrated at fixed points; the first of them, which is the degree; and the
+    points of slices, where they were counted.
 
     ``None`` where the conditions of the theorem, which are those of general slices too, were not
     observed, and for large cases.
@@ -394,20 +404,29 @@ def polar_degrees_by_method(
 
 
 def _small_kernels(case: Observations) -> bool:
-    """Whether the differential is injective on the desingularization but where its kernel is below
-    the codimension.
+    """Whether on the desingularization kernels of the differential are below the codimension.
 
     Over an orbit with rk A = r there are the finite fibre and a Grassmannian of subspaces of
     dimension (α − r)(d − α). The kernel on a fibre of p points and length l has at most the
-    dimension l − p, besides those subspaces.
+    dimension l − p, besides those subspaces. Where it is zero, the codimension does not matter.
     """
-    if case.missing or not case.closed or case.generic_fibre.length > 1:
+    if case.missing or not case.closed or not case.is_birational:
         return False
-    shape = case.model
-    loci = [(fact, (shape.alpha - fact.orbit.r) * (shape.d - shape.alpha)) for fact in case.orbits]
-    kernels = [fact.fibre.length - fact.fibre.points + subspaces for fact, subspaces in loci]
-    codimensions = [case.dimension - fact.dimension - subspaces for fact, subspaces in loci]
-    return all(k == 0 or k < c for k, c in zip(kernels, codimensions, strict=True))
+    alpha = case.model.alpha
+    for fact in case.orbits:
+        subspaces = (alpha - fact.orbit.r) * (case.model.d - alpha)
+        kernel = fact.fibre.length - fact.fibre.points + subspaces
+        codimension = case.dimension - fact.dimension - subspaces
+        if kernel > 0 and kernel >= codimension:
+            return False
+    return True
+
+
+def _birational(case: Observations) -> bool | None:
+    """Whether the parametrization is birational, where some orbit was observed."""
+    if case.generic is None:
+        return None
+    return case.is_birational
 
 
 WHOLE: dict[str, Callable[[Observations], Value | None]] = {
@@ -415,7 +434,7 @@ WHOLE: dict[str, Callable[[Observations], Value | None]] = {
     "zero_fibre": lambda case: case.closed,
     "products": lambda case: case.products,
     "dimension": lambda case: case.dimension,
-    "birational": lambda case: None if case.generic is None else case.generic.length == 1,
+    "birational": _birational,
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
     "smooth_manifold": _is_linear,
@@ -426,7 +445,8 @@ are missing.
 """
 
 
-def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
+def _row(fact: OrbitFacts, model: Shape) -> tuple[object, ...]:
+    """A row of the table under :data:`HEADER`, with the prediction behind it."""
     return (
         *fact.orbit.cells,
         fact.dimension,
@@ -436,27 +456,19 @@ def _row(fact: OrbitFacts, case: Observations) -> tuple[object, ...]:
         WORDS[fact.singular],
         "critical" if fact.critical else "",
         "boundary" if fact.boundary else "",
-        WORDS[singular(fact.orbit, case.model)],
+        WORDS[singular(fact.orbit, model)],
     )
 
 
-def _json(fact: OrbitFacts) -> dict[str, Any]:
-    return fact.orbit.to_json() | _observations(fact) | fact.tangent.to_json("tangent_")
-
-
-def _evidence(fact: OrbitFacts) -> dict[str, Any]:
-    witness = {"tangent_witness": list(fact.tangent_witness.cells)}
-    return {"orbit": list(fact.orbit.cells)} | _observations(fact) | witness
-
-
 def _observations(fact: OrbitFacts) -> dict[str, Any]:
-    fibre = {"fibre_length": fact.fibre.length, "fibre_points": fact.fibre.points}
-    named = {
-        name: getattr(fact, name) for name in ("source_smooth", "singular", "critical", "boundary")
-    }
+    """The part that JSON and certificates have in common."""
     return {
         "dimension": fact.dimension,
-        **fibre,
-        **named,
+        "fibre_length": fact.fibre.length,
+        "fibre_points": fact.fibre.points,
+        "source_smooth": fact.source_smooth,
+        "singular": fact.singular,
+        "critical": fact.critical,
+        "boundary": fact.boundary,
         "tangent_lower_bound": fact.tangent_lower,
     }
