@@ -1,5 +1,4 @@
-"""Single-layer lightning self-attention as a family, and the computations about it alone that
-commands call.
+"""Single-layer lightning self-attention as a family, and what commands compute for it alone.
 
 What needs SymPy is imported inside methods, and held against signals and the clock where a command
 may end meanwhile.
@@ -58,6 +57,7 @@ class Attention(Family[SingleLayerAttention]):
 
     def from_key(self, key: str) -> SingleLayerAttention:
         """The model with this key, such as ``d3-dout2-a2-t2``."""
+        # no zeros in front: a case has one key
         number = "([1-9][0-9]{0,8})"
         match = re.fullmatch(f"d{number}-dout{number}-a{number}-t{number}", key, re.ASCII)
         if match is None:
@@ -73,9 +73,7 @@ class Attention(Family[SingleLayerAttention]):
         return REGISTRY
 
     def questions(self) -> tuple[Question[SingleLayerAttention, Any], ...]:
-        """About the Zariski closure: its polar degrees, its equations, and all of it by
-        elimination.
-        """
+        """About the Zariski closure: its polar degrees, its equations, all of it by elimination."""
         from m2bridge.families.attention.questions import CLOSURE, EQUATIONS, POLAR
 
         return POLAR, EQUATIONS, CLOSURE
@@ -103,13 +101,12 @@ class Attention(Family[SingleLayerAttention]):
     def cross_check_all_sizes(
         self, statements: Sequence[Statement]
     ) -> AllSizes | GeneratorsOfAllSizes:
-        """Decide statements for all d, d', a and all t ≥ 2; those about generators for all sizes
-        with small cores.
-        """
+        """Decide statements for all sizes; those about generators, for all with small cores."""
         with importing():
             from m2bridge.families.attention.all_sizes.closures import generators_of_all_sizes
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
 
+        # generators are observed by degree, and never together with orbits
         if all(statement.apart for statement in statements):
             return generators_of_all_sizes(statements=statements)
         return cross_check_all_sizes(statements)
@@ -134,9 +131,7 @@ class Attention(Family[SingleLayerAttention]):
         return membership(model, function, **weights)
 
     def contents(self, source: Any) -> Contents | None:
-        """The arrays in a file of weights whose names are not usual ones; ``None`` where layers are
-        recognized.
-        """
+        """The arrays in a file of weights; ``None`` where its layers are recognized."""
         with importing():
             from m2bridge.families.attention.weights import contents
 

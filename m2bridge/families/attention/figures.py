@@ -1,17 +1,18 @@
-"""The pictures: Figure 1 of the paper, slices of any case, and the orbits of a case, ordered by
-their closures.
+"""The pictures: Figure 1 of the paper, slices of any case, and its orbits with their closures.
 
-Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two
-forms are v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney
-umbrella c² = w v².
+How surfaces and layers are drawn stands in ``pictures/`` and ``maps/slice_surface.py``. Source:
+Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
+v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w
+v².
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Unpack
 
@@ -39,6 +40,25 @@ from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by, va
 
 MOST_ORBITS = 120
 """The most orbits that can be told apart in a picture."""
+STEP = 1.25
+"""Inches from one orbit to the next."""
+ELEVATION, AZIMUTH = 22.0, -62.0
+"""Where the picture of the paper is seen from."""
+
+HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
+
+MARKS = {
+    "smooth": {"marker": "o", "color": picture.BLUE, "markersize": 11},
+    "singular": {"marker": "D", "color": picture.ORANGE, "markersize": 10},
+    "boundary": {"marker": "s", "color": picture.VERMILION, "markersize": 11},
+    "undecided": {
+        "marker": "o",
+        "color": picture.SOFT,
+        "markersize": 11,
+        "markerfacecolor": "white",
+    },
+}
+"""Shapes as well as colours: they are told apart in print and by everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,7 @@ class OrbitNode:
     def below(self, other: OrbitNode) -> bool:
         """Whether it is another orbit, in the closure of ``other``."""
         if self.orbit is None or other.orbit is None:
+            # every orbit has zero in its closure
             return self.orbit is None and other.orbit is not None
         return self.orbit != other.orbit and self.orbit.in_closure_of(other.orbit)
 
@@ -115,20 +136,18 @@ class OrbitDiagram(picture.PictureResult):
 
     def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
         """Return the orbits, each with the names of those that it covers."""
-        covered = {
-            node: [low.name for low, high in self.covers if high == node] for node in self.nodes
-        }
-        return [
-            (n.name, n.dimension, n.singular, n.boundary, separator.join(covered[n]))
-            for n in self.nodes
-        ]
+        rows = []
+        for node in self.nodes:
+            covered = separator.join(low.name for low, high in self.covers if high == node)
+            rows.append((node.name, node.dimension, node.singular, node.boundary, covered))
+        return rows
 
     def to_sheet(self) -> Sheet:
         """A table of orbits, with those that each one covers."""
-        rows = [
-            (name, dimension, value_text(singular), value_text(boundary), covered or "–")
-            for name, dimension, singular, boundary, covered in self.rows(", ")
-        ]
+        rows = []
+        for name, dimension, singular, boundary, covered in self.rows(", "):
+            states = value_text(singular), value_text(boundary)
+            rows.append((name, dimension, *states, covered or "–"))
         lines = [
             ("not finished", self.unfinished or None),
             ("computed by", computed_by(self.engine_version, self.seconds)),
@@ -138,9 +157,8 @@ class OrbitDiagram(picture.PictureResult):
 
     def to_json(self) -> dict[str, Any]:
         """The orbits, and the pairs of which one covers the other."""
-        return result_json(
-            self.model.to_json(), "QQ", self.engine_version or None, self.seconds
-        ) | {
+        version = self.engine_version or None
+        return result_json(self.model.to_json(), "QQ", version, self.seconds) | {
             "orbits": [asdict(node) for node in self.nodes],
             "covers": [[low.name, high.name] for low, high in self.covers],
             "unfinished": self.unfinished or None,
@@ -160,19 +178,18 @@ class OrbitDiagram(picture.PictureResult):
 
     def figure(self) -> Any:
         """The orbits in layers by dimension, as a ``matplotlib.figure.Figure``."""
-        levels = sorted({node.dimension for node in self.nodes})
-        layers = [[node for node in self.nodes if node.dimension == level] for level in levels]
-        places, routes = placed(layers, self.covers)
-        wide = max(
-            abs(x) for x, _ in (*places.values(), *(place for route in routes for place in route))
-        )
+        levels: dict[int, list[OrbitNode]] = {}
+        for node in sorted(self.nodes, key=attrgetter("dimension")):
+            levels.setdefault(node.dimension, []).append(node)
+        places, routes = placed(list(levels.values()), self.covers)
+        wide = max(abs(x) for x, _ in chain(places.values(), *routes))
         with picture.styled():
-            size = (max(5.8, 2 * wide * STEP + 3), 0.78 * len(levels) + 1.9)
-            figure = picture.new_figure(*size, f"Orbits of the {self.model.title}")
-            axes = figure.add_axes(
-                (0.9 / size[0], 0.85 / size[1], 1 - 1.1 / size[0], 1 - 1.45 / size[1])
-            )
-            _axes(axes, levels, wide)
+            # in inches; the margins hold numbers on the left, the title above, the legend below
+            width = max(5.8, 2 * wide * STEP + 3)
+            height = 0.78 * len(levels) + 1.9
+            figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
+            axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
+            _axes(axes, list(levels), wide)
             for route in routes:
                 axes.plot(
                     *zip(*route, strict=True),
@@ -184,15 +201,15 @@ class OrbitDiagram(picture.PictureResult):
             for node, place in places.items():
                 _node(axes, node, place)
             title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
-            figure.text(0.5, 1 - 0.32 / size[1], title, ha="center", fontsize=13)
+            figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
             figure.legend(
                 handles=_legend(self),
                 loc="lower center",
                 ncols=4,
-                bbox_to_anchor=(0.5, 0.2 / size[1]),
+                bbox_to_anchor=(0.5, 0.2 / height),
             )
             note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-            figure.text(0.5, 0.12 / size[1], note, ha="center", fontsize=9.5, color=picture.SOFT)
+            figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
             return figure
 
 
@@ -226,37 +243,29 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     apex = OrbitNode(None, 0, model.independent_count > observations.dimension, model.d > 1)
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
     facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
-    nodes = (apex, *(OrbitNode(f.orbit, f.dimension, f.singular, boundary[f.orbit]) for f in facts))
-    how = observations.engine_version, observations.seconds, observations.unfinished
-    return OrbitDiagram(model, nodes, covers(nodes), *how)
-
-
-def covers(nodes: tuple[OrbitNode, ...]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
-    """The pairs with none in between."""
-    return tuple(
-        (low, high)
-        for high in nodes
-        for low in nodes
-        if low.below(high) and not any(low.below(other) and other.below(high) for other in nodes)
+    nodes = [apex]
+    for fact in facts:
+        node = OrbitNode(fact.orbit, fact.dimension, fact.singular, boundary[fact.orbit])
+        nodes.append(node)
+    return OrbitDiagram(
+        model=model,
+        nodes=tuple(nodes),
+        covers=covers(nodes),
+        engine_version=observations.engine_version,
+        seconds=observations.seconds,
+        unfinished=observations.unfinished,
     )
 
 
-HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
-
-
-MARKS = {
-    "smooth": {"marker": "o", "color": picture.BLUE, "markersize": 11},
-    "singular": {"marker": "D", "color": picture.ORANGE, "markersize": 10},
-    "boundary": {"marker": "s", "color": picture.VERMILION, "markersize": 11},
-    "undecided": {
-        "marker": "o",
-        "color": picture.SOFT,
-        "markersize": 11,
-        "markerfacecolor": "white",
-    },
-}
-STEP = 1.25
-"""Inches from one orbit to the next."""
+def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
+    """The pairs of orbits, one in the closure of the other, with none in between."""
+    pairs = []
+    for high in nodes:
+        below = [node for node in nodes if node.below(high)]
+        # what is below another one of them is below ``high`` through it
+        maximal = [low for low in below if not any(map(low.below, below))]
+        pairs += [(low, high) for low in maximal]
+    return tuple(pairs)
 
 
 def _axes(axes: Any, levels: list[int], wide: float) -> None:
@@ -271,13 +280,9 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
 
 
 def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
-    axes.plot(
-        *([x] for x in place),
-        linestyle="none",
-        **MARKS[node.state],
-        zorder=3,
-        gid=f"orbit {node.name}",
-    )
+    # above the lines, and the name between both
+    x, y = place
+    axes.plot([x], [y], linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
     style = {
         "textcoords": "offset points",
         "xytext": (11, 0),
@@ -290,20 +295,17 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
-    states = [state for state in MARKS if any(node.state == state for node in diagram.nodes)]
-    return [
-        picture.line([(0, 0)], linestyle="none", **MARKS[state], label=_word(diagram, state))
-        for state in states
-    ]
-
-
-def _word(diagram: OrbitDiagram, state: str) -> str:
-    """Boundary points are singular as well, where that is so."""
-    both = all(node.singular for node in diagram.nodes if node.state == "boundary")
-    return "boundary, singular" if state == "boundary" and both else state
-
-
-ELEVATION, AZIMUTH = 22.0, -62.0
+    marks = []
+    for state, mark in MARKS.items():
+        nodes = [node for node in diagram.nodes if node.state == state]
+        if not nodes:
+            continue
+        label = state
+        if state == "boundary" and all(node.singular for node in nodes):
+            # one mark for both, since such orbits are not drawn twice
+            label = "boundary, singular"
+        marks.append(picture.line([(0, 0)], linestyle="none", **mark, label=label))
+    return marks
 
 
 @computation
@@ -321,6 +323,7 @@ def figure_1(
     InvalidCaseError
         If the fineness is not one.
     """
+    # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2², coefficient by coefficient
     v, c, w = symbols("v c w")
     fixed = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     named = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
@@ -353,17 +356,18 @@ def _assignments(text: str) -> dict[str, Expr]:
     assignments: dict[str, Expr] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, value = part.partition("=")
-        names = tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", value)))
-        if not equals or name.strip() in assignments:
+        name = name.strip()
+        if not equals or name in assignments:
             raise ValueError(
                 f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
             )
+        # the variables in their order; a ring has one at least
+        variables = tuple(dict.fromkeys(re.findall(r"[^\W\d]\w*", value)))
+        ring = PolynomialRing(QQ, variables or ("x",))
         try:
-            assignments[name.strip()] = read_polynomial(
-                value, PolynomialRing(QQ, names or ("x",))
-            ).as_expr()
+            assignments[name] = read_polynomial(value, ring).as_expr()
         except ConversionError as reason:
-            raise ValueError(f"{name.strip():.60}: {reason}") from None
+            raise ValueError(f"{name:.60}: {reason}") from None
     return assignments
 
 
@@ -389,6 +393,7 @@ def _slice(
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 
 
+# options of commands name a case by its numbers; functions take its model
 def _of_case(compute: Callable[..., Any]) -> Callable[..., Any]:
     """The picture of the model that the options name."""
 
@@ -438,28 +443,21 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     box = CaseOption("box", _interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
-    of_case: tuple[Callable[..., Any], ...] = (
-        _slice,
-        orbit_diagram,
-        polar_degrees,
-        hilbert_function,
-    )
-    slices, orbits, polar, hilbert = map(_of_case, of_case)
     return (
         Figure("1", umbrella, _VIEW, figure_1, needs_engine=True),
-        Figure("slice", space, (*case, fixed, box, *_VIEW), slices, needs_engine=True),
+        Figure("slice", space, (*case, fixed, box, *_VIEW), _of_case(_slice), needs_engine=True),
         Figure(
             "orbits",
             "The orbits of a case, ordered by their closures",
             case,
-            orbits,
+            _of_case(orbit_diagram),
             needs_engine=True,
         ),
         Figure(
             "polar",
             "Polar degrees as bars; their sum is the generic ED degree",
             case,
-            polar,
+            _of_case(polar_degrees),
             needs_engine=True,
         ),
         Figure(
@@ -472,7 +470,7 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
             "hilbert",
             "The Hilbert function beside its polynomial",
             (*case, last),
-            hilbert,
+            _of_case(hilbert_function),
             needs_engine=True,
         ),
     )

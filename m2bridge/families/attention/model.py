@@ -1,6 +1,6 @@
-"""Single-layer lightning self-attention as a model: a shape with function coordinates, orbits and
-statements.
+"""Single-layer lightning self-attention as a model: a shape with coordinates, orbits, statements.
 
+What a model knows stands in the modules beside this one; here each question finds its module.
 Imports inside methods are of modules that need SymPy, which is slow to import: naming a case does
 without it.
 """
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FEW_COORDINATES = 1000
 """Cases with more are not expanded to know their dimension: that takes a second and more."""
+
+DEFAULT_WEIGHTS: Weights = "attention"
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -88,41 +90,43 @@ class SingleLayerAttention(Shape, Model):
         weights: str | None = None,
     ) -> None:
         Shape.__init__(self, d, d_out, a, t)
-        coordinates, weights = coordinates or self.default_coordinates, weights or "attention"
+        coordinates = coordinates or self.default_coordinates
+        weights = weights or DEFAULT_WEIGHTS
         check_choice("coordinates", coordinates, Coordinates)
         check_choice("weights", weights, Weights)
         if coordinates == "reduced" and self.t == 1:
             raise InvalidCaseError(
                 "coordinates", "reduced coordinates need t ≥ 2; use full coordinates for t = 1"
             )
+        # the only way to set a field of a frozen value
         object.__setattr__(self, "coordinates", coordinates)
         object.__setattr__(self, "weights", weights)
 
     def __repr__(self) -> str:
-        chosen = (
-            f", coordinates={self.coordinates!r}"
-            if self.coordinates != self.default_coordinates
-            else ""
-        )
-        chosen += f", weights={self.weights!r}" if self.weights != "attention" else ""
-        return (
-            f"SingleLayerAttention(d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}{chosen})"
-        )
+        chosen = f"d={self.d}, d_out={self.d_out}, a={self.a}, t={self.t}"
+        if self.coordinates != self.default_coordinates:
+            chosen += f", coordinates={self.coordinates!r}"
+        if self.weights != DEFAULT_WEIGHTS:
+            chosen += f", weights={self.weights!r}"
+        return f"SingleLayerAttention({chosen})"
 
     def in_coordinates(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> SingleLayerAttention:
         """The model in other coordinates or from other weights; those that are left out stay."""
-        coordinates, weights = coordinates or self.coordinates, weights or self.weights
         return SingleLayerAttention(
-            self.d, self.d_out, self.a, self.t, coordinates=coordinates, weights=weights
+            self.d,
+            self.d_out,
+            self.a,
+            self.t,
+            coordinates=coordinates or self.coordinates,
+            weights=weights or self.weights,
         )
 
     def parametrization(
         self, coordinates: str | None = None, weights: str | None = None
     ) -> PolynomialMap:
-        """The map from weights to function coordinates, in those of the model if no others are
-        chosen.
+        """The map from weights to function coordinates, in those of the model unless chosen.
 
         Raises
         ------
@@ -159,22 +163,23 @@ class SingleLayerAttention(Shape, Model):
         return coordinate_names(self, self.coordinates)
 
     def grading(self) -> tuple[Vector, ...] | None:
-        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none is chosen for full
-        coordinates.
-        """
+        """The multidegree of c_k_i_p_q is (e_k, e_i, e_p + e_q); none for full coordinates."""
         from m2bridge.families.attention.parametrization import grading
 
-        return grading(self, self.free_parametrization()) if self.coordinates == "reduced" else None
+        if self.coordinates == "full":
+            # none is chosen there
+            return None
+        return grading(self, self.free_parametrization())
 
     def representations(
         self, counts: Mapping[tuple[int, tuple[int, ...]], int]
     ) -> tuple[Representation, ...] | None:
-        """The representations of GL(X) × GL(H) × GL(Y); none in full coordinates, whose
-        multidegrees are not chosen.
-        """
+        """The representations of GL(X) × GL(H) × GL(Y), by the multidegrees of :meth:`grading`."""
         from m2bridge.families.attention.representations import from_multidegrees
 
-        return from_multidegrees(self, counts) if self.coordinates == "reduced" else None
+        if self.coordinates == "full":
+            return None
+        return from_multidegrees(self, counts)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """The permutations of the indices."""
@@ -183,19 +188,18 @@ class SingleLayerAttention(Shape, Model):
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """The dimension of the group that acts on the free parameters: rescaling A against V, and
-        GL_α on Q and K.
-        """
-        return 1 if self.alpha == self.d else 1 + self.alpha**2
+        """The dimension of the group that acts on the free parameters and moves no function."""
+        rescaling = 1
+        if self.alpha == self.d:
+            # the entries of A are free
+            return rescaling
+        # A = KᵀQ is the same for gK and g⁻ᵀQ, with g in GL_α
+        return rescaling + self.alpha**2
 
     def upper_bounds(self, characteristic: int) -> tuple[Known, ...]:
         """The dimension of the weights less one."""
-        return (
-            Known.at_most(
-                shape.dimension_bound(self),
-                "the dimension of the weights less one for their rescaling",
-            ),
-        )
+        reason = "the dimension of the weights less one for their rescaling"
+        return (Known.at_most(shape.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """The rank of one block, which decides; small cases are expanded (``None``)."""
@@ -211,32 +215,36 @@ class SingleLayerAttention(Shape, Model):
             return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.hypotheses import paper_hypotheses
 
-        remark = "Corollary 3.3" + (
-            ", outside its hypothesis α > 1 or d' > 1" if paper_hypotheses(self) else ""
-        )
+        remark = "Corollary 3.3"
+        if paper_hypotheses(self):
+            # the formula holds there too, but the paper does not say so
+            remark += ", outside its hypothesis α > 1 or d' > 1"
         return (Expectation(shape.dimension_formula(self), remark),)
 
     def fibre_degree(self) -> int | None:
         """The degree by a formula, with the generic fibre of all sizes."""
-        return shape.degree_formula(self) if self.t > 1 else None
+        if self.t == 1:
+            # its map has other fibres
+            return None
+        return shape.degree_formula(self)
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
         """The dimension of the part of this degree; the same in all coordinates."""
         from m2bridge.families.attention.completeness import predicted_hilbert_function
         from m2bridge.families.attention.hypotheses import no_prediction
 
-        return None if no_prediction(self) else predicted_hilbert_function(self, degree)
+        if no_prediction(self):
+            return None
+        return predicted_hilbert_function(self, degree)
 
     def numbers(self, observable: str) -> str:
         """The polar degrees, where they are integrals."""
         from m2bridge.families.attention.integrals import LARGEST_DIMENSION
         from m2bridge.families.attention.polar import no_theorem, predicted_polar_degrees
 
-        if (
-            observable != "polar_degrees"
-            or no_theorem(self)
-            or shape.dimension_formula(self) > LARGEST_DIMENSION
-        ):
+        if observable != "polar_degrees" or no_theorem(self):
+            return ""
+        if shape.dimension_formula(self) > LARGEST_DIMENSION:
             return ""
         degrees = predicted_polar_degrees(self)
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
@@ -278,25 +286,28 @@ class SingleLayerAttention(Shape, Model):
         # certificates of a case share its observations
         polar = certified or "polar_degrees" in observables
         observations: Observations = observe(self, partial=not certified, polar=polar)
-        return observations.certified() if certified else observations
+        if certified:
+            return observations.certified()
+        return observations
 
     def no_orbits(self) -> str:
         """The reason why orbits classify no functions of one token; empty for several."""
-        return "" if self.t >= 2 else "orbits classify functions of attention with t ≥ 2 only"
+        if self.t >= 2:
+            return ""
+        return "orbits classify functions of attention with t ≥ 2 only"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """The reason why the smoothness lemma does not apply: it needs a birational map in
-        characteristic 0.
-        """
+        """The reason why the smoothness lemma does not apply; empty if it does."""
+        # it needs a birational map in characteristic 0
         if self.t >= 2 and shape.is_birational(self) and not field.characteristic:
             return ""
         return "the method of fibres is for attention over QQ with t ≥ 2, and α > 1 or d' > 1"
 
     def orbit_methods(self) -> SingleLayerAttention | None:
-        """The model itself: it has the methods of
-        :class:`~m2bridge.maps.statement.OrbitMethods`.
-        """
-        return None if self.no_orbits() else self
+        """The model itself, an :class:`~m2bridge.maps.statement.OrbitMethods` for t ≥ 2."""
+        if self.no_orbits():
+            return None
+        return self
 
     def by_fibres(self) -> LocusFindings:
         """The singular locus by the fibres over the orbits."""
@@ -323,16 +334,16 @@ class SingleLayerAttention(Shape, Model):
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """The orbit whose closure is the variety of the prime: contained in it, and irreducible of
-        this dimension.
-        """
+        """The orbit whose closure is the variety of the prime, if there is one."""
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits import orbits
         from m2bridge.families.attention.tangents import orbit_dimension
 
         for orbit in orbits(self):
-            same = orbit_dimension(orbit, self) == dimension
-            if same and vanishes_on_image(prime, self.orbit_closure(orbit)):
+            if orbit_dimension(orbit, self) != dimension:
+                continue
+            # a closed subset of an irreducible variety with the same dimension is all of it
+            if vanishes_on_image(prime, self.orbit_closure(orbit)):
                 return orbit
         return None
 
@@ -340,15 +351,17 @@ class SingleLayerAttention(Shape, Model):
         """A criterion for functions without real weights, for t ≥ 2."""
         from m2bridge.families.attention.fibres import without_real_weights
 
-        return without_real_weights(self, self.coordinates) if self.t > 1 else None
+        if self.t == 1:
+            return None
+        return without_real_weights(self, self.coordinates)
 
     def has_real_weights(self, function: Mapping[str, Fraction]) -> bool:
         """Whether the function has real weights, by computing them; for t ≥ 2."""
         from m2bridge.families.attention.membership import INSIDE, membership
         from m2bridge.families.attention.parametrization import indices, name_in, reduced_name
 
-        reduced = {
-            reduced_name(index): function[name_in(index, self.coordinates)]
-            for index in indices(self)
-        }
+        # membership reads reduced coordinates, which are among the full ones under other names
+        reduced = {}
+        for index in indices(self):
+            reduced[reduced_name(index)] = function[name_in(index, self.coordinates)]
         return membership(self, reduced).place == INSIDE

@@ -46,6 +46,15 @@ from m2bridge.maps.map_model import as_model
 from m2bridge.maps.polar import PolarDegrees, polar_degrees
 from m2bridge.maps.singular_locus import jacobian_script
 
+# The limits on questions depend on the case alone, so that everybody asks for the same ones.
+
+USUAL_COORDINATES = 12
+"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
+MOST_CORE_MONOMIALS = 2_000_000
+"""With more in the degree of the bound of a core, proofs of all degrees take minutes to verify."""
+MOST_COORDINATES = 400
+"""Larger cases are refused: the number of coordinates grows as d³ d'."""
+
 
 def standalone(
     computation: str,
@@ -68,6 +77,7 @@ def standalone(
     if computation == "fibres":
         if model.t == 1:
             raise MethodUnavailableError("the method of fibres is for t ≥ 2")
+        # fibres are the same in all coordinates
         return fibres_script(model).standalone()
     chosen = as_model(model, coordinates)
     if computation in ("closure", "dimension"):
@@ -85,16 +95,13 @@ def standalone(
     return orbit_script(chosen, field=field).standalone()
 
 
+# many statements about a case rest on one program, which is rendered once
 @lru_cache(maxsize=256)
 def fibres_program(model: SingleLayerAttention) -> Script | None:
     """The program behind the statements about a case; for one token there is none."""
-    return fibres_script(model) if model.t > 1 else None
-
-
-# The limits on questions depend on the case alone, so that everybody asks for the same ones.
-
-USUAL_COORDINATES = 12
-"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
+    if model.t == 1:
+        return None
+    return fibres_script(model)
 
 
 def _trusted(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
@@ -112,6 +119,7 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     if model.t == 1:
         return []
     attention = model.parametrization()
+    # the tangent dimension is the same at all points of an orbit, so a checker needs one point
     dimensions = []
     for orbit in orbits(model):
         point = attention.evaluate(flatten(*representative(orbit, model)))
@@ -121,6 +129,7 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
 
 
 def _by_degree(counts: dict[str, int]) -> str:
+    """The numbers of generators in words; degrees are text in JSON."""
     return degree_summary({int(n): count for n, count in counts.items()})
 
 
@@ -193,14 +202,6 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 CLOSURE = ClosureQuestion()
 
 
-MOST_CORE_MONOMIALS = 2_000_000
-"""Monomials in the degree of the bound of a core: with more it takes minutes to prove or verify all
-degrees.
-"""
-MOST_COORDINATES = 400
-"""Larger cases are refused: the number of coordinates grows as d³ d'."""
-
-
 class Equations(NamedTuple):
     """Equations of the closure up to a degree, and what is proved of all degrees.
 
@@ -227,20 +228,22 @@ def is_within_reach(model: SingleLayerAttention) -> bool:
 def _beyond(
     model: SingleLayerAttention, equations: Implicitization
 ) -> tuple[HilbertSeries | None, bool]:
-    """The Hilbert series, and whether the generators are all, by the core
-    (docs/completeness.md).
-    """
-    size, last = CoreSize.of(model), equations.max_degree
+    """The Hilbert series and whether the generators are all, by the core (docs/completeness.md)."""
+    size = CoreSize.of(model)
+    last = equations.max_degree
     coordinates = size.columns * size.rows * monomial_count(size.variables, 2)
     ring = representations.coordinate_ring(size)
-    if (
-        monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS
-        or ring.sections_from > last + 1
-    ):
+    if monomial_count(coordinates, ring.bound) > MOST_CORE_MONOMIALS:
         return None, False
-    series, parts = representations.hilbert_series(model), representations.representations(model)
+    if ring.sections_from > last + 1:
+        # below that degree the Hilbert function is no number of sections, and must be computed
+        return None, False
+    series = representations.hilbert_series(model)
+    parts = representations.representations(model)
     check_representations(equations, [series.value(n) for n in range(last + 1)], parts)
-    return series, last >= max(least_degree(model), *(part.degree for part in parts), 0)
+    # minors that leave no trace in the core are generators too
+    needed = max([least_degree(model), *(part.degree for part in parts)])
+    return series, last >= needed
 
 
 class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
@@ -277,6 +280,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
                 f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit"
             )
         equations = implicitize(multigraded_attention(model), degree_for(model))
+        # a certificate says all or nothing
         if equations.stopped_early:
             raise clock().late(f"degree {equations.max_degree + 1}")
         if not equations.exact:
@@ -301,11 +305,15 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
                 str(n): count for n, count in equations.generator_counts.items()
             },
             "hilbert_coefficients": list(sections.hilbert_coefficients),
-            "hilbert_series": series.to_json() if series else None,
+            "hilbert_series": None,
             "all_generators": observed.all_generators,
             "representations": [part.type_json() for part in generators],
         }
-        names = WORDS.closure["for-all-degrees" if series else "up-to-a-degree"]
+        names = WORDS.closure["up-to-a-degree"]
+        if series is not None:
+            answer["hilbert_series"] = series.to_json()
+            names = WORDS.closure["for-all-degrees"]
+        # a checker computes the equations again, so there is no evidence
         return Content(answer, {}, tuple(WORDS.lemmas[name] for name in names))
 
     def summary(self, answer: dict[str, Any]) -> str:
@@ -317,7 +325,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
             scope = "these are all"
         values = ", ".join(map(str, answer["hilbert_function"]))
         summary = f"{known}; {scope}; Hilbert function {values}, …"
-        return f"{summary}; Hilbert series proved" if answer["hilbert_series"] else summary
+        if answer["hilbert_series"]:
+            summary += "; Hilbert series proved"
+        return summary
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Whether the equations can be computed."""
@@ -328,9 +338,7 @@ EQUATIONS = EquationsQuestion()
 
 
 class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
-    """The polar degrees of the closure by the theorem of the family, with what was observed
-    for it.
-    """
+    """The polar degrees of the closure by the theorem of the family, with what it rests on."""
 
     __slots__ = ()
 
@@ -362,6 +370,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         data = observed.to_json()
         loci = []
         for locus in data["loci"]:
+            # people read (1, 1, 0), checkers [1, 1, 0]
             orbit = [int(n) for n in locus["orbit"].strip("()").split(",")]
             loci.append(locus | {"orbit": orbit})
         evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
