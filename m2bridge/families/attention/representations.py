@@ -1,5 +1,4 @@
-"""Minimal generators of closures as representations, and their Hilbert functions, for all sizes
-with one core.
+"""Generators of closures as representations, and Hilbert functions, for all sizes with one core.
 
 Notation of docs/completeness.md and docs/representations.md. For each type S_λX ⊗ S_μH ⊗ S_νY the
 values of covariants at points with integer coordinates span three spaces: in C_n, in W ⊗ C_{n−1},
@@ -48,11 +47,21 @@ SPACES = ("X", "H", "Y")
 Type = tuple[int, Shapes, int]
 """Degree, type and multiplicity."""
 
+Sizes = tuple[int, int, int]
+"""Dimensions of X, H, Y."""
+SCALARS: Shapes = ((), (), ())
+"""The type of C_0."""
+
 SPARE_POINTS = 8
+"""Points beyond the largest possible rank, should some of them be special."""
 STALE = 60
 """So many covariants without a gain, and it is computed whether they span."""
 MOST_TRIES = 5000
 """So many covariants without a gain do not span, and the computation is given up."""
+MORE_DEGREES = 3
+"""So many degrees after the first that could decide are looked at."""
+MOST_TYPES = 1500
+"""Representations in W ⊗ C in the degree of the bound: with more it takes longer than minutes."""
 
 Evaluated = tuple[Covariant, Any]
 """A covariant, and its values at points modulo the prime."""
@@ -67,7 +76,7 @@ EXTERIOR_SQUARE: tuple[Shapes, ...] = (
 
 
 def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
-    """The multiplicities in Γ_n; docs/completeness.md, Proposition 2.
+    """Return the multiplicities in Γ_n; docs/completeness.md, Proposition 2.
 
     Raises
     ------
@@ -75,18 +84,21 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
         If their dimensions do not add up to the number of sections.
     """
     e, f, m = size.columns, size.rows, size.variables
-    found = {
-        (first, second, third): number
-        for first, second in product(partitions(n, e), partitions(n, f))
-        for third, number in littlewood_richardson(first, second, m).items()
-    }
-    missing: list[Shapes] = [((n,), (n,), (2 * n - j, j)) for j in range(1, n + 1, 2) if m > 1]
+    # Of l_i and v_k apart, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
+    found: Counter[Shapes] = Counter()
+    for first, second in product(partitions(n, e), partitions(n, f)):
+        for third, number in littlewood_richardson(first, second, m).items():
+            found[first, second, third] = number
+    # No sections are the forms with different values where k and v are exchanged, and those that
+    # are odd in the difference where the two come together.
+    if m > 1:
+        for j in range(1, n + 1, 2):
+            found[(n,), (n,), (2 * n - j, j)] -= 1
     for i, j in product(range(min(e, n)), range(min(f, n))):
         if 1 <= i + j <= m - 2:
-            missing.append((_hook(n, i), _hook(n, j), _hook(2 * n, i + j + 1)))
-    for shapes in missing:
-        found[shapes] = found.get(shapes, 0) - 1
-    if min(found.values()) < 0 or total_dimension(found, (e, f, m)) != section_count(e, f, m, e, n):
+            found[_hook(n, i), _hook(n, j), _hook(2 * n, i + j + 1)] -= 1
+    sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
+    if min(found.values()) < 0 or total_dimension(found, (e, f, m)) != sections:
         raise ContradictionError(
             f"the representations of the sections of degree {n} of {size} do not add up"
         )
@@ -98,52 +110,43 @@ def _hook(n: int, legs: int) -> tuple[int, ...]:
 
 
 def times(
-    factors: Iterable[AnyShapes], ring: Mapping[Shapes, int], sizes: tuple[int, int, int]
+    factors: Iterable[AnyShapes], ring: Mapping[Shapes, int], sizes: Sizes
 ) -> Counter[Shapes]:
-    """The multiplicities in Λ²W ⊗ C, for the types of Λ²W."""
+    """Return the multiplicities in Λ²W ⊗ C, for the types of Λ²W."""
     total: Counter[Shapes] = Counter()
     for factor, (shapes, number) in product(factors, ring.items()):
-        terms = [
-            littlewood_richardson(a, b, size).items()
-            for a, b, size in zip(shapes, factor, sizes, strict=True)
-        ]
-        for (a, first), (b, second), (c, third) in product(*terms):
+        terms = map(littlewood_richardson, shapes, factor, sizes)
+        for (a, first), (b, second), (c, third) in product(*(found.items() for found in terms)):
             total[a, b, c] += number * first * second * third
     _check_dimension(total, comb(_variables(sizes), 2), ring, sizes)
     return total
 
 
-def pieri(ring: Mapping[Shapes, int], sizes: tuple[int, int, int]) -> Counter[Shapes]:
-    """The multiplicities in W ⊗ C: a box for X, one for H, a horizontal strip of two for Y."""
+def pieri(ring: Mapping[Shapes, int], sizes: Sizes) -> Counter[Shapes]:
+    """Return the multiplicities in W ⊗ C: a box for X, one for H, a strip of two for Y."""
     total: Counter[Shapes] = Counter()
     for shapes, number in ring.items():
-        more = (
-            strips_added(shape, k, size)
-            for shape, k, size in zip(shapes, (1, 1, 2), sizes, strict=True)
-        )
-        for a, b, c in product(*more):
+        for a, b, c in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
             total[a, b, c] += number
     _check_dimension(total, _variables(sizes), ring, sizes)
     return total
 
 
-def _variables(sizes: tuple[int, int, int]) -> int:
-    """The dimension of W."""
+def _variables(sizes: Sizes) -> int:
+    """Return the dimension of W."""
     return sizes[0] * sizes[1] * comb(sizes[2] + 1, 2)
 
 
-def total_dimension(types: Mapping[Shapes, int], sizes: tuple[int, int, int]) -> int:
-    """The dimension of a sum of types."""
-    return sum(
-        number * prod(map(schur.dimension, shapes, sizes)) for shapes, number in types.items()
-    )
+def total_dimension(types: Mapping[Shapes, int], sizes: Sizes) -> int:
+    """Return the dimension of a sum of types."""
+    total = 0
+    for shapes, number in types.items():
+        total += number * prod(map(schur.dimension, shapes, sizes))
+    return total
 
 
 def _check_dimension(
-    found: Mapping[Shapes, int],
-    factor: int,
-    ring: Mapping[Shapes, int],
-    sizes: tuple[int, int, int],
+    found: Mapping[Shapes, int], factor: int, ring: Mapping[Shapes, int], sizes: Sizes
 ) -> None:
     if total_dimension(found, sizes) != factor * total_dimension(ring, sizes):
         raise ContradictionError(
@@ -153,8 +156,7 @@ def _check_dimension(
 
 @dataclass(eq=False)
 class MultiplicitySpaces:
-    """The multiplicity spaces of the coordinate ring of a core, computed degree by degree as they
-    are asked for.
+    """The multiplicity spaces of the coordinate ring of a core, degree by degree as asked for.
 
     Parameters
     ----------
@@ -171,24 +173,28 @@ class MultiplicitySpaces:
     """
 
     size: CoreSize
-    sizes: tuple[int, int, int]
+    sizes: Sizes
     random: Random = field(default_factory=lambda: Random(0))
-    multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{((), (), ()): 1}])
+    multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{SCALARS: 1}])
     boundaries: dict[int, dict[Shapes, Any]] = field(default_factory=dict)
     _points: dict[int, Points] = field(default_factory=dict)
     _generators: dict[int, dict[Shapes, int]] = field(default_factory=dict)
 
     def points(self, n: int) -> Points:
-        """Points that are enough for all types in W ⊗ C_{n−1}."""
+        """Return points that are enough for all types in W ⊗ C_{n−1}."""
         if n not in self._points:
             most = max(pieri(section_multiplicities(self.size, n - 1), self.sizes).values())
-            self._points[n] = Points.random(
-                self.sizes, self.size.columns, 2 * most + SPARE_POINTS, self.random
-            )
+            self._points[n] = self._enough_points(most)
         return self._points[n]
 
+    def _enough_points(self, rank: int) -> Points:
+        """Return points where values of so many covariants may be independent."""
+        # As many points would do if none were special; twice as many leave room.
+        count = 2 * rank + SPARE_POINTS
+        return Points.random(self.sizes, self.size.columns, count, self.random)
+
     def ring(self, n: int) -> dict[Shapes, int]:
-        """The multiplicities of the types of C_n, exact.
+        """Return the multiplicities of the types of C_n, exact.
 
         Raises
         ------
@@ -197,78 +203,88 @@ class MultiplicitySpaces:
         TimeLimitError
             If the limit was reached.
         """
-        while n >= (degree := len(self.multiplicities)):
-            spaces, exact = pieri(self.multiplicities[-1], self.sizes), dict[Shapes, int]()
+        for degree in range(len(self.multiplicities), n + 1):
+            spaces = pieri(self.multiplicities[-1], self.sizes)
+            exact: dict[Shapes, int] = {}
             for shapes, bound in watched(section_multiplicities(self.size, degree).items()):
-                if (number := exact.get(self._mirrored(shapes))) is not None:
-                    exact[shapes] = number
+                mirrored = self._mirrored(shapes)
+                if mirrored in exact:
+                    exact[shapes] = exact[mirrored]
                     continue
-                number = len(
-                    _independent(
-                        self._values(shapes, lambda T: T.values(self.points(T.degree))), bound
-                    )
-                )
+                values = self._values(shapes, lambda T: T.values(self.points(T.degree)))
+                number = len(_independent(values, bound))
+                # A rank modulo the prime is a lower bound, and proved where it is the upper one.
                 if number < bound:
                     number = self._multiplicity(shapes, spaces[shapes], bound)
                 exact[shapes] = number
-            self.multiplicities.append(
-                {shapes: number for shapes, number in exact.items() if number}
-            )
+            present = {shapes: number for shapes, number in exact.items() if number}
+            self.multiplicities.append(present)
         return self.multiplicities[n]
 
     def generators(self, n: int) -> dict[Shapes, int]:
-        """The types of minimal generators of degree n, with their multiplicities; raises as
-        :meth:`ring`.
+        """Return the types of minimal generators of degree n, with multiplicities; raises as ring.
 
         In larger spaces than those of the core, only types with more rows than the core has.
         """
-        if n not in self._generators:
-            now, below = self.ring(n), self.ring(n - 1)
-            squares = (
-                times(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes) if n > 1 else Counter[Shapes]()
-            )
-            boundaries, found = dict[Shapes, Any](), dict[Shapes, int]()
-            for shapes, number in watched(sorted(pieri(below, self.sizes).items())):
-                kernel = number - now.get(shapes, 0)
-                if not kernel or (
-                    self.sizes != self.size.dimensions and not self.size.lacks_rows(shapes)
-                ):
-                    continue
-                if len(boundaries.get(self._mirrored(shapes), ())) == kernel:
-                    continue
-                basis = _independent(
-                    self._values(shapes, lambda T: boundary(T, self.points(T.degree))), kernel
+        if n in self._generators:
+            return self._generators[n]
+        now = self.ring(n)
+        below = self.ring(n - 1)
+        squares: Counter[Shapes] = Counter()
+        if n > 1:
+            squares = times(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
+        boundaries: dict[Shapes, Any] = {}
+        found: dict[Shapes, int] = {}
+        for shapes, number in watched(sorted(pieri(below, self.sizes).items())):
+            # The ideal in W ⊗ C_{n−1}; what lower degrees generate in it are the boundaries.
+            kernel = number - now.get(shapes, 0)
+            if not kernel:
+                continue
+            if self.sizes != self.size.dimensions and not self.size.lacks_rows(shapes):
+                continue
+            # The mirrored type has only boundaries, so this one has no generators either.
+            if len(boundaries.get(self._mirrored(shapes), ())) == kernel:
+                continue
+            values = self._values(shapes, lambda T: boundary(T, self.points(T.degree)))
+            basis = _independent(values, kernel)
+            if len(basis) < kernel:
+                basis = self._cycles(
+                    shapes, space=number, kernel=kernel, square=squares[shapes], basis=basis
                 )
-                if len(basis) < kernel:
-                    basis = self._cycles(shapes, number, kernel, squares[shapes], basis)
-                if basis:
-                    boundaries[shapes] = [values for _, values in basis]
-                if len(basis) < kernel:
-                    found[shapes] = kernel - len(basis)
-            self.boundaries[n], self._generators[n] = boundaries, found
-        return self._generators[n]
+            if basis:
+                boundaries[shapes] = [row for _, row in basis]
+            if len(basis) < kernel:
+                found[shapes] = kernel - len(basis)
+        self.boundaries[n] = boundaries
+        self._generators[n] = found
+        return found
 
     def _mirrored(self, shapes: Shapes) -> Shapes:
-        """The type with X and H exchanged, where these have the same role: l_i·v_k does not know
-        which is which.
+        """Return the type with X and H exchanged, where these have the same role.
+
+        l_i·v_k does not know which is which.
         """
+        if self.size.columns != self.size.rows or self.sizes != self.size.dimensions:
+            return shapes
         first, second, third = shapes
-        same = self.size.columns == self.size.rows and self.sizes == self.size.dimensions
-        return (second, first, third) if same else shapes
+        return second, first, third
 
     def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Evaluated]:
-        """Covariants at random with their values, until the consumer has enough."""
+        """Yield covariants at random with their values, until the consumer has enough."""
         while (covariant := Covariant.random(shapes, self.random)) is not None:
             yield covariant, evaluate(covariant) % LARGE_PRIME
 
     def _multiplicity(self, shapes: Shapes, space: int, bound: int) -> int:
-        """The multiplicity in C_n over QQ, by covariants that span all functionals on W ⊗
-        C_{n−1}.
+        """Return the multiplicity in C_n over QQ, by covariants that span all that can be.
+
+        They span the functionals on W ⊗ C_{n−1}.
         """
         points = self.points(sum(shapes[0]))
         spanning = self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
         if not spanning:
             return 0
+        # The points tell apart all functions on the source, so that the rank of values is that of
+        # the functions.
         source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning(shapes, source, lambda T: T.values(points, symmetric=False))
         number = rank([T.values(points).tolist() for T in spanning])
@@ -281,12 +297,12 @@ class MultiplicitySpaces:
     def _cycles(
         self, shapes: Shapes, space: int, kernel: int, square: int, basis: list[Evaluated]
     ) -> list[Evaluated]:
-        """A basis of the boundaries of this type over QQ, by covariants that span all functionals
-        on Λ²W ⊗ C_{n−2}.
+        """Return a basis of the boundaries of this type over QQ.
+
+        Covariants span all functionals on Λ²W ⊗ C_{n−2}, of which the boundaries are images.
         """
-        points = Points.random(
-            self.sizes, self.size.columns, 2 * max(square, space) + SPARE_POINTS, self.random
-        )
+        points = self._enough_points(max(square, space))
+        # The points tell apart all functionals on W ⊗ C_{n−1}.
         self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
         spanning = self._spanning(shapes, square, lambda T: alternating(T, points))
         number = rank([boundary(T, points).tolist() for T in spanning])
@@ -301,7 +317,7 @@ class MultiplicitySpaces:
     def _spanning(
         self, shapes: Shapes, dimension: int, evaluate: Callable[[Covariant], Any]
     ) -> list[Covariant]:
-        """Covariants whose values are independent, in this number.
+        """Return covariants whose values are independent, in this number.
 
         Raises
         ------
@@ -317,30 +333,35 @@ class MultiplicitySpaces:
 
 
 def boundary(covariant: Covariant, points: Points) -> Any:
-    """The function T(w, c, c, …) − T(c, w, c, …): the image of that of :func:`alternating`."""
+    """Return T(w, c, c, …) − T(c, w, c, …): the image of that of :func:`alternating`."""
     return covariant.values(points, (FIRST, GENERIC)) - covariant.values(points, (GENERIC, FIRST))
 
 
 def alternating(covariant: Covariant, points: Points) -> Any:
-    """The function T(w, w', c, …) − T(w', w, c, …) on Λ²W ⊗ C_{n−2}."""
+    """Return the function T(w, w', c, …) − T(w', w, c, …) on Λ²W ⊗ C_{n−2}."""
     return covariant.values(points, (FIRST, SECOND)) - covariant.values(points, (SECOND, FIRST))
 
 
 def _independent(
     candidates: Iterable[Evaluated], most: int, stale_most: float = STALE
 ) -> list[Evaluated]:
-    """Those with independent values modulo the prime, at most so many; it ends after so many
-    without a gain.
+    """Return those with independent values modulo the prime, at most so many.
+
+    It ends after so many without a gain.
     """
     iterator = iter(candidates)
     found: list[Evaluated] = []
     stale = 0
     while len(found) < most and stale < stale_most:
-        if not (more := list(islice(iterator, most - len(found) + 2))):
+        # Two more than are missing: a rank above the largest possible one is an error, seen here.
+        more = list(islice(iterator, most - len(found) + 2))
+        if not more:
             break
         both = [*found, *more]
         chosen = independent_rows([values for _, values in both])
-        stale = 0 if len(chosen) > len(found) else stale + len(more)
+        stale += len(more)
+        if len(chosen) > len(found):
+            stale = 0
         found = [both[j] for j in chosen]
     if len(found) > most:
         raise ContradictionError(
@@ -350,10 +371,9 @@ def _independent(
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
-    """The positions of the rows that are no combinations of the ones before modulo the prime."""
-    return reduced_echelon(flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME).transpose())[
-        1
-    ]
+    """Return the positions of rows that are no combinations of the ones before modulo the prime."""
+    matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
+    return reduced_echelon(matrix.transpose())[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,26 +404,41 @@ class CoordinateRing:
         found = []
         for n, ring in enumerate(self.multiplicities[: self.sections_from]):
             for shapes, number in section_multiplicities(self.size, n).items():
-                if less := number - ring.get(shapes, 0):
+                less = number - ring.get(shapes, 0)
+                if less:
                     found.append((n, shapes, less))
         return found
 
     def hilbert_function(self, shape: Shape, n: int) -> int:
-        """The Hilbert function of the closure of a model with this core."""
+        """Return the Hilbert function of the closure of a model with this core."""
         missing = {shapes: number for degree, shapes, number in self.missing if degree == n}
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
 def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
-    """The representations of these types that are not zero, for the spaces of a model."""
-    sizes = shape.d, shape.d_out, shape.d
-    found = (Representation(n, SPACES, sizes, shapes, number) for n, shapes, number in types)
-    return tuple(representation for representation in found if representation.dimension)
+    """Return the representations of these types that are not zero, for the spaces of a model."""
+    found = []
+    for n, shapes, number in types:
+        part = _representation(shape, n, shapes, number)
+        # A Schur functor is zero on a space with fewer dimensions than its shape has rows.
+        if part.dimension:
+            found.append(part)
+    return tuple(found)
+
+
+def _representation(shape: Shape, n: int, shapes: AnyShapes, number: int) -> Representation:
+    return Representation(
+        degree=n,
+        spaces=SPACES,
+        sizes=(shape.d, shape.d_out, shape.d),
+        shapes=shapes,
+        multiplicity=number,
+    )
 
 
 @lru_cache(maxsize=64)
 def coordinate_ring(size: CoreSize) -> CoordinateRing:
-    """The coordinate ring of a core up to a degree that decides all others, with proof.
+    """Return the coordinate ring of a core up to a degree that decides all others, with proof.
 
     Raises
     ------
@@ -412,39 +447,44 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     TimeLimitError
         If the limit was reached.
     """
-    if size.variables == 1:  # the source is an affine space, and W too
-        return CoordinateRing(size, ({((), (), ()): 1},), 0)
-    spaces, first = multiplicity_spaces(size, size.dimensions), size.decisive_degree
-    equal = [True]
-    while len(equal) <= first or not equal[-1]:
-        if len(equal) > first + MORE_DEGREES:
+    # The source is an affine space, and W too.
+    if size.variables == 1:
+        return CoordinateRing(size, ({SCALARS: 1},), 0)
+    spaces = multiplicity_spaces(size, size.dimensions)
+    first = size.decisive_degree
+    rings: list[Mapping[Shapes, int]] = [spaces.ring(0)]
+    sections_from = 0
+    # From the decisive degree on, equality in one degree is equality in all later ones.
+    while len(rings) <= first or sections_from == len(rings):
+        n = len(rings)
+        if n > first + MORE_DEGREES:
             raise MethodUnavailableError(
-                f"the Hilbert function of {size} in degree {len(equal) - 1} decides nothing"
+                f"the Hilbert function of {size} in degree {n - 1} decides nothing"
             )
-        equal.append(spaces.ring(len(equal)) == section_multiplicities(size, len(equal)))
-    start = max((n + 1 for n, same in enumerate(equal) if not same), default=0)
-    return CoordinateRing(size, tuple(map(spaces.ring, range(len(equal)))), start)
-
-
-MORE_DEGREES = 3
-"""So many degrees after the first that could decide are looked at."""
+        rings.append(spaces.ring(n))
+        if rings[n] != section_multiplicities(size, n):
+            sections_from = n + 1
+    return CoordinateRing(size, tuple(rings), sections_from)
 
 
 @lru_cache(maxsize=64)
-def multiplicity_spaces(size: CoreSize, sizes: tuple[int, int, int]) -> MultiplicitySpaces:
-    """The multiplicity spaces of a core, with X, H, Y of these dimensions; what was computed of
-    them is kept.
+def multiplicity_spaces(size: CoreSize, sizes: Sizes) -> MultiplicitySpaces:
+    """Return the multiplicity spaces of a core, with X, H, Y of these dimensions.
+
+    What was computed of them is kept.
     """
     if sizes == size.dimensions:
         return MultiplicitySpaces(size, sizes)
+    # The multiplicities in the coordinate ring do not depend on the dimensions, and are shared.
     core = multiplicity_spaces(size, size.dimensions)
     return MultiplicitySpaces(size, sizes, core.random, core.multiplicities)
 
 
 @lru_cache(maxsize=64)
 def generators(size: CoreSize) -> tuple[Type, ...]:
-    """The degrees, types and multiplicities of all minimal generators for a core, and of the minors
-    beyond it.
+    """Return degrees, types and multiplicities of minimal generators for a core and beyond it.
+
+    Beyond it are minors.
 
     Raises
     ------
@@ -456,15 +496,9 @@ def generators(size: CoreSize) -> tuple[Type, ...]:
     return tuple(sorted([*core_types(size), *minors(size)]))
 
 
-MOST_TYPES = 1500
-"""Representations in W ⊗ C in the degree of the bound: with more it takes longer than minutes."""
-
-
 @lru_cache(maxsize=64)
 def core_types(size: CoreSize) -> tuple[Type, ...]:
-    """The degrees, types and multiplicities of all minimal generators of a core; raises as
-    :func:`generators`.
-    """
+    """Return the minimal generators of a core; raises as :func:`generators`."""
     if size.variables == 1:
         return ()
     bound = coordinate_ring(size).bound
@@ -476,29 +510,37 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
 
 
 def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
-    """The minimal generators with more rows than the core has, of all degrees or up to one: minors
-    of Proposition 1.
+    """Yield the minimal generators with more rows than the core has; all, or up to a degree.
+
+    They are minors of Proposition 1.
     """
     e, f, m = size.dimensions
-    larger = [((e + 1, f, m), e + 1)] if e < m else []
-    larger += [((e, f + 1, m), f + 1)] if f == m else []
-    larger += [((e, f, m + 1), m + 1)] if m == e + f else []
+    # A space with one dimension more is enough to see the minors, each in its one degree.
+    larger = []
+    if e < m:
+        larger.append(((e + 1, f, m), e + 1))
+    if f == m:
+        larger.append(((e, f + 1, m), f + 1))
+    if m == e + f:
+        larger.append(((e, f, m + 1), m + 1))
     for sizes, degree in larger:
-        yield from _types(size, sizes, degree if last is None else min(degree, last))
+        until = degree if last is None else min(degree, last)
+        yield from _types(size, sizes, until)
 
 
-def _types(size: CoreSize, sizes: tuple[int, int, int], last: int) -> tuple[Type, ...]:
+def _types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
     spaces = multiplicity_spaces(size, sizes)
-    return tuple(
-        (n, shapes, count)
-        for n in range(1, last + 1)
-        for shapes, count in spaces.generators(n).items()
-    )
+    found = []
+    for n in range(1, last + 1):
+        for shapes, number in spaces.generators(n).items():
+            found.append((n, shapes, number))
+    return tuple(found)
 
 
 def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
-    """The minimal generators up to a degree, for a core and beyond it; raises as
-    :func:`generators`.
+    """Return the minimal generators up to a degree, for a core and beyond it.
+
+    It raises as :func:`generators`.
     """
     if last > size.decisive_degree:
         return tuple(kind for kind in generators(size) if kind[0] <= last)
@@ -506,7 +548,7 @@ def up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
 
 
 def hilbert_function(shape: Shape, last: int) -> list[int]:
-    """The values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
+    """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
         return [coordinate_ring(size).hilbert_function(shape, n) for n in range(last + 1)]
@@ -515,19 +557,21 @@ def hilbert_function(shape: Shape, last: int) -> list[int]:
 
 
 def hilbert_series(shape: Shape) -> HilbertSeries:
-    """The Hilbert series of a closure, t ≥ 2, by that of its core; raises as
-    :func:`coordinate_ring`.
+    """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
 
     The numerator has degree less than the dimension plus the degree from which on a polynomial
     gives the values.
     """
-    ring, size = coordinate_ring(CoreSize.of(shape)), dimension_formula(shape)
-    count = size + max(ring.sections_from, 1)
-    return HilbertSeries.from_values([ring.hilbert_function(shape, n) for n in range(count)], size)
+    ring = coordinate_ring(CoreSize.of(shape))
+    dimension = dimension_formula(shape)
+    # The number of sections is a polynomial for n ≥ 1 only.
+    count = dimension + max(ring.sections_from, 1)
+    values = [ring.hilbert_function(shape, n) for n in range(count)]
+    return HilbertSeries.from_values(values, dimension)
 
 
 def representations(shape: Shape) -> tuple[Representation, ...]:
-    """All minimal generators of a closure, t ≥ 2, as representations; raises as :func:`generators`.
+    """Return all minimal generators of a closure, t ≥ 2; raises as :func:`generators`.
 
     Examples
     --------
@@ -540,9 +584,9 @@ def representations(shape: Shape) -> tuple[Representation, ...]:
 def from_multidegrees(
     shape: Shape, counts: Mapping[tuple[int, tuple[int, ...]], int]
 ) -> tuple[Representation, ...]:
-    """The representations with these numbers of generators, by degree and multidegree in reduced
-    coordinates.
+    """Return the representations with these numbers of generators, by degree and multidegree.
 
+    The multidegrees are those of reduced coordinates.
     Of the multidegrees that permutations of the indices exchange, one is enough.
 
     Raises
@@ -554,11 +598,11 @@ def from_multidegrees(
     weights: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]
-        weights[n][tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))] = (
-            number
-        )
-    return tuple(
-        Representation(n, SPACES, (d, d_out, d), shapes, number)
-        for n, found in sorted(weights.items())
-        for shapes, number in sorted(schur.from_weights(found, (d, d_out, d)).items())
-    )
+        # Characters are symmetric: a weight is named by its decreasing parts without zeros.
+        weight = tuple(tuple(sorted(filter(None, part), reverse=True)) for part in (x, h, y))
+        weights[n][weight] = number
+    found = []
+    for n, numbers in sorted(weights.items()):
+        for shapes, number in sorted(schur.from_weights(numbers, (d, d_out, d)).items()):
+            found.append(_representation(shape, n, shapes, number))
+    return tuple(found)
