@@ -1,4 +1,8 @@
-"""Deep attention networks as a family."""
+"""Deep attention networks as a family: their options, keys, grids and programs.
+
+What these networks are stands in ``model``. Commands import this file to know the options, so that
+whatever needs SymPy or Macaulay2 is imported where it is used.
+"""
 
 from __future__ import annotations
 
@@ -79,6 +83,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             several=_words,
         ),
     )
+    # Each observable has a method of its own, and most networks are in the hypotheses of a few.
     observed_separately = True
     all_sizes = "deep-attention-all-sizes"
     modules = ("m2bridge.families.deep_attention.observation",)
@@ -103,11 +108,12 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return (FIGURE,)
 
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
-        """Networks with every combination of ranks: in a grid ``a`` is a range for each layer, or
-        one for all.
-        """
-        widths, a = values.pop("widths"), values.pop("a")
-        places = a * (len(widths) - 1) if len(a) == 1 else a
+        """Networks with all ranks: in a grid ``a`` is a range for each layer, or one for all."""
+        widths = values.pop("widths")
+        places = values.pop("a")
+        if len(places) == 1:
+            places *= len(widths) - 1
+        # Before they are made: twenty layers with three ranks each are some milliards.
         if prod(map(len, places)) > MOST:
             raise InvalidCaseError("a", f"means more than {MOST} combinations of ranks")
         for ranks in product(*places):
@@ -118,10 +124,12 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified
 
-        if key == "closed":
-            return limit_script(model) if can_be_certified(model, key) else None
-        fibres = key in ("3.7", "fibre") and can_be_certified(model, "fibre_degree")
-        return fibre_script(model) if fibres else None
+        # Other networks have no such computation, or none that ends.
+        if key == "closed" and can_be_certified(model, key):
+            return limit_script(model)
+        if key in ("3.7", "fibre") and can_be_certified(model, "fibre_degree"):
+            return fibre_script(model)
+        return None
 
     def effort(self, model: DeepAttention) -> int:
         """The number of parameters."""
@@ -147,9 +155,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return at_weights(model, shapes, regular, matrices)
 
     def symmetries(self, model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
-        """The redundant directions of a network with these heads, compared with the orbits of its
-        gauge group.
-        """
+        """The redundant directions of these heads, compared with the orbits of the gauge group."""
         from m2bridge.families.deep_attention.at_weights import known_symmetries
 
         return known_symmetries(model, shapes)

@@ -1,8 +1,8 @@
-"""Figure 3 of the paper with proved dimensions in place of estimates, for lightning attention and
-for softmax.
+"""Figure 3 of the paper with proved dimensions in place of estimates, lightning beside softmax.
 
 Source: Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 3: l = 2, t = 3, a = 2 and all widths δ =
-3, …, 10, softmax.
+3, …, 10, softmax. Dimensions are those of :func:`m2bridge.maps.dimension.dimension`; here they are
+put in a table and a picture.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,9 @@ from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, VERMILION, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Facts, Picture, Sheet, Table, computed_by
 
+# More points of one picture cannot be told apart.
 MOST_POINTS = 100
+# Of so many widths only some are written below a panel; more of their numbers overlap.
 MOST_TICKS = 12
 MOST_LABELS = 12
 PANELS = (("Lightning", "Eq. 14", BLUE), ("Softmax", "Eq. 16", VERMILION))
@@ -59,24 +61,22 @@ class Figure3(PictureResult):
     @property
     def proved(self) -> bool:
         """Whether all dimensions are proved."""
-        return all(result.status == "proved" for _, *results in self.points for result in results)
+        statuses = {result.status for _, *results in self.points for result in results}
+        return statuses <= {"proved"}
 
     def to_json(self) -> dict[str, Any]:
         """All dimensions with both bounds and what each method found."""
+        points = []
+        for delta, lightning, softmax in self.points:
+            both = {"lightning": _dimension(lightning), "softmax": _dimension(softmax)}
+            points.append({"delta": delta, **both})
         return {
             "figure": 3,
             "layers": self.layers,
             "t": self.t,
             "a": self.a,
             "proved": self.proved,
-            "points": [
-                {
-                    "delta": point.delta,
-                    "lightning": _dimension(point.lightning),
-                    "softmax": _dimension(point.softmax),
-                }
-                for point in self.points
-            ],
+            "points": points,
             "seconds": round(self.seconds, 3),
             "unfinished": self.unfinished or None,
         }
@@ -112,9 +112,9 @@ class Figure3(PictureResult):
             for panel, dimensions, names in zip(panels, results, PANELS, strict=True):
                 _panel(panel, deltas, dimensions, *names)
             panels[0].set_ylabel("dimension", style="italic")
-            panels[0].set_ylim(
-                0, 1.12 * max(d.dimension or 0 for dimensions in results for d in dimensions)
-            )
+            # Both panels have this axis, with room for the numbers above the points.
+            highest = max(result.dimension or 0 for result in chain(*results))
+            panels[0].set_ylim(0, 1.12 * highest)
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
             figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
             return figure
@@ -142,20 +142,31 @@ def figure_3(
         raise InvalidCaseError(
             "delta", f"must be from 1 to {MOST_POINTS} widths, not {len(widths)}"
         )
+    count = positive_integer("layers", layers) + 1
     points: list[FigurePoint] = []
     unfinished = ""
     with limited(timeout) as running:
         for delta in widths:
-            lightning = DeepAttention((delta,) * (positive_integer("layers", layers) + 1), a, t)
-            results = dimension(lightning), dimension(replace(lightning, normalization="softmax"))
-            if unfinished := next(
-                (result.unfinished for result in results if result.dimension is None), ""
-            ):
+            network = DeepAttention((delta,) * count, a, t)
+            lightning = dimension(network)
+            softmax = dimension(replace(network, normalization="softmax"))
+            # A point with one of its two dimensions would look like a result.
+            for result in (lightning, softmax):
+                if result.dimension is None:
+                    unfinished = unfinished or result.unfinished
+            if unfinished:
                 break
-            points.append(FigurePoint(delta, *results))
+            points.append(FigurePoint(delta, lightning, softmax))
     if not points:
         raise TimeLimitError(unfinished)
-    return Figure3(layers, t, a, tuple(points), running.seconds, unfinished)
+    return Figure3(
+        layers=layers,
+        t=t,
+        a=a,
+        points=tuple(points),
+        seconds=running.seconds,
+        unfinished=unfinished,
+    )
 
 
 FIGURE = Figure(
@@ -181,18 +192,18 @@ FIGURE = Figure(
 
 def _dimension(result: Dimension) -> dict[str, Any]:
     whole = result.to_json()
-    return {
-        name: whole[name]
-        for name in ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
-    }
+    names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
+    return {name: whole[name] for name in names}
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
-    cells = [
-        [(d.dimension, d.status, expected(d) or "–") for d in results]
-        for _, *results in figure.points
-    ]
-    return [(point.delta, *chain(*row)) for point, row in zip(figure.points, cells, strict=True)]
+    rows = []
+    for delta, *results in figure.points:
+        row: list[object] = [delta]
+        for result in results:
+            row += [result.dimension, result.status, expected(result) or "–"]
+        rows.append(tuple(row))
+    return rows
 
 
 def _caption(figure: Figure3) -> str:
@@ -216,6 +227,7 @@ def _panel(
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
+    # The quotient is rounded up: every step-th width makes at most MOST_TICKS.
     panel.set_xticks(deltas[:: -(-len(deltas) // MOST_TICKS)])
     panel.grid(axis="y", color=FAINT, linewidth=0.8)
     panel.set_axisbelow(True)
@@ -229,25 +241,33 @@ def _panel(
         "color": colour,
     }
     pairs = list(zip(deltas, dimensions, strict=True))
-    for proved, label, face in (
-        (True, "proved dimension", colour),
-        (False, "lower bound", "white"),
-    ):
-        if points := [
-            (delta, result.dimension)
-            for delta, result in pairs
-            if (result.status == "proved") is proved
-        ]:
-            panel.plot(*zip(*points, strict=True), **dots, markerfacecolor=face, label=label)
+    proved: list[tuple[int, int | None]] = []
+    bounds: list[tuple[int, int | None]] = []
+    for delta, result in pairs:
+        points = proved if result.status == "proved" else bounds
+        points.append((delta, result.dimension))
+    # The legend names only what is there.
+    if proved:
+        _dots(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
+    if bounds:
+        _dots(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
     if len(pairs) <= MOST_LABELS:
         for delta, result in pairs:
             at = delta, result.dimension or 0
             panel.annotate(
                 str(at[1]), at, textcoords="offset points", xytext=(-5, 5), ha="right", fontsize=10
             )
+    # Dimensions grow with δ, so that nothing is in this corner.
     panel.legend(loc="upper left")
+
+
+def _dots(panel: Any, points: Sequence[tuple[int, int | None]], **style: Any) -> None:
+    panel.plot(*zip(*points, strict=True), **style)
 
 
 def expected(result: Dimension) -> int | None:
     """The paper's formula, also where its hypotheses do not hold."""
-    return next((e.value for e in result.expected if e.value is not None), None)
+    for expectation in result.expected:
+        if expectation.value is not None:
+            return expectation.value
+    return None

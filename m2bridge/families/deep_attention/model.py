@@ -1,5 +1,4 @@
-"""Deep attention networks: lightning or softmax, with or without skip connections, one head or
-several.
+"""Deep attention networks: lightning or softmax, with or without skip connections, any heads.
 
 Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
 Dimension*, ICLR 2025 (arXiv 2408.17221), sections 3.2 to 4. What is proved here is in
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 Row = Sequence[int]
 
+# It needs SymPy, which is slow to import.
 _OBSERVATION = "m2bridge.families.deep_attention.observation"
-"""It needs SymPy, which is slow to import."""
 
 
 class DeepAttention(Shape):
@@ -89,7 +88,9 @@ class DeepAttention(Shape):
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
         """Return bounds by ranks; see ``bounds.py``."""
-        return (softmax_bounds if self.softmax else lightning_bounds)(self, characteristic)
+        if self.softmax:
+            return softmax_bounds(self, characteristic)
+        return lightning_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the dimension by formulas; see ``statements.py``."""
@@ -120,23 +121,24 @@ class DeepAttention(Shape):
         numbers = Residues(prime)
         point = Point.read(self, parameters, numbers)
         network = point.network()
-        gradients = (
-            gradient(
-                network, self._tokens(x, numbers), self._tokens(g, numbers), numbers, self.skip
-            )
-            for x, g in zip(inputs, covectors, strict=True)
-        )
-        return [list(map(int, point.flattened(layers))) for layers in gradients]
+        rows = []
+        for x, g in zip(inputs, covectors, strict=True):
+            X = self._tokens(x, numbers)
+            G = self._tokens(g, numbers)
+            layers = gradient(network, X, G, numbers=numbers, skip=self.skip)
+            # Residues of FLINT do not leave this room.
+            rows.append(list(map(int, point.flattened(layers))))
+        return rows
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
-        """The tokens after the last layer, for integer weights and tokens: X has d_0 rows and t
-        columns.
+        """The tokens after the last layer, of integer weights and of X with d_0 rows, t columns.
 
         Raises
         ------
         InvalidCaseError
             For softmax, whose values are not integers.
         """
+        # Exponentials of integers other than 0 are transcendental.
         if self.softmax:
             raise InvalidCaseError(
                 "normalization", "the values of softmax attention are not rational numbers"

@@ -1,5 +1,4 @@
-"""The statements about deep attention: predictions and hypotheses, the paper's and those of
-m2bridge.
+"""The statements about deep attention, the paper's and those of m2bridge, with their hypotheses.
 
 The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a
 cross-check holds the predictions against what :mod:`m2bridge.families.deep_attention.observation`
@@ -26,6 +25,7 @@ Stated = GlobalStatement[Shape]
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
+# Whether a network satisfies a hypothesis; the words are in ``words.toml``.
 HOLDS: dict[str, Callable[[Shape], bool]] = {
     "lightning": lambda n: not n.softmax,
     "softmax": lambda n: n.softmax,
@@ -46,7 +46,6 @@ HOLDS: dict[str, Callable[[Shape], bool]] = {
     "rank-above-one": lambda n: n.layers > 1 or n.widths[1] > 1 or not _ranks_one(n),
     "ranks-above-one": lambda n: n.layers == 1 or not _ranks_one(n),
 }
-"""Whether a network satisfies a hypothesis; the words are in ``words.toml``."""
 
 
 def _ranks_one(network: Shape) -> list[int]:
@@ -91,23 +90,27 @@ def equation_14(network: Shape) -> int:
 
 
 def equation_16(network: Shape) -> int:
-    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), where δ is the width of all
-    hidden layers.
-    """
+    """δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ."""
     first, *hidden, last = network.widths
-    value_matrix = hidden[0] * (first + last - hidden[0]) if hidden else first * last
+    if hidden:
+        delta = hidden[0]
+        value_matrix = delta * (first + last - delta)
+    else:
+        # A single value matrix has no factors whose rank is bounded.
+        value_matrix = first * last
     return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
 def theorem_s(network: Shape) -> int:
     """The dimension of softmax attention, for all widths and ranks."""
-    return virtual_dimension(network) if network.t > 1 else network.linear_dimension
+    # The only score of one token is normalized to 1: the function is M.
+    if network.t == 1:
+        return network.linear_dimension
+    return virtual_dimension(network)
 
 
 def skip_connections(network: Shape) -> int:
-    """The dimension with skip connections and one head: the sum over all layers, or that of linear
-    functions.
-    """
+    """The dimension with skip connections and one head: a sum over layers, or of linear maps."""
     if network.softmax and network.t == 1:
         return network.linear_dimension
     return layered_bound(network).value
@@ -121,12 +124,18 @@ def separate_heads(network: Shape) -> int:
 
 def fibre_degree(network: Shape) -> int:
     """The number of linear spaces in a fibre up to scalings."""
-    last = network.alphas[-1]
     if min(network.widths) > 1:
         return 1
+    last = network.alphas[-1]
+    # M = h mᵀ has rank one, and m can be exchanged with a linear factor of the form of the last
+    # layer: with k in A = k qᵀ; with both factors where only the symmetric part of A is seen.
+    factors = 0
     if network.whole_layers == network.layers:
-        return 2 if last == 1 else 1
-    return 3 if min(2 * last, network.entering_ranks[-1]) == 2 else 1
+        if last == 1:
+            factors = 1
+    elif min(2 * last, network.entering_ranks[-1]) == 2:
+        factors = 2
+    return 1 + factors
 
 
 def _stated(
@@ -145,11 +154,14 @@ def _stated(
         left out.
     """
     without = All(hypotheses if meaning is None else meaning)
-    return GlobalStatement(
-        **WORDS.fields(key, part),
-        predict=lambda network: None if without(network) else predict(network),
-        hypotheses=All(hypotheses),
-    )
+
+    def predicted(network: Shape) -> Value | None:
+        if without(network):
+            return None
+        return predict(network)
+
+    words = WORDS.fields(key, part)
+    return GlobalStatement(**words, predict=predicted, hypotheses=All(hypotheses))
 
 
 LIGHTNING = ("plain", "lightning")
@@ -160,6 +172,7 @@ HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-token
 SEVERAL_LAYERS = ("several-layers", "several-heads", "several-tokens", "equal-widths")
 SKIP = ("skip", "one-head")
 
+# The paper's in its order, each followed by those of m2bridge.
 WEIGHTS = (
     _stated(
         "3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, _, a in n.layer_sizes)
@@ -187,7 +200,6 @@ WEIGHTS = (
     _stated("skip", "one-to-one", lambda n: 0, *SKIP, "several-tokens"),
     _stated("closed", "", lambda n: False, *LIGHTNING, "three-threes"),
 )
-"""The paper's in its order, each followed by those of m2bridge."""
 
 COROLLARY_3_8 = _stated(
     "3.8", "", lambda n: equation_14(n), *PAPER, meaning=(*LIGHTNING, "one-hidden-width")
@@ -196,9 +208,12 @@ CONJECTURE_3_10 = _stated(
     "3.10",
     "",
     lambda n: equation_16(n),
-    *(*SOFTMAX, "several-tokens", *NARROW),
+    *SOFTMAX,
+    "several-tokens",
+    *NARROW,
     meaning=(*SOFTMAX, "one-hidden-width"),
 )
+# The paper's first.
 DIMENSIONS = (
     COROLLARY_3_8,
     _stated("3.9", "", lambda n: equation_16(n), *SOFTMAX, "several-tokens", "single-layer"),
@@ -210,21 +225,19 @@ DIMENSIONS = (
     _stated("heads", "one layer", lambda n: layered_bound(n).value, *HEADS),
     _stated("heads", "several layers", lambda n: layered_bound(n).value, *SEVERAL_LAYERS),
 )
-"""The paper's first."""
 
 STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 
 
 def expectations(network: Shape) -> tuple[Expectation, ...]:
-    """Return the dimension by all statements that apply, and by the paper's formula also where it
-    does not.
-    """
+    """Return the dimension by all statements that apply; by the paper's formula if it does not."""
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []
     for statement in DIMENSIONS:
         remarks = WORDS.remarks
         name = remarks.get(f"{statement.key}, {statement.part}") or remarks[statement.key]
-        fails, predicted = statement.hypotheses(network), statement.predict(network)
+        fails = statement.hypotheses(network)
+        predicted = statement.predict(network)
         assert predicted is None or isinstance(predicted, int)
         stated = predicted is not None and not fails
         if stated or (statement is paper and network.is_plain):
