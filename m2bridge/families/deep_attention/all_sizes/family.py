@@ -34,12 +34,9 @@ from m2bridge.maps.statement import Value
 from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 
+# A network for which a formula is not the dimension: its name, the dimension by ranks, and the
+# stated one; where a statement does not apply, also the hypothesis that fails.
 Example = dict[str, Any]
-"""A network for which a formula is not the dimension: its name, the dimension by ranks, and the
-stated one.
-
-Where a statement does not apply, also the hypothesis that fails.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +70,7 @@ class AmongNetworks(Extent):
         return self.to_data()
 
     def reasons(self) -> list[str]:
-        """Return where the statement is true and where it does not apply; and the smallest network
-        if it is false.
-        """
+        """Return where the statement is true, does not apply, and first is false."""
         lines = reasons({"verdict": self.decision, "outside": self.outside})
         if self.witness is not None:
             lines.append(f"the first counterexample: {example_text(self.witness)}")
@@ -118,22 +113,13 @@ class DeepAttentionAllSizes(AllSizesResult):
 
     def facts(self) -> list[tuple[str, str]]:
         """Return the names of the identities, and the number of blocks."""
-        return [
-            ("identities", f"of one layer: {', '.join(self.identities)}"),
-            (
-                "ranks",
-                (
-                    f"all {len(self.blocks)} blocks of at most 3 layers (softmax: 2) have their"
-                    " least kernel"
-                ),
-            ),
-        ]
+        identities = f"of one layer: {', '.join(self.identities)}"
+        blocks = f"all {len(self.blocks)} blocks of at most 3 layers (softmax: 2)"
+        return [("identities", identities), ("ranks", f"{blocks} have their least kernel")]
 
 
 def reasons(data: dict[str, Any]) -> list[str]:
-    """Return in words why a verdict is as it is, and where the statement does not apply, from the
-    data.
-    """
+    """Return in words why the data of a verdict are so, and where the statement does not apply."""
     lines = []
     if data["verdict"] == "CONFIRMED":
         lines.append("true for all networks to which it applies")
@@ -150,12 +136,12 @@ def example_text(example: Example | None) -> str:
     return f"{example['network']}: computed {example['computed']}, stated {example['stated']}"
 
 
-MOST_LAYERS, LARGEST = 3, 3
-"""Bounds of the search for counterexamples, layers, and widths and ranks: some thousands of
-networks.
-"""
+# Bounds of the search for counterexamples, of layers, and of widths and ranks: some thousands of
+# networks.
+MOST_LAYERS = 3
+LARGEST = 3
+# The statement that is an identity of one layer, and no dimension.
 NORMAL_FORM = "3.6"
-"""The statement that is an identity of one layer, and no dimension."""
 
 
 def decide(statement: Stated, prediction: Prediction) -> Verdict:
@@ -170,15 +156,14 @@ def decide(statement: Stated, prediction: Prediction) -> Verdict:
     if counts_alike(prediction):
         check_assumed(statement, prediction)
         return verdict(statement, prediction.counts, outside=_outside(statement, prediction))
+    # isl may have missed that two functions are the same: only an example refutes.
     example = _counterexample(statement, prediction)
     decision = Decision.UNDECIDED if example is None else Decision.REFUTED
     return verdict(statement, prediction.counts, decision=decision, witness=example)
 
 
 def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
-    """Return a verdict with what was computed and trusted; CONFIRMED unless something else is
-    said.
-    """
+    """Return a verdict with what was computed and trusted; CONFIRMED where none is given."""
     return Verdict(
         statement=statement,
         extent=AmongNetworks(**extent),
@@ -188,11 +173,13 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
 
 
 def counts_alike(prediction: Prediction) -> bool:
-    """Whether M and every layer add what is counted, and subspaces grow as counted; then so do all
-    sums.
+    """Whether M and every layer add what is counted, and subspaces grow as counted.
+
+    Then the sums for all networks are the same.
     """
     end, layer = counted(prediction.counts)
-    at_ends, in_layers = END.where(prediction.end_assumed), LAYER.where(prediction.layer_assumed)
+    at_ends = END.where(prediction.end_assumed)
+    in_layers = LAYER.where(prediction.layer_assumed)
     if not END.function(prediction.end).equals(end, at_ends):
         return False
     if not LAYER.function(prediction.layer).equals(layer, in_layers):
@@ -203,14 +190,14 @@ def counts_alike(prediction: Prediction) -> bool:
 
 
 def check_assumed(statement: Stated, prediction: Prediction) -> None:
-    """Compare what the prediction assumes with the hypotheses of the statement, for all small
-    networks.
+    """Compare what a prediction assumes with the statement's hypotheses, for small networks.
 
     Raises
     ------
     ContradictionError
         If the statement applies to a network that is not as the prediction assumes.
     """
+    # These functions are defined only where what is assumed holds; their values do not matter.
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
     for network in _admitted(statement, prediction):
@@ -224,9 +211,12 @@ def check_assumed(statement: Stated, prediction: Prediction) -> None:
 @cache
 def small_networks(normalization: str) -> tuple[DeepAttention, ...]:
     """Networks of few layers, the smallest sum of widths, ranks and tokens first."""
-    numbers, networks = range(1, LARGEST + 1), []
+    numbers = range(1, LARGEST + 1)
+    networks = []
     for count in range(1, MOST_LAYERS + 1):
-        all_widths, ranks = product(numbers, repeat=count + 1), product(numbers, repeat=count)
+        all_widths = product(numbers, repeat=count + 1)
+        ranks = product(numbers, repeat=count)
+        # Dimensions depend on t only by whether it is 1.
         for widths, a, t in product(all_widths, ranks, (1, 2)):
             networks.append(DeepAttention(widths, a, t, normalization=normalization))
     return tuple(sorted(networks, key=_size))
@@ -238,7 +228,8 @@ def _size(network: DeepAttention) -> tuple[Any, ...]:
 
 
 def _networks(prediction: Prediction) -> Iterator[DeepAttention]:
-    return watched(small_networks("softmax" if prediction.counts == "softmax" else "none"))
+    normalization = "softmax" if prediction.counts == "softmax" else "none"
+    return watched(small_networks(normalization))
 
 
 def _admitted(statement: Stated, prediction: Prediction) -> Iterator[DeepAttention]:
@@ -252,7 +243,8 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
-    end, layer = END.function(prediction.end), LAYER.function(prediction.layer)
+    end = END.function(prediction.end)
+    layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
         example = _example(network, prediction.counts, total(network, end, layer))
         if example is not None:
@@ -261,16 +253,15 @@ def _counterexample(statement: Stated, prediction: Prediction) -> Example | None
 
 
 def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
-    """The first network, for each hypothesis, that all others admit, and that has a formula and
-    another dimension.
-    """
+    """For each hypothesis the first network that only it excludes, with another dimension."""
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
         fails = failing(statement, network)
         if len(fails) != 1:
             continue
         (hypothesis,) = fails
-        kind = hypothesis.partition(";")[0]  # without the numbers of the network
+        # Behind the semicolon are the numbers of this network.
+        kind = hypothesis.partition(";")[0]
         if kind in outside:
             continue
         example = _example(network, prediction.counts, statement.predict(network))
@@ -280,15 +271,15 @@ def _outside(statement: Stated, prediction: Prediction) -> tuple[Example, ...]:
 
 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
-    """Return a network with its dimension by ranks, which has to be what is counted; ``None`` if
-    that is stated.
-    """
+    """Return a network with its dimension by ranks; ``None`` where nothing else is stated."""
     if stated is None:
         return None
     count = known_dimension(network, counts)
     if stated == count:
         return None
-    finding = observe(network, "virtual_weights" if counts == "virtual_weights" else "dimension")
+    # An example is not believed on the count alone: ranks must give the same.
+    observable = "virtual_weights" if counts == "virtual_weights" else "dimension"
+    finding = observe(network, observable)
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
     if finding.exact_value != count:
@@ -298,18 +289,16 @@ def _example(network: DeepAttention, counts: str, stated: Value | None) -> Examp
     return Example(network=network.key, computed=count, stated=stated)
 
 
-STATED = tuple(
-    statement for statement in STATEMENTS if statement.key in (*layers.PREDICTIONS, NORMAL_FORM)
-)
-"""The statements that have a form for all sizes."""
+_KEYS = (*layers.PREDICTIONS, NORMAL_FORM)
+# The statements that have a form for all sizes.
+STATED = tuple(statement for statement in STATEMENTS if statement.key in _KEYS)
 
 
 @computation
 def cross_check_deep_attention(
     statements: Sequence[Stated] = (), **options: Unpack[RunOptions]
 ) -> DeepAttentionAllSizes:
-    """Decide statements for all widths and ranks, any number of layers, and all t, assuming none of
-    them.
+    """Decide statements for all widths, ranks, numbers of layers and t, assuming none of them.
 
     Parameters
     ----------
@@ -356,11 +345,11 @@ def _verdict(statement: Stated) -> Verdict:
     return decide(statement, layers.PREDICTIONS[statement.key])
 
 
+# With one head and without skip connections.
 EVERY_NETWORK = AllSizesCase(
     "deep-attention-all-sizes",
     "deep attention for all widths and ranks, any number of layers, and all t ≥ 1",
 )
-"""With one head and without skip connections."""
 
 
 class DeepAttentionOfAllSizes(AllSizesFamily):

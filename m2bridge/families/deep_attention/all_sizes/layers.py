@@ -1,5 +1,4 @@
-"""One layer of deep attention, of any size: what it adds to a dimension, and the identities that
-hold in it.
+"""One layer of deep attention, of any size: what it adds to a dimension, and its identities.
 
 A dimension of a network is a sum: a number for the value matrix M, and one for each layer; these
 numbers are piecewise polynomials on sets of integers (isl). Networks have one head and no skip
@@ -36,8 +35,9 @@ from m2bridge.families.deep_attention.expansion import Words
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import watched
 
+# Conditions, which exclude each other, and numbers, in the language of isl.
 Pieces = Sequence[tuple[str, str]]
-"""Conditions, which exclude each other, and numbers, in the language of isl."""
+# Values of the variables of the end or of a layer.
 Point = tuple[int, ...]
 
 
@@ -71,9 +71,7 @@ class Function:
         return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: Function, where: isl.Set) -> bool:
-        """Whether both are defined, and the same polynomials, on this set; ``False`` says
-        nothing.
-        """
+        """Whether both are defined and the same on this set; ``False`` says nothing."""
         if not (where.is_subset(self.domain) and where.is_subset(other.domain)):
             return False
         first, second = self.polynomial, other.polynomial
@@ -107,9 +105,11 @@ class Space:
         ContradictionError
             If two of the conditions are satisfied somewhere.
         """
-        domain, listed = self.where("1 = 0"), []
+        domain = self.where("1 = 0")
+        listed = []
         for condition, number in pieces:
             piece = self.where(condition)
+            # isl would add the numbers where two pieces meet.
             if not domain.is_disjoint(piece):
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
@@ -118,28 +118,32 @@ class Space:
         return Function(domain, polynomial.intersect_domain(domain))
 
 
+# The least width s is n or e, or that of a hidden layer.
 END = Space("n, s, e, h", "1 <= s <= n and s <= e and 0 <= h and (h >= 1 or s = n or s = e)")
+# Ranks do not grow from layer to layer, and the first layer has r = n.
 LAYER = Space(
     "n, r, s, x, p, k, t",
     "1 <= s <= r <= n and 1 <= x <= r and 0 <= p < k and 1 <= t and (k >= 2 or r = n)",
 )
 
 
-FREE, FILLED = "s + 2*x <= r", "s + 2*x > r"
+# s_k = min(r_k, s_{k+1} + 2α_k), for k ≥ 2.
+FREE = "s + 2*x <= r"
+FILLED = "s + 2*x > r"
 LEAST: Pieces = ((FREE, "s + 2*x"), (FILLED, "r"))
-"""s_k = min(r_k, s_{k+1} + 2α_k), for k ≥ 2."""
+# t ≥ 2, and no earlier layer has α = 1: all of an attention matrix of lightning attention matters
+# there.
 WHOLE = "(t >= 2 and p = 0)"
-"""t ≥ 2, and no earlier layer has α = 1: all of an attention matrix of lightning attention matters
-there.
-"""
 
+# Matrices of rank at most x. Where their rows, columns and the subspace before span r dimensions,
+# they are in a subspace of dimension r, which is counted with them; else in the whole space.
 MATRICES: Pieces = ((FREE, "n^2 - (n - x)^2"), (FILLED, "(r - s)*(n - r) + r^2 - (r - x)^2"))
+# Quadratic forms of rank at most 2x, in the same way.
 FORMS: Pieces = (
     (FREE, "1/2 * (n*(n + 1) - (n - 2*x)*(n - 2*x + 1))"),
     (f"{FILLED} and 2*x <= r", "(r - s)*(n - r) + 1/2 * (r*(r + 1) - (r - 2*x)*(r - 2*x + 1))"),
     (f"{FILLED} and 2*x > r", "(r - s)*(n - r) + 1/2 * r*(r + 1)"),
 )
-"""Quadratic forms of rank at most 2x."""
 
 
 def _less(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, str]]:
@@ -147,20 +151,21 @@ def _less(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, 
         yield f"({where}) and {condition}", f"{number} - {scalings}"
 
 
+# By what is counted: virtual weights, or functions of lightning or softmax attention. A layer of
+# lightning attention has one scaling; one token of softmax does not see the attention matrices.
 LAYERS: Mapping[str, Pieces] = {
     "virtual_weights": MATRICES,
     "lightning": (*_less(MATRICES, WHOLE, 1), *_less(FORMS, f"not {WHOLE}", 1)),
     "softmax": (*_less(MATRICES, "t >= 2", 0), ("t = 1", "0")),
 }
-"""By what is counted: virtual weights, or functions of lightning or softmax attention."""
 
 
 @cache
 def counted(what: str) -> tuple[Function, Function]:
-    """Return the numbers that M and a layer add: subspaces of dimension s and maps on them; a key
-    of :data:`LAYERS`.
-    """
-    return END.function([("", "s*(n - s) + s*e")]), LAYER.function(LAYERS[what])
+    """Return the numbers that M and a layer add; ``what`` is a key of :data:`LAYERS`."""
+    # M is a subspace of dimension s and a map on it.
+    end = END.function([("", "s*(n - s) + s*e")])
+    return end, LAYER.function(LAYERS[what])
 
 
 @cache
@@ -170,16 +175,17 @@ def spans() -> Function:
 
 
 def variables(network: DeepAttention) -> tuple[Point, list[Point]]:
-    """Return the variables of the end of a network, and of its layers from the last to the
-    first.
-    """
-    n, alphas = network.widths[0], network.alphas
-    end = (n, network.rank, network.widths[-1], network.layers - 1)
+    """Return the variables of the end of a network, and of its layers from the last one on."""
+    n, *_, e = network.widths
+    alphas = network.alphas
+    # Behind the last layer it is the least of all widths.
+    s = network.rank
+    end = (n, s, e, network.layers - 1)
     layers = list[Point]()
-    s = network.rank  # behind the last layer: the least of all widths
-    for k, r in reversed([*enumerate(network.entering_ranks, 1)]):
-        earlier, x = alphas[: k - 1], alphas[k - 1]
-        layer = (n, r, s, x, earlier.count(1), k, network.t)
+    for k in range(network.layers, 0, -1):
+        r = network.entering_ranks[k - 1]
+        p = alphas[: k - 1].count(1)
+        layer = (n, r, s, alphas[k - 1], p, k, network.t)
         layers.append(layer)
         s = spans()(layer)
     return end, layers
@@ -217,8 +223,8 @@ class Prediction:
     spans: Pieces = ()
 
 
+# s_k, which is n for the first layer.
 _SPANS = (("k = 1", "n"), *((f"k >= 2 and {where}", f"({s_k})") for where, s_k in LEAST))
-"""s_k, which is n for the first layer."""
 _SEVERAL = "t >= 2"
 
 
@@ -243,13 +249,14 @@ def equation(less: int) -> Pieces:
 
 
 _TOWER: Pieces = (("", "s*(n + e - s)"),)
+# δ(d_0 + d_l − δ), or d·d' for a single layer.
 _PAPER: Pieces = (("h = 0", "n*e"), ("h >= 1", "s*(n + e - s)"))
-"""δ(d_0 + d_l − δ), or d·d' for a single layer."""
+# All hidden widths are δ ≤ d_0, d_l: so r_k = δ, and s_{k+1} is between the least width δ and
+# r_{k+1}, for k ≥ 2.
 _ONE_WIDTH = "(k = 1 or r = s)"
-"""All hidden widths are δ ≤ d_0, d_l: so r_k = δ, and s_{k+1} is between the least width δ and
-r_{k+1}, for k ≥ 2.
-"""
 
+# By the key of the statement, which has one part. The normal form, 3.6, is an identity and no
+# number.
 PREDICTIONS: dict[str, Prediction] = {
     "3.5": Prediction("virtual_weights", _PAPER, equation(0), layer_assumed=_ONE_WIDTH),
     "V": Prediction("virtual_weights", _TOWER, tuple(whole_matrices("1 = 1", 0)), spans=LEAST),
@@ -268,11 +275,8 @@ PREDICTIONS: dict[str, Prediction] = {
     ),
     "S": Prediction("softmax", _TOWER, (*whole_matrices(_SEVERAL, 0), ("t = 1", "0")), spans=LEAST),
 }
-"""By the key of the statement, which has one part. The normal form, 3.6, is an identity and no
-number.
-"""
 
-
+# Two polynomials.
 Column = list[Any]
 
 
@@ -289,11 +293,15 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     times that and τh(uᵀAy)u.
     """
     a, b, c, d, u1, u2, y1, y2, kappa, h = _variables()
-    A, u, y = [[a, b], [c, d]], [u1, u2], [y1, y2]
+    A = [[a, b], [c, d]]
+    u = [u1, u2]
+    y = [y1, y2]
     v = [kappa * x + h * z for x, z in zip(u, y, strict=True)]
-    moved_u, moved_v = _moved(A, u, v, u), _moved(A, u, v, v)
+    moved_u = _moved(A, u, v=v, token=u)
+    moved_v = _moved(A, u, v=v, token=v)
     tau = 1 + kappa**2
-    along, across = tau * _form(A, u, u), tau * h * _form(A, u, y)
+    along = tau * _form(A, u, u)
+    across = tau * h * _form(A, u, y)
     parallel = [new - along * old for new, old in zip(moved_u, u, strict=True)]
     yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
     apart = []
@@ -312,7 +320,8 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     """
     a, b, c, d, x1, x2, y1, y2, t, z = _variables()
     A = [[a, b], [c, d]]
-    x, y = [x1, x2], [y1, y2]
+    x = [x1, x2]
+    y = [y1, y2]
     delta = [x1 - y1, x2 - y2]
     # π is 1/t + (t − 1)ζ/t² up to ζ², with z for ζ; denominators are cleared
     approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
@@ -330,13 +339,15 @@ def _variables() -> Column:
 
 def _moved(A: list[Column], u: Column, v: Column, token: Column) -> Column:
     """SA applied to a token."""
-    along, across = _form(A, u, token), _form(A, v, token)
+    along = _form(A, u, token)
+    across = _form(A, v, token)
     return [along * x + across * z for x, z in zip(u, v, strict=True)]
 
 
 def _form(A: list[Column], x: Column, y: Column) -> Any:
     """xᵀAy."""
-    return sum(x[i] * A[i][j] * y[j] for i in range(2) for j in range(2))
+    images = [row[0] * y[0] + row[1] * y[1] for row in A]
+    return x[0] * images[0] + x[1] * images[1]
 
 
 def _determinant(x: Column, y: Column) -> Any:
@@ -359,10 +370,9 @@ def _normal_form() -> bool:
     return layer == V * M * longer_Q * X
 
 
+# A network with at most two inputs and one output, which is a block of itself, by name; its columns
+# and rank.
 BlockRank = dict[str, Any]
-"""A network with at most two inputs and one output, which is a block of itself, by name; its
-columns and rank.
-"""
 
 
 def blocks() -> Iterator[DeepAttention]:
@@ -373,6 +383,7 @@ def blocks() -> Iterator[DeepAttention]:
     kinds = [*product((1, 2, 3), ("none",), (1, 2)), *product((1, 2), ("softmax",), (2,))]
     for layers, normalization, t in kinds:
         for wide in range(layers + 1):
+            # Ranks do not grow, so that a width 1 is followed by widths 1 only.
             widths = (2,) * wide + (1,) * (layers + 1 - wide)
             for ranks in product((1, 2), repeat=wide):
                 a = ranks + (1,) * (layers - wide)
