@@ -10,11 +10,22 @@ modulo a prime is at least as large as that over QQ: so one that is as small as 
 *Taken on trust*: the theorem, and beyond six layers of softmax Ax's theorem ("Exponentials as
 unknowns" in docs/deep-attention-programs.md). The program that makes certificates differentiates by
 the chain rule; here derivatives come from dual numbers.
+
+*Notation* (that of docs/deep-attention.md). A network has l layers and t tokens, the columns of X.
+σ is the identity (*lightning attention*) or the softmax of each column. A block has n = 1 or 2
+inputs. Its *parameters* are the n × n matrices C_k of its layers, numbers c_k that stand for the
+last matrices C_k = c_k m mᵀ, and the row mᵀ. Its *differential* is that of the map from parameters
+to functions of X; it has a column for each parameter. A *point* is a choice of parameters. r_k is
+the rank of what enters layer k (``Network.narrowest``), and α_k = min(a_k, r_k) that of its matrix.
+The variable h belongs to the power series into which softmax is expanded, and δ, with δ² = 0, to
+the dual numbers v + s·δ, whose *value* is v and whose *slope* is s.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from operator import add
 from random import Random
 from typing import Any
 
@@ -25,22 +36,25 @@ from m2bridge.errors import ContradictionError, TooExpensiveError
 from m2bridge.families.deep_attention.checker.matrices import Matrix, minimal_standard, transposed
 from m2bridge.families.deep_attention.checker.predictions import Network
 
-# The point of a certificate, and the prime of the program: numbers that are part of the evidence.
+# The seed of the point of a certificate, and the prime modulo which the program that makes
+# certificates finds the rank there: both are part of the evidence.
 SEED = 20250417
 STATED_PRIME = 2**31 - 1
 # Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
 SERIES_LAYERS = 6
-# Columns, twice, times layers and coefficients: the order of the products for one input.
+# The square of the number of columns times layers times coefficients of a series: so many products,
+# up to a factor, are needed for as many rows as there are columns.
 MOST_PRODUCTS = 10**8
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """A block: φ(X) = m Y_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
+    """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
 
-    X has ``size`` rows, one or two. The first C_k are any matrices of the given ranks; in as many
-    layers as are ``behind`` a hidden width one, C_k = c_k mᵀm. Of the t tokens x, y, …, y all but
-    the first are equal.
+    X and all Y_k have ``size`` rows, one or two. The first layers have matrices C_k of the given
+    ``ranks``, the others, as many as are ``behind`` a hidden width one, C_k = c_k m mᵀ. Of the
+    ``t`` tokens x, y, …, y all but the first are equal, and σ is the softmax or, without
+    ``softmax``, the identity.
     """
 
     size: int
@@ -51,49 +65,57 @@ class Block:
 
     @property
     def layers(self) -> int:
-        """The number of all layers."""
+        """The number l of layers."""
         return len(self.ranks) + self.behind
 
     @property
     def columns(self) -> int:
-        """The number of entries of the C_k, of the c_k, and of entries of m."""
-        return self.size**2 * len(self.ranks) + self.behind + self.size
+        """The number of parameters: the entries of the C_k, the c_k, and the entries of m."""
+        entries = self.size**2 * len(self.ranks)
+        return entries + self.behind + self.size
 
     @property
     def length(self) -> int:
-        """The number N of coefficients of the power series in h that numbers are here.
+        """The number of coefficients of the power series in h with which the block is computed.
 
-        Layer k of softmax shows its matrix in order 2·3^(k−1) + 1 of the inputs (theorem-S): so
-        3^(l−1) + 1 coefficients in their squares are enough. Lightning attention is a polynomial,
-        and needs no series.
+        A softmax of few layers is expanded in the size ε of its inputs, with h = ε². Layer k shows
+        its matrix in order 2·3^(k−1) + 1 in ε (theorem-S). That is 3^(k−1) in h beside the first
+        order, so 3^(l−1) + 1 coefficients are enough for l layers. A softmax of more layers has
+        exponentials as unknowns, and lightning attention is a polynomial: both need no series, and
+        a series of one coefficient is a number.
         """
         if self.softmax and self.layers <= SERIES_LAYERS:
-            orders: int = 3 ** (self.layers - 1)
-            return orders + 1
+            last_order: int = 3 ** (self.layers - 1)
+            return last_order + 1
         return 1
 
 
 def unseen(network: Network) -> int:
-    """The kernel that the differential of the block always has (theorem-block).
+    """The dimension of the kernel that the differential of the block always has (theorem-block).
 
-    For lightning attention that is the torus of dimension l, and the skew-symmetric part of each
-    2 × 2 matrix C_k with k > ``network.whole``; for softmax nothing.
+    For lightning attention that is l, for the scalings of the C_k and of m that keep the function,
+    and one for the skew-symmetric part of each 2 × 2 matrix C_k behind the last layer of which it
+    matters; for softmax it is 0.
     """
     if network.softmax:
         return 0
-    wide = sum(space > 1 for space in network.narrowest)
-    return network.depth + max(0, wide - network.whole)
+    # the layers with a 2 × 2 matrix are the first ones, as r_k can only fall
+    with_skew_part = sum(rank > 1 for rank in network.narrowest)
+    skew_parts = max(0, with_skew_part - network.last_whole_layer)
+    return network.depth + skew_parts
 
 
 def columns_and_rank(network: Network) -> tuple[int, int]:
     """The number of columns of the differential of the block of a network, and its rank.
 
+    A matrix of rank α_k stands in the block as one of rank min(α_k, 2), as theorem-block says.
     Tokens that are zero change nothing in lightning attention, so that two stand for all t ≥ 2.
     """
     size = min(network.widths[0], 2)
     ranks = []
-    for rank, space in zip(network.ranks, network.narrowest, strict=True):
-        if space > 1:
+    for rank, entering_rank in zip(network.ranks, network.narrowest, strict=True):
+        # the layers with r_k = 1 are those behind a hidden width one
+        if entering_rank > 1:
             ranks.append(min(rank, size))
     block = Block(
         size=size,
@@ -102,30 +124,40 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
-    return block.columns, _rank(block, block.columns - unseen(network))
+    most = block.columns - unseen(network)
+    return block.columns, _rank(block, most)
 
 
 @cache
 def _rank(block: Block, most: int) -> int:
-    """The rank of a block, which is at most ``most``: the same at two points modulo two primes.
+    """The rank of the differential of a block, which is at most ``most``.
 
-    The first point is that of the certificate, from its seed, modulo a prime that is not the
-    program's. Its entries are positive, so that no C_k is skew-symmetric.
+    It is found at two points, each modulo a prime of its own: at the point of the certificate, from
+    its seed, modulo another prime than that of the program, and at another point modulo that of the
+    program. Each rank is a lower bound of the rank over QQ at general points, so that one equal to
+    ``most`` proves that rank. That both agree is a further test: ContradictionError if they do not,
+    also if just one of the two points is bad.
+
+    A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
+    entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
     """
     if block.columns**2 * block.layers * block.length > MOST_PRODUCTS:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
-    stated = (1 + state % 999 for state in minimal_standard(SEED))
+    of_the_certificate = (1 + state % 999 for state in minimal_standard(SEED))
     random = Random(1)
-    other = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
-    here = _rank_at(block, _parameters(block, stated), PRIME, most)
-    elsewhere = _rank_at(block, _parameters(block, other), STATED_PRIME, most)
-    if here != elsewhere:
-        raise ContradictionError(f"ranks {here} and {elsewhere} of {block}")
-    return here
+    # more than are needed, as each parameter needs one at most
+    others = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
+    point = _parameters(block, of_the_certificate)
+    other_point = _parameters(block, others)
+    rank = _rank_at(block, point, prime=PRIME, most=most)
+    other_rank = _rank_at(block, other_point, prime=STATED_PRIME, most=most)
+    if rank != other_rank:
+        raise ContradictionError(f"ranks {rank} and {other_rank} of {block}")
+    return rank
 
 
 def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """All C_k row by row, then the c_k, then m, from as many numbers as are needed."""
+    """All C_k row by row, then the c_k, then m, made from the next of these numbers."""
     parameters = list[int]()
     for rank in block.ranks:
         if rank == block.size:
@@ -140,13 +172,16 @@ def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
 
 
 def _taken(numbers: Iterator[int], count: int) -> list[int]:
+    """The next ``count`` of the numbers."""
     return [next(numbers) for _ in range(count)]
 
 
 def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> int:
-    """The rank of the differential at a point: of the derivatives of the outputs for many inputs.
+    """The rank modulo a prime of the differential at these parameters; it is at most ``most``.
 
-    The rank for some inputs is at most that for all; so inputs are added until it cannot grow.
+    A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
+    all parameters. The rank of the rows of some X is at most that for all X; so more X are added
+    until the rank is ``most``, or until there are three times as many X as parameters.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -154,8 +189,9 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
     for count in (3, 3, 6, 12, block.columns, block.columns, block.columns):
         for _ in range(count):
             rows += _rows(block, parameters, prime, random)
-        entries = [x for row in rows for x in row]
-        rank = int(flint.nmod_mat(len(rows), block.columns, entries, prime).rank())
+        entries = list(chain.from_iterable(rows))
+        matrix = flint.nmod_mat(len(rows), block.columns, entries, prime)
+        rank = int(matrix.rank())
         if rank >= most:
             break
     return rank
@@ -164,34 +200,50 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """The derivatives of the outputs at random tokens by all parameters, order by order in h."""
-    tokens = min(block.t, 2)
-    X = [[random.randrange(prime) for _ in range(tokens)] for _ in range(block.size)]
+    """The derivatives by all parameters of the outputs at random tokens X.
+
+    There is a row for each output (that of x, and that of all tokens y) and each power of h.
+    """
+    different_tokens = min(block.t, 2)
+    X = [_random(different_tokens, prime, random) for _ in range(block.size)]
     exponentials = [_nonzero(prime, random) for _ in range(block.layers)]
     dual = _DualNumbers(prime, block.length, block.t)
+    constants = [dual.number(x) for x in parameters]
     derivatives = []
-    for moving in range(block.columns):
-        numbers = [dual.number(x) for x in parameters]
-        numbers[moving] = dual.number(parameters[moving], slope=1)
+    for moving, parameter in enumerate(parameters):
+        # the function at p + δ e_i is its value at p, plus δ times the derivative by parameter i
+        numbers = constants.copy()
+        numbers[moving] = dual.number(parameter, slope=1)
         outputs = _outputs(block, dual, numbers, X, exponentials)
         derivatives.append([dual.slope(output) for output in outputs])
-    for by_parameter in zip(*derivatives, strict=True):
+    for of_output in zip(*derivatives, strict=True):
         for order in range(block.length):
-            yield [int(slope[order]) for slope in by_parameter]
+            yield [int(slope[order]) for slope in of_output]
+
+
+def _random(count: int, prime: int, random: Random) -> list[int]:
+    """So many random numbers modulo a prime."""
+    return [random.randrange(prime) for _ in range(count)]
 
 
 def _nonzero(prime: int, random: Random) -> list[list[int]]:
-    """A random 2 × 2 matrix without zeros."""
+    """A random 2 × 2 matrix modulo a prime, without zeros."""
     return [[random.randrange(1, prime) for _ in range(2)] for _ in range(2)]
 
 
 def _outputs(
     block: Block, dual: "_DualNumbers", numbers: list[Any], X: list[list[int]], exponentials: Any
 ) -> list[Any]:
-    """The outputs m Y_{l+1} for all different tokens."""
+    """The outputs mᵀY_{l+1} for the different tokens: for x, and for y if there is one.
+
+    ``numbers`` are the parameters as dual numbers. ``exponentials`` has for each layer the values
+    of the exponentials of its scores, which are used for softmax where no series is.
+    """
     size = block.size
     wide = len(block.ranks)
     m = [numbers[-size:]]
+    # the parameters behind the C_k and before m
+    c = numbers[wide * size**2 : -size]
     Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):
         if k < wide:
@@ -199,10 +251,11 @@ def _outputs(
             C = [entries[size * i : size * (i + 1)] for i in range(size)]
             factor = Y
         else:
-            # Yᵀ (c_k mᵀm) Y = (mY)ᵀ c_k (mY)
-            C = [[numbers[wide * size**2 + k - wide]]]
+            # Yᵀ(c_k m mᵀ)Y = (mᵀY)ᵀ c_k (mᵀY)
+            C = [[c[k - wide]]]
             factor = dual.product(m, Y)
-        scores = dual.product(dual.product(transposed(factor), C), factor)
+        rows = dual.product(transposed(factor), C)
+        scores = dual.product(rows, factor)
         if block.softmax:
             scores = dual.softmax(scores, exponentials[k])
         Y = dual.product(Y, scores)
@@ -213,11 +266,15 @@ def _outputs(
 class _DualNumbers:
     """Dual numbers v + s·δ with δ² = 0, where v and s are in GF(prime)[h]/(h^length).
 
-    One is kept as the polynomial v + s·h^place in h. The place is 2·length − 1, above the degree of
-    each product of two values; that of two slopes begins at twice the place, and is cut off.
+    A function of p + δ e_i, with e_i a unit vector, has its value at p as v, and its derivative
+    by the i-th parameter as s.
+
+    One of the numbers is kept as the polynomial v + s·h^place in h. The place is 2·length − 1,
+    above the degree of each product of two values; that of two slopes begins at twice the place,
+    and is cut off.
 
     For softmax the inputs are εX with h = ε²: all tokens of all layers are multiples of ε, so that
-    the scores are h times those of X. The second token stands for t − 1 equal ones.
+    the scores are h times those of X. The second of two tokens stands for ``t`` − 1 equal ones.
     """
 
     prime: int
@@ -230,7 +287,7 @@ class _DualNumbers:
         return 2 * self.length - 1
 
     def number(self, value: int, slope: int = 0) -> Any:
-        """A constant with a constant slope."""
+        """The dual number with a constant value and a constant slope."""
         return flint.nmod_poly([value, *[0] * (self.place - 1), slope], self.prime)
 
     def slope(self, x: Any) -> Any:
@@ -242,32 +299,48 @@ class _DualNumbers:
         place = self.place
         product = x.mul_low(y, place + self.length)
         # what stands between is of order h^length in vv', and is zero
-        return product.truncate(self.length) + product.right_shift(place).left_shift(place)
+        value = product.truncate(self.length)
+        slope = product.right_shift(place)
+        return value + slope.left_shift(place)
 
     def product(self, A: Matrix, B: Matrix) -> Matrix:
-        """The product of matrices."""
+        """The product AB of matrices of dual numbers."""
         columns = list(zip(*B, strict=True))
-        return [self._combinations(row, columns) for row in A]
+        return [self._row_times(row, columns) for row in A]
 
-    def _combinations(self, row: list[Any], columns: list[Any]) -> list[Any]:
+    def _row_times(self, row: list[Any], columns: list[Any]) -> list[Any]:
+        """The product of a row with the matrix that has these columns."""
         zero = self.number(0)
-        return [sum(map(self.times, row, column), start=zero) for column in columns]
+        entries = []
+        for column in columns:
+            terms = map(self.times, row, column)
+            entries.append(sum(terms, start=zero))
+        return entries
 
     def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
-        """The softmax of each column, where the second row stands for t − 1 equal ones."""
-        first, second = (
-            [self._exponential(z, e) for z, e in zip(row, numbers, strict=True)]
-            for row, numbers in zip(scores, chosen, strict=True)
-        )
-        second = [(self.t - 1) * x for x in second]
-        inverses = [self._inverse(x + y) for x, y in zip(first, second, strict=True)]
-        return [list(map(self.times, row, inverses)) for row in (first, second)]
+        """The softmax of each column of a 2 × 2 matrix of scores.
+
+        The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
+        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials where
+        no series is used.
+        """
+        of_first, of_others = scores
+        value_of_first, value_of_others = chosen
+        first = list(map(self._exponential, of_first, value_of_first))
+        one_of_others = map(self._exponential, of_others, value_of_others)
+        others = [(self.t - 1) * x for x in one_of_others]
+        sums = map(add, first, others)
+        inverses = list(map(self._inverse, sums))
+        weights_of_first = list(map(self.times, first, inverses))
+        weights_of_others = list(map(self.times, others, inverses))
+        return [weights_of_first, weights_of_others]
 
     def _exponential(self, z: Any, chosen: int) -> Any:
-        """The number e^(hz) = e^(hv)(1 + hs·δ) for z = v + s·δ.
+        """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).
 
-        Where no series is used, e^z with a chosen number for its value: the exponentials of
-        all layers are algebraically independent over the functions of the inputs (Ax).
+        Where no series is used it is e^z = e^v(1 + s·δ), with the number ``chosen`` in place of
+        e^v: the exponentials of all layers are algebraically independent over the functions of the
+        inputs (Ax), and so may take any values.
         """
         value = z.truncate(self.length)
         slope = z - value
@@ -283,15 +356,16 @@ class _DualNumbers:
         So k E_k is the sum of j z_j E_(k−j) for j from 1 to k, and k is not divisible by the prime,
         which is larger.
         """
-        derivatives = [j * int(z[j]) for j in range(self.length)]
+        # the coefficients j z_j of h·z′
+        of_derivative = [j * int(z[j]) for j in range(self.length)]
         coefficients = [1]
         for k in range(1, self.length):
-            total = sum(derivatives[j] * coefficients[k - j] for j in range(1, k + 1))
+            total = sum(of_derivative[j] * coefficients[k - j] for j in range(1, k + 1))
             coefficients.append(total * pow(k, -1, self.prime) % self.prime)
         return flint.nmod_poly(coefficients, self.prime)
 
     def _inverse(self, x: Any) -> Any:
-        """The inverse 1/(v + s·δ) = (v − s·δ)/v², where 2v − x is v − s·δ."""
+        """The inverse of x = v + s·δ: it is (v − s·δ)/v², and v − s·δ is 2v − x."""
         value = x.truncate(self.length)
         inverse = value.inverse_series_trunc(self.length)
         return self.times(self.times(inverse, inverse), 2 * value - x)

@@ -9,6 +9,13 @@ rank one and M invertible, and that there is no such network. The last is shown 
 factorization and linear equations; the program shows it by a Gröbner basis.
 
 *Taken on trust*: steps 2 and 3, which say something about all networks.
+
+*Notation.* X is the 3 × t matrix of the tokens and S = XXᵀ. For t ≥ 3 these S are dense in the
+symmetric matrices, so S stands for a symmetric matrix of six variables. A network of two layers is
+the function P(S)X with P(S) = M S A_1 S A_1ᵀ S A_2 S A_1, where A_1, A_2 and M are its virtual
+weights; "network" and "limit" mean P here, a 3 × 3 matrix of forms of degree 4 in S. e_1, e_2, e_3
+are the unit vectors, and [w]_× is the skew-symmetric matrix with xᵀ[w]_× = (w × x)ᵀ for all x. The
+variables of the ring are ε, then the entries of S row by row, from the diagonal on.
 """
 
 from collections.abc import Sequence
@@ -16,7 +23,7 @@ from typing import Any
 
 import flint
 
-from m2bridge.checker.algebra import ring
+from m2bridge.checker.algebra import Exponents, ring
 from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
 
 Column = list[Any]
@@ -25,62 +32,74 @@ Column = list[Any]
 def limit_outside() -> dict[str, bool]:
     """The facts which show that f is a limit of networks, and no network.
 
-    For ε ≠ 0 the function P(S) = S A_1 S A_1ᵀ S Z S A_1 is a network with A_1 = k qᵀ + ε n pᵀ,
-    A_2 = Z skew-symmetric and M = 1, and so is P/ε, with M = 1/ε.
+    ``networks_for_all_epsilon``: f is a limit. For ε ≠ 0 the function
+    P(S) = S A_1 S A_1ᵀ S Z S A_1 is a network with A_1 = k qᵀ + ε n pᵀ, A_2 = Z skew-symmetric and
+    M = 1, and so is P/ε, with M = 1/ε. If ε divides P, the limit f for ε → 0 is P/ε at ε = 0.
+
+    Suppose that f were a network. Its M would be invertible if no combination of the rows of f is
+    zero (``columns_span``); A_1 or A_2 would have rank one as f has (``rank_one``, step 2); and so
+    A_1 would be skew-symmetric as f(xxᵀ)x = 0 (``vanishes_on_one_token``, step 3). There is no such
+    network (``no_network``).
     """
     epsilon, *s = ring(7).gens()
     zero = 0 * epsilon
     one = zero + 1
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]
+    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
     A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
     Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
+    P = product(S, A, S, transposed(A), S, Z, S, A)
     divisible = True
     f = []
-    for row in product(S, A, S, transposed(A), S, Z, S, A):
-        quotients = []
-        for entry in row:
+    for row_of_networks in P:
+        row_of_limit = []
+        for entry in row_of_networks:
             quotient, rest = divmod(entry, epsilon)
             divisible = divisible and rest == 0
-            quotients.append(_at_zero(quotient))
-        f.append(quotients)
-    # f is the column S k, and k is the first unit vector, times this row
+            row_of_limit.append(_at_zero(quotient))
+        f.append(row_of_limit)
+    # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is
+    # the first row of f divided by its first entry.
     column = S[0]
-    factors = [divmod(entry, S[0][0])[0] for entry in f[0]]
-    rank_one = f == [[x * y for y in factors] for x in column] and any(y != 0 for y in factors)
+    row = [divmod(entry, column[0])[0] for entry in f[0]]
+    is_product = f == [_multiple(x, row) for x in column]
+    rank_one = is_product and any(entry != 0 for entry in row)
+    relations_of_rows = 3 - _rank_of_rows(f)
     return {
         "networks_for_all_epsilon": divisible,
-        # no combination of the rows of f is zero for all S
-        "columns_span": bool(_limit_coefficients(f).rank() == 3),
+        "columns_span": relations_of_rows == 0,
         "rank_one": rank_one,
-        "vanishes_on_one_token": all(x == 0 for x in _on_one_token(f)),
-        "no_network": rank_one and _no_network(S, column, factors),
+        "vanishes_on_one_token": all(entry == 0 for entry in _on_one_token(f)),
+        "no_network": rank_one and _no_network(S, column, row),
     }
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
-    """Whether column times row is no network with A_1 = [w]_×, A_2 = b cᵀ and invertible M.
+    """Whether column · row is no network with A_1 = [w]_×, A_2 = b cᵀ and invertible M.
 
-    Such a network is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear
-    forms (step 4).
+    ``column`` has linear forms and ``row`` cubic forms as entries. Such a network is the column
+    M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4).
     """
     h = row[0].gcd(row[1]).gcd(row[2])
     if not _is_unique(column, h):
         return False
-    # Then cᵀ S A_1 is row/h and M S A_1 S A_1ᵀ S b is h times the column, up to numbers. The second
-    # unit vector c and w = p × q have this row; no others have, if c and w are determined by it.
+    # Then cᵀ S A_1 is row/h, and M S A_1 S A_1ᵀ S b is h · column, up to numbers. The row of
+    # c = e_2 and w = p × q = (−1, 0, 1) is row/h; no others have it if it determines c and w.
     A = _skew((-1, 0, 1))
-    if [x * h for x in product([S[1]], A)[0]] != row or not _row_determines_c_and_w(S):
+    row_of_c_and_w = product([S[1]], A)[0]
+    if _multiple(h, row_of_c_and_w) != row or not _row_determines_c_and_w(S):
         return False
     # for b = 0 the network is zero
-    return _only_zero(S, A, [h * x for x in column])
+    return _only_zero(S, A, _multiple(h, column))
 
 
 def _is_unique(column: Column, h: Any) -> bool:
-    """Whether column times row, with h the greatest common divisor of the row, is in one way so.
+    """Whether only one cubic column times a linear row, up to numbers, is column · row.
 
-    If the entries of the column have no common factor, and h is quadratic, the only product of a
-    column of cubic forms and a row of linear forms that is the same is that of h · column and
-    row/h, up to numbers.
+    Here ``h`` is the greatest common divisor of the entries of the row, and it must be quadratic.
+    If the entries of ``column`` have no common factor, any column with the same product is g times
+    it with a form g, and the row that goes with it is row/g. It is linear if g has degree 2; so g
+    divides h, has the same degree, and is h up to a number.
     """
     common = column[0].gcd(column[1]).gcd(column[2])
     return bool(common == 1 and h.total_degree() == 2)
@@ -89,35 +108,52 @@ def _is_unique(column: Column, h: Any) -> bool:
 def _row_determines_c_and_w(S: Matrix) -> bool:
     """Whether the row cᵀ S [w]_× determines c and w up to numbers.
 
-    It depends linearly on the matrix c wᵀ. If the kernel is spanned by the unit matrix, c wᵀ is
-    known up to a number: two matrices of rank one do not differ by an invertible one.
+    The row depends linearly on the 3 × 3 matrix c wᵀ, and for e_i e_jᵀ it is e_iᵀ S [e_j]_×. The
+    unit matrix, the sum of all e_i e_iᵀ, must go to zero. If the rank of this linear map is 8 of 9,
+    only multiples of the unit matrix do. Then two matrices c wᵀ with the same row differ by a
+    multiple of the unit matrix, and by a matrix of rank at most 2: they are equal.
     """
-    rows = []
-    of_unit_matrix = [0 * S[0][0]] * 3
+    images = []
+    image_of_unit_matrix = [0 * S[0][0]] * 3
     for i in range(3):
         for j in range(3):
             image = product([S[i]], _skew(_unit(j)))[0]
-            rows.append(image)
+            images.append(image)
             if i == j:
-                of_unit_matrix = [x + y for x, y in zip(of_unit_matrix, image, strict=True)]
-    return bool(_limit_coefficients(rows).rank() == 8 and all(x == 0 for x in of_unit_matrix))
+                image_of_unit_matrix = _sum(image_of_unit_matrix, image)
+    unit_matrix_goes_to_zero = all(entry == 0 for entry in image_of_unit_matrix)
+    return unit_matrix_goes_to_zero and _rank_of_rows(images) == 8
+
+
+def _multiple(factor: Any, vector: Column) -> Column:
+    """The multiple of a vector, a row or a column."""
+    return [factor * entry for entry in vector]
+
+
+def _sum(first: Column, second: Column) -> Column:
+    """The sum of two vectors."""
+    return [x + y for x, y in zip(first, second, strict=True)]
 
 
 def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
-    """Whether S A S Aᵀ S b = M⁻¹ column has solutions with b = 0 only.
+    """Whether all solutions of S A S Aᵀ S b = N · column have b = 0.
 
-    These are linear equations for b and M⁻¹. It has if what the entries of b multiply is
-    independent, modulo all that the entries of M⁻¹ multiply.
+    For N = M⁻¹ it says that M S A S Aᵀ S b is the column. These are linear equations for the vector
+    b and the 3 × 3 matrix N. All solutions have b = 0 if the three vectors that the entries of b
+    multiply are independent modulo the span of those that the entries of N multiply: if they add 3
+    to its dimension.
     """
-    of_b = []
+    multiplied_by_b = []
     for i in range(3):
         image = product(S, A, S, transposed(A), S, transposed([_unit(i)]))
-        of_b.append(transposed(image)[0])
-    of_inverse = []
+        multiplied_by_b.append(transposed(image)[0])
+    multiplied_by_N = []
     for i in range(3):
-        of_inverse += [[x * entry for entry in _unit(i)] for x in column]
-    together = _limit_coefficients(of_b + of_inverse).rank()
-    return bool(together == 3 + _limit_coefficients(of_inverse).rank())
+        # the entry N_ij multiplies the vector column_j e_i
+        multiplied_by_N += [_multiple(entry, _unit(i)) for entry in column]
+    of_N = _rank_of_rows(multiplied_by_N)
+    of_both = _rank_of_rows(multiplied_by_b + multiplied_by_N)
+    return of_both == 3 + of_N
 
 
 def _unit(i: int) -> list[int]:
@@ -126,39 +162,48 @@ def _unit(i: int) -> list[int]:
 
 
 def _skew(w: Sequence[int]) -> Matrix:
-    """The matrix A of the vector product with w: xᵀ A = (w × x)ᵀ."""
+    """The matrix [w]_× of the vector product with w: xᵀ[w]_× = (w × x)ᵀ."""
     return [[0, w[2], -w[1]], [-w[2], 0, w[0]], [w[1], -w[0], 0]]
 
 
-def _limit_coefficients(rows: Sequence[Column]) -> Any:
-    """The coefficients of all entries of each row, in one row: linear relations are the same."""
-    found = set[tuple[int, ...]]()
+def _rank_of_rows(rows: Sequence[Column]) -> int:
+    """The dimension of the space over QQ that rows of polynomials span.
+
+    The coefficients of all entries of a row are put in one row of numbers: a linear relation with
+    numbers holds between the rows of polynomials exactly if it holds between these.
+    """
+    found = set[Exponents]()
     for row in rows:
         for entry in row:
-            found.update(tuple(exponents) for exponents, _ in entry.terms())
+            found.update(tuple(monomial) for monomial, _ in entry.terms())
     monomials = sorted(found)
-    return flint.fmpz_mat([_in_one_row(row, monomials) for row in rows])
+    coefficients = [_coefficients(row, monomials) for row in rows]
+    return int(flint.fmpz_mat(coefficients).rank())
 
 
-def _in_one_row(entries: Column, monomials: list[tuple[int, ...]]) -> list[int]:
-    return [int(entry[exponents]) for entry in entries for exponents in monomials]
+def _coefficients(row: Column, monomials: list[Exponents]) -> list[int]:
+    """The coefficients at these monomials of all entries of a row, one entry after the other."""
+    coefficients = list[int]()
+    for entry in row:
+        coefficients += [int(entry[monomial]) for monomial in monomials]
+    return coefficients
 
 
 def _at_zero(polynomial: Any) -> Any:
-    """The value at ε = 0, the first variable."""
-    kept = {exponents: c for exponents, c in polynomial.terms() if not exponents[0]}
+    """The value of a polynomial at ε = 0, where ε is the first variable."""
+    kept = {monomial: c for monomial, c in polynomial.terms() if not monomial[0]}
     return polynomial.context().from_dict(kept)
 
 
 def _on_one_token(f: Matrix) -> Column:
-    """The vector f(xxᵀ)x: the function on the token x."""
+    """The vector f(xxᵀ)x: the value of the function f(XXᵀ)X for one token x."""
     epsilon, *variables = ring(7).gens()
     x = variables[:3]
-    squares = []
+    entries_of_S = []
     for i in range(3):
-        squares += [x[i] * x[j] for j in range(i, 3)]
+        entries_of_S += [x[i] * x[j] for j in range(i, 3)]
     values = []
     for row in f:
-        at_x = [entry.compose(epsilon, *squares) for entry in row]
+        at_x = [entry.compose(epsilon, *entries_of_S) for entry in row]
         values.append(sum(entry * y for entry, y in zip(at_x, x, strict=True)))
     return values

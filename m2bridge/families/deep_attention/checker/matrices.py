@@ -1,4 +1,8 @@
-"""Products of matrices of numbers or polynomials, as lists of rows, and the numbers of a seed."""
+"""Products of matrices of numbers or polynomials, as lists of rows, and the numbers of a seed.
+
+*Notation.* A matrix is the list of its rows, each a list of entries, which may be of any ring:
+integers, polynomials, dual numbers. A column vector is a matrix with rows of one entry.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,15 +11,21 @@ Matrix = list[list[Any]]
 
 
 def product(*factors: Matrix) -> Matrix:
-    """The product of matrices."""
+    """The product of one or more matrices, multiplied from the left to the right."""
     result, *others = factors
-    for B in others:
-        columns = list(zip(*B, strict=True))
-        result = [[_entry(row, column) for column in columns] for row in result]
+    for factor in others:
+        columns = list(zip(*factor, strict=True))
+        result = [_row_times(row, columns) for row in result]
     return result
 
 
+def _row_times(row: list[Any], columns: list[tuple[Any, ...]]) -> list[Any]:
+    """The product of a row with a matrix that has these columns."""
+    return [_entry(row, column) for column in columns]
+
+
 def _entry(row: list[Any], column: tuple[Any, ...]) -> Any:
+    """The product of a row and a column: the sum of the products of their entries."""
     return sum(x * y for x, y in zip(row, column, strict=True))
 
 
@@ -25,7 +35,10 @@ def transposed(A: Matrix) -> Matrix:
 
 
 def minimal_standard(state: int) -> Iterator[int]:
-    """The states after this one of the minimal standard generator (Park, Miller 1993)."""
+    """The states that follow this one in the minimal standard generator (Park, Miller 1993).
+
+    A state x is followed by 48271·x modulo the prime 2³¹ − 1.
+    """
     while True:
         state = state * 48271 % (2**31 - 1)
         yield state

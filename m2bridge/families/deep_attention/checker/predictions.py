@@ -74,11 +74,14 @@ class Network:
         return list(map(min, self.a, self.narrowest))
 
     @property
-    def whole(self) -> int:
-        """The last layer of lightning attention of which the skew-symmetric part matters.
+    def last_whole_layer(self) -> int:
+        """The number f of the last layer that the function sees as a whole; 0 if there is none.
 
-        It is the first with α_k = 1, behind which all tokens are parallel, or the last layer. For
-        one token it matters in none (lemma-forgets).
+        Up to this layer a function of lightning attention depends on the whole matrix A_k, behind
+        it on the symmetric part of A_k alone (lemma-forgets). For where all tokens are multiples of
+        one vector x, A_k enters by the number xᵀA_k x only. They are so behind a layer with A_k of
+        rank one, A_k = k qᵀ, whose output is a column times the row qᵀY if Y are its inputs: so f
+        is the first k with α_k = 1, or the last layer. One token is always so, and f = 0.
         """
         if self.t == 1:
             return 0
@@ -202,7 +205,7 @@ def upper_bound(network: Network) -> int:
         return virtual(network, whole=network.depth)
     if network.plain:
         # lemma-forgets: skew-symmetric parts, and a torus of dimension l that acts freely
-        return virtual(network, network.whole) - network.depth
+        return virtual(network, network.last_whole_layer) - network.depth
     bound = layered(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
         bound = min(bound, _coefficients(network))
@@ -381,7 +384,7 @@ def _equation_14(network: Network) -> int:
 
 def _fibre_dimension(network: Network) -> int:
     """The skew-symmetric matrices of the layers behind the first one of rank one are free."""
-    return (network.depth - network.whole) * comb(network.widths[0], 2)
+    return (network.depth - network.last_whole_layer) * comb(network.widths[0], 2)
 
 
 def _fibre_degree(network: Network) -> int:
@@ -389,7 +392,7 @@ def _fibre_degree(network: Network) -> int:
     if min(network.widths) > 1:
         return 1
     last = network.ranks[-1]
-    if network.whole == network.depth:
+    if network.last_whole_layer == network.depth:
         # if A_l = k qᵀ, the row of M can be exchanged with k
         return 2 if last == 1 else 1
     # the row of M can be exchanged with each linear factor of q_l: two for rank 2, else none
@@ -398,7 +401,7 @@ def _fibre_degree(network: Network) -> int:
 
 
 def _fibre_in_virtual_weights(network: Network) -> int:
-    return _virtual_weights(network) - virtual(network, network.whole)
+    return _virtual_weights(network) - virtual(network, network.last_whole_layer)
 
 
 def _skip_connections(network: Network) -> int:
