@@ -48,7 +48,8 @@ class AsCode:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        given = [(getattr(self, field.name), field.default) for field in fields(self)]  # type: ignore[arg-type]
+        named = fields(self)  # type: ignore[arg-type]
+        given = [(getattr(self, field.name), field.default) for field in named]
         while given and given[-1][0] == given[-1][1]:  # the value is the default
             given.pop()
         arguments = ", ".join(repr(value) for value, _ in given)

@@ -434,7 +434,8 @@ def _choose_folder() -> None:
     for place in short_folders():
         with suppress(EngineError):
             _kept.append(Scratch(place))
-            multiprocessing.current_process()._config["tempdir"] = str(_kept[-1].path)  # type: ignore[attr-defined]
+            configuration = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+            configuration["tempdir"] = str(_kept[-1].path)
             sweep()
             return
     raise BatchError("workers need a temporary folder with a short name: let TMPDIR name one")

@@ -142,8 +142,13 @@ def _groups(paths: Sequence[Path]) -> list[list[Path]]:
     """
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):
-        groups.setdefault((path.parent, path.name.partition("-t")[0]), []).append(path)
-    return sorted(groups.values(), key=lambda group: sum(map(_size, group)), reverse=True)
+        functions, _, _ = path.name.partition("-t")  # t is the number of tokens
+        groups.setdefault((path.parent, functions), []).append(path)
+
+    def size(group: list[Path]) -> int:
+        return sum(map(_size, group))
+
+    return sorted(groups.values(), key=size, reverse=True)
 
 
 def _size(path: Path) -> int:
