@@ -1,6 +1,4 @@
-"""Commands about Macaulay2 (any code, programs of computations, which one is used), and how to
-cite.
-"""
+"""Commands about Macaulay2, such as any code and which program is used, and how to cite."""
 
 import json
 import os
@@ -13,7 +11,7 @@ import click
 
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
-from m2bridge.cli import DONE, NO_ENGINE, shared
+from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, shared
 from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates
@@ -23,9 +21,6 @@ from m2bridge.families import DEFAULT, family
 from m2bridge.limits import Limits, asked_by, limited
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
 from m2bridge.system import folder, importing
-
-MOST_BYTES = 100_000_000
-"""The size of code that is accepted; Macaulay2 reads it all before the first statement runs."""
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -72,7 +67,8 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
     name = "standard input" if str(file) == "-" else str(file)
     if each is not None:
         return _run_each(_code(file, name), name, file, packages, each, as_json, options)
-    if extra := [option for option in _OF_EACH if options.pop(option)]:
+    extra = [option for option in _OF_EACH if options.pop(option)]
+    if extra:
         raise click.UsageError(f"--{extra[0]} needs --each")
     request = shared.Run.of(options)
     with shared.within(timeout=request.timeout):
@@ -141,17 +137,21 @@ def _run_each(
         retry=shared.outcome_kinds(options["retry"]),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
     )
-    executor, quiet = options["executor"] or "processes", options["quiet"]
     _, summary = run_jobs(
-        work, file_jobs(work, paths), options["workers"], executor, None, shown(quiet)
+        work=work,
+        jobs=file_jobs(work, paths),
+        workers=options["workers"],
+        executor=options["executor"] or "processes",
+        scheduler=None,
+        progress=shown(options["quiet"]),
     )
-    return show_batch(summary, as_json, quiet)
+    return show_batch(summary, as_json, options["quiet"])
 
 
 def _code(file: Path, name: str) -> str:
     """The code in a file, whatever its bytes."""
     try:
-        data = read_open(0, MOST_BYTES) if str(file) == "-" else read_bytes(file, MOST_BYTES)
+        data = read_open(0, LARGEST_CODE) if str(file) == "-" else read_bytes(file, LARGEST_CODE)
     except ConversionError as reason:
         raise click.UsageError(f"{name}: {reason}") from None
     return data.decode("utf-8-sig", errors="surrogateescape")
@@ -193,15 +193,20 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     return DONE
 
 
-FORMS = {
-    "text": lambda: "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS),
-    "bibtex": (
-        lambda: "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
-    ),
-    "json": lambda: json.dumps(
-        [work.to_csl() | {"note": f"For {why}"} for why, work in WORKS], ensure_ascii=False
-    ),
-}
+def _as_text() -> str:
+    return "\n".join(f"For {reason}:\n    {work}" for reason, work in WORKS)
+
+
+def _as_bibtex() -> str:
+    return "\n".join(f"% for {reason}\n{work.to_bibtex()}" for reason, work in WORKS).rstrip()
+
+
+def _as_json() -> str:
+    items = [work.to_csl() | {"note": f"For {reason}"} for reason, work in WORKS]
+    return json.dumps(items, ensure_ascii=False)
+
+
+FORMS = {"text": _as_text, "bibtex": _as_bibtex, "json": _as_json}
 
 
 @click.command("cite", epilog="Example: m2bridge cite --format bibtex")
@@ -222,7 +227,10 @@ FORMS = {
 def cite_command(form: str) -> int:
     """Say how to cite m2bridge, and the papers behind it."""
     text = FORMS[form]()
-    echo_json(text) if form == "json" else click.echo(text)
+    if form == "json":
+        echo_json(text)
+    else:
+        click.echo(text)
     return DONE
 
 

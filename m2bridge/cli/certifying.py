@@ -1,6 +1,4 @@
-"""Commands for certificates: ``certify`` makes them, many cases at once, and ``verify`` checks
-them.
-"""
+"""Commands for certificates: ``certify`` makes them, many at once, and ``verify`` checks them."""
 
 from __future__ import annotations
 
@@ -121,21 +119,18 @@ def certify_command(
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
-        first, *others = planned.unusable
-        more = f" and {plural(len(others), 'other')}" if others else ""
-        click.echo(
-            f"Note: not the certificate that the name says, and to be replaced: {first}{more}",
-            err=True,
-        )
+        files, *others = planned.unusable
+        if others:
+            files += f" and {plural(len(others), 'other')}"
+        note = f"Note: not the certificate that the name says, and to be replaced: {files}"
+        click.echo(note, err=True)
     summary = run(planned, partial(_executor, store, planned, options), shown(quiet))
     store.check(questions)
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
 def _prepare(name: str) -> None:
-    """Start the server of workers, which imports what they need for a family while this process
-    does the same.
-    """
+    """Start the server of workers, which imports what they need while this process does, too."""
     from m2bridge.batch.pool import prepare
 
     prepare("m2bridge.batch.executors", *family(name).modules)
@@ -160,7 +155,8 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        if extra := [name for name, value in texts.items() if value is not None]:
+        extra = [name for name, value in texts.items() if value is not None]
+        if extra:
             raise InvalidCaseError(extra[0], "a grid cannot be given together with --cases")
         with limited(options["timeout"]):  # else a pipe could hold the command up for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
@@ -176,13 +172,19 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
     needs_engine = any(task.needs_engine for task in planned.left)
     if needs_engine and executor != "dask":  # there each machine finds its own Macaulay2
         program = str(locate(program).program)
-    limits = options["timeout"], options["memory"]
     settings = Settings(
-        store, program, *limits, needs_engine=needs_engine, recycled_after=options["recycle"]
+        store,
+        program,
+        timeout=options["timeout"],
+        memory=options["memory"],
+        needs_engine=needs_engine,
+        recycled_after=options["recycle"],
     )
     if executor == "dask":
         return Dask(settings, options["scheduler"], options["workers"])
-    return Serial(settings) if executor == "serial" else Pool(settings, options["workers"])
+    if executor == "serial":
+        return Serial(settings)
+    return Pool(settings, options["workers"])
 
 
 _CODES = {
@@ -240,15 +242,11 @@ def verify_command(
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
-    left_out = (
-        f"{plural(outcomes, 'outcome')} of a batch without a certificate left out"
-        if outcomes
-        else ""
-    )
+    left_out = ""
+    if outcomes:
+        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate left out"
     if not files:
-        raise click.UsageError(
-            "; ".join(filter(None, ("there are no certificates to verify", left_out)))
-        )
+        raise click.UsageError(f"there are no certificates to verify{left_out}")
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
     counts = Counter(finding.outcome for finding in findings)
@@ -258,17 +256,12 @@ def verify_command(
         echo_json(json.dumps(data, ensure_ascii=False))
     else:
         rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
-        click.echo(
-            fitted(Sheet("", [Table(("certificate", "outcome", ""), rows)])).removeprefix("\n")
-        )
-        outcome = ", ".join(f"{n} {word}" for word, n in counts.items())
-        click.echo(
-            "\n  "
-            + "; ".join(
-                filter(None, (f"{plural(len(findings), 'certificate')}: {outcome}", left_out))
-            )
-        )
-        if others := counts["other-release"]:
+        table = Table(("certificate", "outcome", ""), rows)
+        click.echo(fitted(Sheet("", [table])).removeprefix("\n"))
+        words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+        click.echo(f"\n  {plural(len(findings), 'certificate')}: {words}{left_out}")
+        others = counts["other-release"]
+        if others:
             click.echo(
                 f"  {plural(others, 'certificate')} for another release to verify, which decides"
                 " nothing here"
@@ -279,31 +272,37 @@ def verify_command(
 def _code_of(outcomes: Iterable[str]) -> int:
     """The exit code of outcomes, that of the gravest."""
     codes = {_CODES[outcome] for outcome in outcomes}
-    return next((code for code in _GRAVEST_FIRST if code in codes), DONE)
+    for code in _GRAVEST_FIRST:
+        if code in codes:
+            return code
+    return DONE
 
 
 def json_files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files named, and what ends in ``.json`` in the folders named and below them; and folders
-    without a list.
-    """
+    """The files named, what ends in ``.json`` below the folders named, and unreadable folders."""
     for path in paths:
-        yield from sorted(_below(path)) if path.is_dir() else [path]
+        if path.is_dir():
+            yield from sorted(_below(path))
+        else:
+            yield path
 
 
 def _below(folder: Path) -> Iterator[Path]:
     unreadable: list[Path] = []
-    for parent, folders, files in os.walk(
-        folder, onerror=lambda error: unreadable.append(Path(error.filename))
-    ):
-        yield from (Path(parent, name) for name in (*folders, *files) if name.endswith(".json"))
+
+    def keep(error: OSError) -> None:
+        unreadable.append(Path(error.filename))
+
+    for parent, folders, files in os.walk(folder, onerror=keep):
+        names = [name for name in (*folders, *files) if name.endswith(".json")]
+        yield from (Path(parent, name) for name in names)
     yield from unreadable
 
 
 def _remark(finding: VerifyResult) -> str:
     if finding.outcome == "rejected" or finding.stored:
-        return "; ".join(
-            (f"{finding.check}: stored {finding.stored}, found {finding.found}", *finding.remarks)
-        )
+        difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"
+        return "; ".join((difference, *finding.remarks))
     if finding.outcome in ("too-expensive", "failed"):
         return f"{finding.check}: {finding.found}"
     return finding.found or "; ".join(finding.remarks)

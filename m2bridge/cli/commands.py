@@ -23,7 +23,7 @@ from m2bridge.cli import (
 )
 from m2bridge.cli.shared import Commands
 from m2bridge.families import families
-from m2bridge.results.sheet import line, shortened, visible
+from m2bridge.results.sheet import line, shortened, visible_lines
 
 SECTIONS = {
     "Compute": (
@@ -97,28 +97,23 @@ def run() -> int:
         )
     except OSError as error:
         return _fail(str(error), FAILED)
-    except (
-        Exception
-    ):  # a mistake in m2bridge: it is shown, and its exit code is not that of a refuted statement
+    except Exception:
+        # A mistake in m2bridge is shown, and its exit code is not that of a refuted statement.
         click.echo(traceback.format_exc(), err=True, nl=False)
         return FAILED
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Show what is wrong with the words of the command line, and how a command that stands alone is
-    used.
-    """
+    """Show what is wrong with the words, and how a command that was given alone is used."""
     click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 
 
 def _fail(message: str, code: int) -> int:
-    """Show a message, without control characters; only that of a failure takes more than
-    one line.
-    """
-    text = (
-        "\n".join(map(visible, message.split("\n"))) if code == FAILED else shortened(line(message))
-    )
+    """Show a message, without control characters; only a failure takes more than one line."""
+    text = shortened(line(message))
+    if code == FAILED:
+        text = visible_lines(message)
     click.echo(f"Error: {text}", err=True)
     return code
 
@@ -138,17 +133,17 @@ def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
 
 def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """The place where the option belongs, if it is right elsewhere."""
-    name, example = error.option_name, (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
+    name = error.option_name
+    example = (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
     if isinstance(ctx.command, click.Group):
         return f" before a command: options follow it, as in '{example}'"
     if name in ("--map", "--ideal", "--file", "--folder", "--out") and _takes_a_path(ctx.command):
         return f": the path is given without an option, as in '{example}'"
     if name in ("--out", "--output", "-o"):
         return f": what is printed goes to a file by the shell, as in '{example} > FILE'"
-    owners = (
-        _families_with(name) if any(param.name == "family" for param in ctx.command.params) else []
-    )
-    if not owners:
+    takes_families = any(param.name == "family" for param in ctx.command.params)
+    owners = _families_with(name)
+    if not owners or not takes_families:
         return ""
     if any(word.partition("=")[0] == "--map" for word in words):
         return ": a case is named by numbers or by --map FILE, and not by both"
@@ -156,39 +151,36 @@ def _meant(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) 
 
 
 def _takes_a_path(command: click.Command) -> bool:
-    return any(
-        isinstance(param, click.Argument) and param.required and isinstance(param.type, click.Path)
-        for param in command.params
-    )
+    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    return any(one.required and isinstance(one.type, click.Path) for one in arguments)
 
 
 def _families_with(option: str) -> list[str]:
     """The families whose cases are named by this option, among others."""
     named = option.removeprefix("--").replace("-", "_")
-    return [
-        name
-        for name, family in families()[0].items()
-        if named in (own.name for own in family.options)
-    ]
+    loaded, _ = families()
+    owners = []
+    for name, family in loaded.items():
+        if named in [own.name for own in family.options]:
+            owners.append(name)
+    return owners
 
 
 def _one_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """The option that was meant where one dash is missing: ``-d 2``."""
     options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
-    wrong = (word.partition("=")[0] for word in words if word.startswith(error.option_name))
-    meant = next(
-        (f"-{word}" for word in (*wrong, error.option_name) if f"-{word}" in options), None
-    )
-    return (
-        ""
-        if error.possibilities or meant is None
-        else f"No such option '{meant[1:]}'. Did you mean '{meant}'?"
-    )
+    wrong = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
+    meant = [word for word in (*wrong, error.option_name) if f"-{word}" in options]
+    if error.possibilities or not meant:
+        return ""
+    return f"No such option '{meant[0]}'. Did you mean '-{meant[0]}'?"
 
 
 def _usage(group: click.Group, words: Sequence[str]) -> str:
     """The usage of a command that was given alone, with an example; empty where more was given."""
-    command = group.commands.get(words[0]) if len(words) == 1 else None
+    if len(words) != 1:
+        return ""
+    command = group.commands.get(words[0])
     if command is None:
         return ""
     context = click.Context(command, info_name=f"m2bridge {command.name}")

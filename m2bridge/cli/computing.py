@@ -1,6 +1,4 @@
-"""Commands that compute, and those that decide whether statements hold and where a function
-lies.
-"""
+"""Commands that compute, and those that decide whether statements hold and where functions lie."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.algebra.field import QQ
-from m2bridge.cli import shared
+from m2bridge.cli import LARGEST_FUNCTION, shared
 from m2bridge.cli.families import (
     ALL,
     WEIGHTS,
@@ -196,9 +194,7 @@ def _locus_of_ideal(projective: bool) -> Callable[..., Result]:
 def _of_ideal(
     what: str, named: str, options: dict[str, Any], function: Callable[[], Callable[..., Result]]
 ) -> int:
-    """Show what a function computes of the variety of an ideal; it is imported while Macaulay2
-    starts.
-    """
+    """Show what a function, which is imported meanwhile, computes of the variety of an ideal."""
     request, field = _ideal_request(options)
     with shared.within(timeout=request.timeout) as clock, request.engine():
         with importing():
@@ -210,18 +206,24 @@ def _of_ideal(
 
 
 def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientField | None]:
-    """Return the request for an ideal, and the field if one is named; UsageError for options about
-    cases and maps.
+    """Return the request for an ideal, and the field if one is named.
+
+    Raises
+    ------
+    click.UsageError
+        If options are given that are about cases and maps.
     """
     context = click.get_current_context()
     explicit = shared.explicit_options(context)
-    if foreign := sorted(explicit - OF_AN_IDEAL):
-        parameter = next(
-            param for param in context.command.get_params(context) if param.name == foreign[0]
-        )
-        name = parameter.get_error_hint(context).strip("'")
+    foreign = sorted(explicit - OF_AN_IDEAL)
+    if foreign:
+        parameters = {param.name: param for param in context.command.get_params(context)}
+        name = parameters[foreign[0]].get_error_hint(context).strip("'")
         raise click.UsageError(f"--ideal and {name} exclude each other")
-    return shared.Run.of(options), options["field"] if "field" in explicit else None
+    field = None
+    if "field" in explicit:
+        field = options["field"]
+    return shared.Run.of(options), field
 
 
 def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
@@ -313,10 +315,6 @@ def implicitize_command(file: Path, **options: Any) -> int:
     return show(result, request.form, clock, request.everything)
 
 
-MOST_BYTES = 10_000_000
-"""The size of a file with a function that is accepted."""
-
-
 @click.command(
     "cross-check",
     cls=FamilyCommand,
@@ -349,23 +347,30 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
         raise InvalidCaseError(
             "family", "statements for all sizes are cross-checked by --all-sizes"
         )
-    chosen = [] if options.get("file") else _chosen(statement, name)
+    chosen = []
+    if not options.get("file"):
+        chosen = _chosen(statement, name)
     request = shared.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError(
             "field", "statements are about characteristic 0: cross-checks are over QQ"
         )
-    what, model = f"cross-check of the {request.model.title}", request.model
+    model = request.model
     early = model.needs_engine(model.observables(chosen))
     result, _ = request.compute(
-        what, "m2bridge.maps.cross_check:cross_check", model, statements=chosen, early=early
+        f"cross-check of the {model.title}",
+        "m2bridge.maps.cross_check:cross_check",
+        model,
+        statements=chosen,
+        early=early,
     )
     return exit_code(result, exit_zero)
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """The statements about a family with this key, or the name that results and reports have for
-    one of its parts; with those that follow from them.
+    """The statements about a family with this key or name, and those that follow from them.
+
+    A name is what results and reports call a part.
 
     Raises
     ------
@@ -398,9 +403,9 @@ def _cross_check_all_sizes(
     every = every_size(name, options, ("file", "field", "coordinates"))
     statements = _chosen(statement, name)
     needs_engine = any(question.needs_engine(every.build()) for question in every.questions())
-    check, what = family(name).cross_check_all_sizes, "cross-check for all sizes"
+    check = family(name).cross_check_all_sizes
     result, unfinished = shared.Run.of(options).compute(
-        what, lambda: check, statements, early=needs_engine
+        "cross-check for all sizes", lambda: check, statements, early=needs_engine
     )
     return exit_code(result, exit_zero) or unfinished
 
@@ -435,12 +440,12 @@ def membership_command(
 
     With weights --d, --d-out and --a may be left out: the matrices have these sizes.
     """
-    texts = {
-        letter: text
-        for letter, text in {"K": K, "Q": Q, "A": A, "V": V}.items()
-        if text is not None
-    }
-    if (function is None) != bool(texts) or (texts and "".join(texts) not in ("AV", "KQV")):
+    given = {"K": K, "Q": Q, "A": A, "V": V}
+    texts = {letter: text for letter, text in given.items() if text is not None}
+    usual = {"AV", "KQV"}
+    if function is not None:
+        usual = {""}
+    if "".join(texts) not in usual:
         raise InvalidCaseError(
             "function", "give either --function, or --K, --Q and --V, or --A and --V"
         )
@@ -453,24 +458,25 @@ def membership_command(
     if request.field != QQ:
         raise InvalidCaseError("field", "membership asks for real weights: it is decided over QQ")
     with shared.within(timeout=request.timeout) as clock:
-        values = None if function is None else _exact("function", _function(function))
+        values = None
+        if function is not None:
+            values = _exact("function", _function(function))
         with request.engine(), progress(f"membership for {request.model}"):
             result: Any = family(DEFAULT).membership(request.model, values, **weights)
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
-        taken = "decimals are taken exactly as they are written"
-        result = replace(result, remark=f"{taken}; {result.remark}" if result.remark else taken)
+        remarks = ("decimals are taken exactly as they are written", result.remark)
+        result = replace(result, remark="; ".join(filter(None, remarks)))
     return show(result, request.form, clock)
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
-    """The sizes d, d' and a of a case that matrices tell: V has d' rows and d columns, and K has a
-    rows.
-    """
+    """The sizes of a case that matrices tell: V has d' rows and d columns, and K has a rows."""
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
         return {}
     sizes = {"d": len(V[0]), "d_out": len(V)}
-    if isinstance(K := weights.get("K"), list) and K:
+    K = weights.get("K")
+    if isinstance(K, list) and K:
         sizes["a"] = len(K)
     return sizes
 
@@ -482,7 +488,7 @@ def _function(text: str) -> str:
     if not os.path.exists(text):
         raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
     try:
-        return read_text(Path(text), MOST_BYTES)
+        return read_text(Path(text), LARGEST_FUNCTION)
     except ConversionError as reason:
         raise InvalidCaseError("function", f"'{text}' cannot be read: {reason}") from None
 
@@ -505,9 +511,7 @@ def _exact(option: str, text: str) -> Any:
 
 
 def _rationals(value: Any, depth: int = 2) -> Any:
-    """The exact values of numbers, and of strings such as ``3/7``, in an object or a list
-    of lists.
-    """
+    """The exact values of numbers, and of texts such as ``3/7``, in an object or lists."""
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, 0) for name, entry in value.items()}
     if depth and isinstance(value, list):
@@ -516,4 +520,6 @@ def _rationals(value: Any, depth: int = 2) -> Any:
         raise ConversionError(
             f'{json.dumps(value, default=str):.60} is not a rational number: write 3, 1.5 or "3/7"'
         )
-    return read_rational(value) if isinstance(value, str) else Fraction(value)
+    if isinstance(value, str):
+        return read_rational(value)
+    return Fraction(value)

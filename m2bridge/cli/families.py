@@ -1,5 +1,7 @@
-"""Cases of any family on the command line: their options, maps in files, and the names that the
-shell completes.
+"""Cases of any family on the command line: options, maps in files, names for the shell.
+
+Which options a command has depends on the family that is named in it. So the words are looked
+through for ``--family`` before they are parsed.
 """
 
 from __future__ import annotations
@@ -7,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
@@ -36,16 +37,14 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> Completion:
-    """The completion of a word by names that depend on the family; with a separator, of the last
-    word of a list.
-    """
+    """The completion of a word by names of the family; with a separator, of a list's last word."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        before, comma, begun = (
-            incomplete.rpartition(separator) if separator else ("", "", incomplete)
-        )
+        before, comma, begun = "", "", incomplete
+        if separator:
+            before, comma, begun = incomplete.rpartition(separator)
         try:
             found = names(ctx.params.get("family") or DEFAULT)
         except InvalidCaseError:
@@ -55,14 +54,30 @@ def _completion(names: Callable[[str], Iterable[str]], separator: str = "") -> C
     return complete
 
 
-complete_families = _completion(lambda name: family_names())
-complete_statements = _completion(
-    lambda name: (ALL, *dict.fromkeys(one.key for one in family(name).statements()))
-)
-complete_questions = _completion(
-    lambda name: (ALL, REACHABLE, *resolve_name("m2bridge.crosscheck.certify:questions")(name)), ","
-)
-complete_kinds = _completion(lambda name: resolve_name("m2bridge.batch.store:KINDS"), ",")
+def _families(name: str) -> Iterable[str]:
+    return family_names()
+
+
+def _statements(name: str) -> Iterable[str]:
+    return ALL, *dict.fromkeys(statement.key for statement in family(name).statements())
+
+
+def _questions(name: str) -> Iterable[str]:
+    from m2bridge.crosscheck.certify import questions
+
+    return ALL, REACHABLE, *questions(name)
+
+
+def _kinds(name: str) -> Iterable[str]:
+    from m2bridge.batch.store import KINDS
+
+    return KINDS
+
+
+complete_families = _completion(_families)
+complete_statements = _completion(_statements)
+complete_questions = _completion(_questions, ",")
+complete_kinds = _completion(_kinds, ",")
 
 
 CASE = ("d", "d_out", "a", "t", "coordinates", "weights")
@@ -76,9 +91,7 @@ _REPLACED = "m2bridge.cli.families"
 
 
 class FamilyCommand(click.Command):
-    """A command that takes the options of the family that is named, such as ``--widths`` and
-    ``--degree``.
-    """
+    """A command that takes the options of the family that is named, such as ``--widths``."""
 
     several: ClassVar[bool] = False
 
@@ -86,11 +99,14 @@ class FamilyCommand(click.Command):
         """Look for a family or a map first: they say which other options there are."""
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
-            # in a batch each case has a limit of its own
-            limit = None if self.several else limit_in(args)
+            limit = None
+            if not self.several:  # in a batch each case has a limit of its own
+                limit = limit_in(args)
+            options: Sequence[CaseOption] = ()
             try:
                 with limited(limit, begin=clock().begin or None):
-                    options = () if name is None else family(name).options
+                    if name is not None:
+                        options = family(name).options
                 ctx.meta[_REPLACED] = [as_parameter(option, self.several) for option in options]
             except InvalidCaseError:
                 # the shell asks what may come next, and takes no answer but that
@@ -107,9 +123,7 @@ class FamilyCommand(click.Command):
 
 
 class FamilyBatch(FamilyCommand):
-    """A command that takes several values for each option of the family that is named, such as
-    ``--widths 1..3,2``.
-    """
+    """A command that takes several values for each option, such as ``--widths 1..3,2``."""
 
     several = True
 
@@ -133,7 +147,9 @@ def limit_in(args: Sequence[str]) -> float | None:
         number = float(value_of("--timeout", args) or inf)
     except ValueError:
         return None
-    return number if 0 < number < inf else None
+    if not 0 < number < inf:
+        return None
+    return number
 
 
 def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
@@ -143,22 +159,16 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
     """
     if option.positional:
         return click.Argument([option.name])
-    # with any, a value may be left out
-    flag: dict[str, Any] = {"flag_value": "true"} if option.flag else {}
-    return click.Option(
-        [f"--{option.name.replace('_', '-')}"],
-        help=option.help,
-        show_default=not option.flag and not several,
-        default=None if several else option.default,
-        is_flag=option.flag,
-        **flag,
-    )
+    more: dict[str, Any] = {"help": option.help, "default": None}
+    if option.flag:  # with a word such as false, a value may be said
+        more |= {"is_flag": True, "flag_value": "true"}
+    if not several:
+        more |= {"default": option.default, "show_default": not option.flag}
+    return click.Option([f"--{option.name.replace('_', '-')}"], **more)
 
 
 class MapFile(click.Path):
-    """A file with a polynomial map; a number in its place is taken for a case without the names of
-    its numbers.
-    """
+    """A file with a polynomial map; who gives a number in its place may have meant a case."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
@@ -204,15 +214,18 @@ def every_size(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) 
         If it has none, or a size, or one of ``more`` options, is given.
     """
     chosen = family(name)
-    batch = "all_a" in options  # there defaults come in later
-    usual = {option.name: None if batch else option.default for option in chosen.options}
+    is_batch = "all_a" in options  # there defaults come in later
+    usual = {option.name: option.default for option in chosen.options}
+    if is_batch:
+        usual = dict.fromkeys(usual)
     defaults = usual | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
     for option in (*usual, *more):
         value = options.get(option)
         if value not in (None, False) and str(value) != defaults.get(option):
-            name = {"file": "cases" if batch else "map"}.get(option, option)
+            if option == "file":
+                option = "cases" if is_batch else "map"
             raise InvalidCaseError(
-                name, "has no meaning with --all-sizes, which is about all sizes at once, over QQ"
+                option, "has no meaning with --all-sizes, which is about all sizes at once, over QQ"
             )
     if not chosen.all_sizes:
         raise InvalidCaseError(
@@ -231,24 +244,22 @@ def named_case(options: dict[str, Any]) -> Any:
     click.UsageError
         If the file cannot be read, or a family and a file are named.
     """
-    name, file, argument = (
-        options.pop(option, None) for option in ("family", "file", "named_file")
-    )
+    name = options.pop("family", None)
+    file = options.pop("file", None)
+    argument = options.pop("named_file", None)
     outputs = options.pop("outputs", None)
-    if argument is not None and (
-        file is not None or any(options.get(option) is not None for option in _NUMBERS)
-    ):
-        raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
-    file = argument if file is None else file
+    if argument is not None:
+        others = [file, *(options.get(option) for option in _NUMBERS)]
+        if others != [None] * len(others):
+            raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
+        file = argument
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
         model = read_file(file, imported("m2bridge.maps.map_model").read_model)
-        return (
-            model
-            if outputs is None
-            else model.restricted_to([name.strip() for name in outputs.split(",")])
-        )
+        if outputs is None:
+            return model
+        return model.restricted_to([output.strip() for output in outputs.split(",")])
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
     if name is None:
@@ -256,9 +267,8 @@ def named_case(options: dict[str, Any]) -> Any:
     from m2bridge.maps.model import Model
 
     chosen = family(name)
-    model = chosen.from_options(
-        {option.name: options.pop(option.name, None) for option in chosen.options}
-    )
+    texts = {option.name: options.pop(option.name, None) for option in chosen.options}
+    model = chosen.from_options(texts)
     if not isinstance(model, Model):
         raise InvalidCaseError(
             "family", f"{model.title} is not one model: it can be certified, and nothing else"
@@ -267,10 +277,8 @@ def named_case(options: dict[str, Any]) -> Any:
 
 
 def _default_case(options: dict[str, Any]) -> Any:
-    for option, meaning in (
-        ("d", "the input embedding dimension"),
-        ("d_out", "the output embedding dimension"),
-    ):
+    meanings = {"d": "the input embedding dimension", "d_out": "the output embedding dimension"}
+    for option, meaning in meanings.items():
         if options[option] is None:
             raise InvalidCaseError(
                 option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"

@@ -1,5 +1,4 @@
-"""Entry point: what signals do, before and while commands run, and the standard streams, whatever
-they are.
+"""Entry point: what signals do, before and while commands run, and the standard streams.
 
 The first thing is what an interrupt does, before anything is imported that Python has not loaded:
 libraries may swallow a KeyboardInterrupt meanwhile, and Python would show where it was. Nothing
@@ -54,8 +53,7 @@ def main() -> NoReturn:
 
 
 class Standard(io.FileIO):
-    """A standard stream that never raises: what cannot be written is dropped, and the first reason
-    is kept.
+    """A standard stream that never raises: what cannot be written is dropped, its reason kept.
 
     So a progress line that nobody can read stops no batch, and results that nobody can read are
     noticed at the end.
@@ -98,25 +96,25 @@ class Streams:
 
 
 def _fill() -> None:
-    """Put something in the place of closed descriptors, which the next files to be opened would get
-    otherwise.
-    """
+    """Put something in the place of closed descriptors: files that are opened would get them."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # Results must not vanish: what stands for standard output cannot be written to.
-            os.set_inheritable(
-                os.open(os.devnull, os.O_WRONLY if descriptor == 2 else os.O_RDONLY), True
-            )
+            mode = os.O_WRONLY
+            if descriptor < 2:
+                # Results must not vanish: what stands for standard output cannot be written to.
+                mode = os.O_RDONLY
+            os.set_inheritable(os.open(os.devnull, mode), True)
 
 
 def _stream(descriptor: int, before: TextIO | None) -> tuple[Standard, TextIO]:
     """The raw stream, and the text stream on it, in the encoding of the one before."""
-    encoding = before.encoding if before is not None else "utf-8"
+    encoding = "utf-8"
     if before is not None:
         from contextlib import suppress
 
+        encoding = before.encoding
         with suppress(OSError):
             before.flush()
     raw = Standard(descriptor, "w", closefd=False)

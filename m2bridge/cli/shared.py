@@ -1,5 +1,7 @@
-"""What commands share: the group of commands, options and what they ask for together, results,
-progress, exit codes.
+"""What commands share: their group, options and what these ask for together, results, exit codes.
+
+A command reads its options into a :class:`Run` or a :class:`Request`, which says within which
+limits a function is called and in which form its result is printed.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from itertools import chain
-from math import inf, nan
+from math import inf
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import get_terminal_size
@@ -23,7 +25,7 @@ import click
 from click.core import ParameterSource
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.cli import DONE, REFUTED, UNDECIDED
+from m2bridge.cli import DONE, GRACE, REFUTED, UNDECIDED, WRITING
 from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.errors import InvalidCaseError, TimeLimitError
@@ -39,11 +41,8 @@ if TYPE_CHECKING:
 
 def explicit_options(context: click.Context) -> set[str]:
     """The options and arguments that stand on the command line."""
-    return {
-        name
-        for name in context.params
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    }
+    source = context.get_parameter_source
+    return {name for name in context.params if source(name) is ParameterSource.COMMANDLINE}
 
 
 class Commands(click.Group):
@@ -68,12 +67,14 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the section of each purpose."""
-        named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
-        for title, commands in (self.sections or {"Commands": list(filter(None, named))}).items():
+        sections = self.sections
+        if not sections:
+            named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+            sections = {"Commands": list(filter(None, named))}
+        for title, commands in sections.items():
+            lines = [(one.name or "", one.get_short_help_str(1000)) for one in commands]
             with formatter.section(title):
-                formatter.write_dl(
-                    [(command.name or "", command.get_short_help_str(1000)) for command in commands]
-                )
+                formatter.write_dl(lines)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,28 +89,22 @@ class Commands(click.Group):
         name, names = args[0], self.list_commands(ctx)
         if name.startswith("-") or ctx.resilient_parsing or name in names:
             return super().resolve_command(ctx, args)
+        hint = f"There are: {', '.join(names)}."
         close = get_close_matches(name, names)
-        hint = f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(names)}."
+        if close:
+            hint = f"Did you mean '{close[0]}'?"
         raise click.UsageError(f"No such command '{name:.60}'. {hint}", ctx)
 
 
 COORDINATES = ("reduced", "full")
 STRATEGIES = ("auto", "multigraded", "lattice", "elimination", "ungraded-elimination")
 
-GRACE = 0.4
-"""Seconds after the limit, in which loops that look at the clock come first and show what was
-found.
-"""
-
-
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Return a number in decimal digits; Python itself would take ``1_0`` and digits of other
-    scripts.
-    """
+    """Return a number in decimal digits; Python takes ``1_0`` and digits of other scripts."""
     if not _DECIMAL.fullmatch(str(value)):
         raise click.BadParameter(f"'{value}' is not a number such as 0.5 or 1e-6")
     return float(value)
@@ -117,10 +112,9 @@ def decimal(value: str) -> float:
 
 def seconds(value: str) -> float:
     """Return a finite number of seconds, greater than 0."""
-    number = float(value) if _DECIMAL.fullmatch(str(value)) else nan
-    if not 0 < number < inf:
+    if not _DECIMAL.fullmatch(str(value)) or not 0 < float(value) < inf:
         raise click.BadParameter(f"'{value}' is not a number of seconds greater than 0")
-    return number
+    return float(value)
 
 
 def integer(value: Any) -> Any:
@@ -134,9 +128,7 @@ def integer(value: Any) -> Any:
 
 
 class Integer(click.IntRange):
-    """An integer in decimal digits, perhaps within bounds; Python itself would take ``1_0`` and
-    ``٣`` too.
-    """
+    """An integer in decimal digits, perhaps within bounds; Python takes ``1_0`` and ``٣`` too."""
 
     name = "integer"
 
@@ -148,9 +140,7 @@ class Integer(click.IntRange):
 
 
 class NewPath(click.Path):
-    """A path at which something may be written; the empty one, elsewhere the current folder, is
-    refused.
-    """
+    """A path at which something may be written; the empty one, elsewhere a folder, is refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert to a path."""
@@ -194,8 +184,7 @@ class Run:
         return cls(**{name: options.pop(name) for name in names}, **more)
 
     def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
-        """A session, which starts while Python imports what the computation needs, or at its first
-        run.
+        """A session, which starts while Python imports modules, or later: at its first run.
 
         None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes that
         of the process.
@@ -210,9 +199,7 @@ class Run:
     def compute(
         self, what: str, function: Function, *subject: Any, early: bool = True, **more: Any
     ) -> tuple[Any, int]:
-        """Show the result of a function, which is imported while Macaulay2 starts; return it, and
-        the exit code.
-        """
+        """Show the result of a function, which is imported while Macaulay2 starts."""
         with within(timeout=self.timeout) as running, progress(what), self.engine(early=early):
             with importing():
                 compute = resolve_name(function) if isinstance(function, str) else function()
@@ -229,9 +216,7 @@ class Request(Run):
     coordinates: Any = None
 
     def show(self, what: str, function: Function, **more: Any) -> int:
-        """Show what a function computes of the model, over the field and in the coordinates; return
-        the exit code.
-        """
+        """Show what a function computes of the model over the field; return the exit code."""
         more |= {"field": self.field, "coordinates": self.coordinates}
         return self.compute(f"{what} of the {self.model.title}", function, self.model, **more)[1]
 
@@ -243,8 +228,7 @@ def case_request(options: dict[str, Any]) -> Request:
 
 @contextmanager
 def within(*, timeout: float | None) -> Iterator[Clock]:
-    """Limit the time of a command: by the clock that loops look at, and an alarm for those that do
-    not.
+    """Limit the time of a command by the clock that loops look at, and an alarm for other loops.
 
     The time that the program took to start counts.
     """
@@ -287,9 +271,7 @@ exit_zero_option = click.option(
 
 
 def _begin_limit(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Let the limit hold until the command ends: what comes before the computation loads modules,
-    too.
-    """
+    """Let the limit hold until the command ends: before the computation modules are loaded."""
     # The root is closed whatever happens; the command's own context is not, if another option is
     # refused.
     ctx.find_root().with_resource(limited(value, begin=clock().begin or None))
@@ -414,22 +396,26 @@ def outcome_kinds(text: str) -> frozenset[Any]:
     from m2bridge.batch.store import KINDS
 
     kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    if unknown := sorted(kinds - set(KINDS)):
+    unknown = sorted(kinds - set(KINDS))
+    if unknown:
         raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
     return kinds
 
 
-WRITING = 0.3
-"""Seconds for writing what was found, when the limit was reached."""
-
-
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
-    """The exit code of verdicts: REFUTED takes precedence over UNDECIDED, unless a refutation
-    counts as an answer.
-    """
+    """The exit code of verdicts; with ``exit_zero`` a refutation counts as an answer."""
     if result.refuted and not exit_zero:
         return REFUTED
-    return UNDECIDED if result.undecided else DONE
+    if result.undecided:
+        return UNDECIDED
+    return DONE
+
+
+def finished(result: Result) -> int:
+    """The exit code of a result without verdicts."""
+    if result.unfinished:
+        return UNDECIDED
+    return DONE
 
 
 def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
@@ -442,25 +428,24 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
 
 
 def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON; characters that the encoding lacks, or that control a terminal, are written by
-    their numbers.
-    """
+    """Print JSON, with numbers for what the encoding lacks or what would control a terminal."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
     def written(match: re.Match[str]) -> str:
         sign = match[0]
-        plain = sign.isprintable() and sign.encode(encoding, "ignore")
-        return sign if plain else json.dumps(sign)[1:-1]
+        if sign.isprintable() and sign.encode(encoding, "ignore"):
+            return sign
+        return json.dumps(sign)[1:-1]
 
     click.echo(re.sub(r"[^\x00-\x7e]", written, text) + end, nl=False)
 
 
 def fitted(sheet: Sheet, most: int | None = SHOWN, plain: str | None = None) -> str:
-    """The text for a person: on a terminal the sheet in its width, elsewhere its text, or the plain
-    one.
-    """
+    """The sheet in the width of the terminal; where there is none its text, or the plain one."""
     if not sys.stdout.isatty():
-        return sheet.text(most) if plain is None else plain
+        if plain is None:
+            return sheet.text(most)
+        return plain
     from m2bridge.results import terminal
 
     return terminal.written(sheet, most, width=get_terminal_size().columns)
@@ -472,8 +457,7 @@ def written(path: Path) -> None:
 
 
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
-    """Print a result, in the time that is left and a moment more; the exit code says whether it is
-    finished.
+    """Print a result in the time that is left and a moment more; return the exit code.
 
     Of each ideal text and LaTeX have the first generators, or everything; other forms have
     everything anyway.
@@ -494,7 +478,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         echo_json(text)
     else:
         click.echo(text)
-    return UNDECIDED if result.unfinished else DONE
+    return finished(result)
 
 
 @contextmanager

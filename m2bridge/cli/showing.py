@@ -1,6 +1,4 @@
-"""Commands that show: reports and atlases of certificates, figures, and what trained weights in a
-file say.
-"""
+"""Commands that show: reports and atlases of certificates, figures, and trained weights."""
 
 from __future__ import annotations
 
@@ -14,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.cli import DONE, UNDECIDED, USAGE, shared
+from m2bridge.cli import DONE, USAGE, shared
 from m2bridge.cli.certifying import certify_command
 from m2bridge.cli.families import REACHABLE, FamilyBatch, as_parameter, limit_in
-from m2bridge.cli.shared import echo_json, fitted, progress, show, written
+from m2bridge.cli.shared import echo_json, finished, fitted, progress, show, written
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, families, family
@@ -82,7 +80,9 @@ def report_command(
 
     Certificates are read, not verified; for that there is 'm2bridge verify'.
     """
-    form = form or ENDINGS.get(out.suffix.lower() if out else "", "text")
+    if form is None and out is not None:
+        form = ENDINGS.get(out.suffix.lower())
+    form = form or "text"
     if docs and form not in LINKED:
         raise click.UsageError(
             f"--docs is for links: give --format {', '.join(LINKED[:-1])} or {LINKED[-1]} too"
@@ -95,24 +95,19 @@ def report_command(
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_nothing(result, folder))
+        write = report.FORMATS[form]
+        if form in LINKED:
+            write = partial(report.LINKED[form], documentation=docs)
+        text = write(result)
         if form == "text" and out is None:  # in the width of the terminal, if it is printed on one
-            text = (
-                fitted(
-                    report.to_sheet(result), plain=report.FORMATS[form](result).removesuffix("\n")
-                )
-                + "\n"
-            )
-        else:
-            text = (
-                report.LINKED[form](result, docs)
-                if form in LINKED
-                else report.FORMATS[form](result)
-            )
-    if out is None:
-        echo_json(text, end="") if form == "json" else click.echo(text, nl=False)
-    else:
+            text = fitted(report.to_sheet(result), plain=text.removesuffix("\n")) + "\n"
+    if out is not None:
         _save(text, out)
         written(out)
+    elif form == "json":
+        echo_json(text, end="")
+    else:
+        click.echo(text, nl=False)
     return DONE
 
 
@@ -200,13 +195,11 @@ def atlas_command(
 
 
 def _questions(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of the batch: by default a grid of the default family, and the questions within
-    reach.
-    """
+    """The options of the batch: by default a grid, and the questions within reach."""
     family = options["family"] or DEFAULT
-    usual = (
-        {name: options[name] or USUAL for name in ("d", "d_out", "a")} if family == DEFAULT else {}
-    )
+    usual = {}
+    if family == DEFAULT:
+        usual = {name: options[name] or USUAL for name in ("d", "d_out", "a")}
     return options | usual | {"family": family, "check": options["check"] or REACHABLE}
 
 
@@ -218,7 +211,8 @@ def _copy(ctx: click.Context, folder: Path, target: Path) -> None:
     click.UsageError
         If cases are asked for besides.
     """
-    if others := sorted(shared.explicit_options(ctx) - {"out", "folder", "docs"}):
+    others = sorted(shared.explicit_options(ctx) - {"out", "folder", "docs"})
+    if others:
         raise click.UsageError(
             "--from takes all certificates of the folder: leave out"
             f" --{others[0].replace('_', '-')}"
@@ -238,9 +232,7 @@ class FigureGroup(shared.Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named; the limit holds while families are loaded, which know what
-        figures there are.
-        """
+        """The command that is named; the limit holds while families are loaded, which have it."""
         with limited(limit_in(args), begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -251,7 +243,9 @@ class FigureGroup(shared.Commands):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command that computes one of them."""
         figure = _figures().get(cmd_name)
-        return None if figure is None else _command(figure)
+        if figure is None:
+            return None
+        return _command(figure)
 
 
 @click.group("figure", cls=FigureGroup, epilog="Example: m2bridge figure 3 --out figure3.svg")
@@ -276,8 +270,7 @@ def _command(figure: Figure) -> click.Command:
         short_help=figure.title,
     )
     path = shared.NewPath(dir_okay=False, path_type=Path)
-    for option in (
-        *([shared.engine_option] if figure.needs_engine else []),
+    options = [
         shared.timeout_option,
         click.option(
             "--json",
@@ -291,7 +284,10 @@ def _command(figure: Figure) -> click.Command:
         click.option(
             "--out", type=path, help="Write the picture to this file: .svg, .pdf or .png."
         ),
-    ):
+    ]
+    if figure.needs_engine:
+        options.insert(0, shared.engine_option)
+    for option in options:
         command = option(command)
     return command
 
@@ -315,7 +311,7 @@ def _draw(
         click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
         click.echo(result.to_csv(), nl=False)
-        return UNDECIDED if result.unfinished else DONE
+        return finished(result)
     return show(result, form or "text", clock)
 
 
@@ -329,9 +325,7 @@ def _writing(out: Path) -> Iterator[None]:
 
 
 def _check_can_be_written(out: Path) -> None:
-    """Check the ending of the name, the folder, and that matplotlib is there, before anything is
-    computed.
-    """
+    """Check name, folder and that matplotlib is there, before anything is computed."""
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
@@ -387,9 +381,13 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
         with importing():
             attention = family(DEFAULT)
         try:
+            listed = None
             names = ("query", "key", "value", "output", "stacked")
-            listed = None if any(options[name] for name in names) else attention.contents(file)
-            result = attention.weights(file, **options) if listed is None else listed
+            if not any(options[name] for name in names):
+                listed = attention.contents(file)
+            result = listed
+            if result is None:
+                result = attention.weights(file, **options)
         except ConversionError as reason:
             raise click.UsageError(str(reason)) from None
         except InvalidCaseError as reason:

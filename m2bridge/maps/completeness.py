@@ -49,15 +49,13 @@ QUICKEST_PRIME = 32003
 PRIMES = 5
 """How many primes may be unlucky for a map before the proof is given up."""
 LARGEST_DEGREE = 4
-"""Where no degree is given, it is at most this one,"""
+"""Where no degree is given, it is at most this one: the next takes many times as long."""
 MOST_MONOMIALS_OF_A_DEGREE = 100_000
-"""and has at most so many monomials: seconds."""
+"""Where no degree is given, it has at most so many monomials: seconds."""
 MOST_MONOMIALS = 10_000_000
 """Of one degree, in which all generators are written out: more take longer than minutes."""
 LARGEST_HYPERSURFACE = 100
-"""The equation of a hypersurface is searched up to this degree, as far as time and the number of
-monomials go.
-"""
+"""The equation of a hypersurface is searched up to this degree, as far as time and monomials go."""
 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
 BY_HEIGHT = (
@@ -95,22 +93,28 @@ def elimination_values(
             f"over {field} Macaulay2 finds no radical of the relations: use p < {LARGEST_FACTORED}"
         )
     variables = independent.source.variables
+    # together, so that a parameter and a coordinate never become the same name
     names = all_to_macaulay2(variables + independent.coordinates)
     parameters, targets = names[: len(variables)], names[len(variables) :]
-    degrees = independent.image_degrees if graded else None
+    degrees = ""
+    if graded and independent.image_degrees:
+        degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
     relations = [macaulay2.polynomial(f, parameters) for f in watched(independent.relations)]
     images = [macaulay2.polynomial(image, parameters) for image in watched(independent.images)]
     if not parameters:
         parameters = ("noParameter",)
         relations.append("noParameter")
+    ideal = ""
+    if relations:
+        ideal = macaulay2.sequence(relations)
     return {
         "field": macaulay2.field(field),
         "parameters": ", ".join(parameters),
-        "relations": macaulay2.sequence(relations) if relations else "",
+        "relations": ideal,
         "radical": independent.maybe_reducible,
         "images": macaulay2.sequence(images),
         "coordinates": ", ".join(targets),
-        "degrees": "{" + ", ".join(map(str, degrees)) + "}" if degrees else "",
+        "degrees": degrees,
     }
 
 
@@ -142,6 +146,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     """
     core = model.core()
     if core is None:
+        # one equation is found in a degree that linear algebra for all would not reach
         hypersurface = hypersurface_equation(source, rank)
         if hypersurface is not None:
             return hypersurface
@@ -150,6 +155,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         if core is not None:
             return prove_by_core(equations, core)
         try:
+            # the rest of the time is for the minimal prime
             with share(0.75):
                 result = _by_elimination(equations, model)
             if not result.all_generators:
@@ -178,6 +184,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         if largest > equations.implicitization.max_degree and _continues(series, equations):
             equations = up_to(largest, equations)
             if largest > equations.implicitization.max_degree:
+                # time did not suffice for the degree up to which the proof compares
                 return equations
         if _continues(series, equations):
             elimination = f"elimination modulo {prime} gives"
@@ -229,6 +236,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
 
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:
+    """The equations of low degree, when a limit ended the proof that there are no others."""
     return replace(equations, remark=f"{equations.remark} {UNDECIDED}", unfinished=str(limit))
 
 
@@ -254,6 +262,7 @@ def _eliminated_map(model: Model) -> PolynomialMap:
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:
     """Odd primes that divide no coefficient of the map, from the quickest one downwards."""
     polynomials: Sequence[Any] = (*parametrization.images, *parametrization.relations)
+    # modulo a prime in a numerator the map has fewer terms, which is unlucky more often
     avoided = {2}
     for polynomial in polynomials:
         for coefficient in polynomial.values():
@@ -288,13 +297,18 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
         equations = _continued(equations, values, parts)
     last = equations.implicitization.max_degree
     if last >= needed:
-        claim = f"show that they have degree ≤ {needed}" if needed else "satisfy no equation"
+        claim = "satisfy no equation"
+        if needed:
+            claim = f"show that they have degree ≤ {needed}"
         return equations.proved(series, f"{core.name} {claim} (docs/representations.md)")
     remark = (
         f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
         f" {last}"
     )
-    late = str(clock().late(f"degree {last + 1}")) if reachable else ""
+    late = ""
+    if reachable:
+        # then it was time that did not suffice, which the caller may grant
+        late = str(clock().late(f"degree {last + 1}"))
     return replace(equations, remark=remark, unfinished=late)
 
 
@@ -319,6 +333,7 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
         except (errors.MethodUnavailableError, errors.TooLargeError):  # the core decides nothing
             return low_degree_equations(source, max_degree)
         check_representations(known.implicitization, values, parts)
+        # from what linear algebra found, since representations of degree ≤ n contain those before
         equations = _continued(replace(known, representations=parts), values, parts)
     return equations
 
@@ -370,6 +385,7 @@ def check_representations(
         raise errors.ContradictionError(
             f"the Hilbert function {low_values} does not continue the values computed"
         )
+    # linear forms are left out of the representations
     counts = generator_counts(parts)
     for n in range(2, low.max_degree + 1):
         computed = low.generator_counts.get(n, 0)

@@ -46,9 +46,7 @@ class CrossCheck(VerdictsResult):
     unfinished: str = ""
 
     def to_sheet(self) -> Sheet:
-        """The verdicts in a line, numbers of the case, a table of its orbits, and the verdicts with
-        their grounds.
-        """
+        """The verdicts in a line, numbers of the case, a table of its orbits, and all grounds."""
         observed = self.observations
         facts: list[tuple[str, str | None]] = [("verdicts", _summary(self.verdicts))]
         if observed is not None:
@@ -69,12 +67,16 @@ class CrossCheck(VerdictsResult):
 
     @property
     def _remarks(self) -> Sequence[str]:
-        return () if self.observations is None else self.observations.remarks
+        if self.observations is None:
+            return ()
+        return tuple(self.observations.remarks)
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``: the observations and the verdicts."""
         case = result_json(self.model.to_json(), QQ, self.engine_version or None, self.seconds)
-        observations = _NOTHING if self.observations is None else self.observations.to_json()
+        observations = _NOTHING
+        if self.observations is not None:
+            observations = self.observations.to_json()
         return {
             **case,
             **observations,
@@ -85,9 +87,10 @@ class CrossCheck(VerdictsResult):
 
     def to_macaulay2(self) -> str:
         """The verdicts as a Macaulay2 hash table, and numbers by degree where they are observed."""
-        verdicts = VerdictsResult.to_macaulay2(self)
-        numbers = "" if self.observations is None else self.observations.to_macaulay2()
-        return f"{verdicts}\n{numbers}" if numbers else verdicts
+        parts = [VerdictsResult.to_macaulay2(self)]
+        if self.observations is not None:
+            parts.append(self.observations.to_macaulay2())
+        return "\n".join(filter(None, parts))
 
 
 @computation
@@ -127,19 +130,24 @@ def cross_check(
         raise InvalidCaseError(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
-    chosen = observed_together(model.statements()) if statements is None else tuple(statements)
+    if statements is None:
+        statements = observed_together(model.statements())
     # what is observed apart is dear: nothing is computed of it where the statement does not apply
-    applying = [one for one in chosen if not (one.apart and one.hypotheses(model))]
+    applying = [one for one in statements if not (one.apart and one.hypotheses(model))]
     observables = model.observables(applying)
+    # their observable says all the same which kind of observations is asked for
+    apart = {one.observable for one in statements if one.apart}
     observed, unfinished, version = None, "", ""
     try:
-        observed = model.observe(observables | {one.observable for one in chosen if one.apart})
+        observed = model.observe(observables | apart)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    verdicts = verdicts_on(chosen, model, observed, unfinished)
+    verdicts = verdicts_on(statements, model, observed, unfinished)
     if observed is not None:
+        # a table of numbers by degree has a column for what is predicted of them
         observed = observed.beside({v.statement.observable: v.predicted for v in verdicts})
-        unfinished, version = observed.unfinished, observed.engine_version
+        unfinished = observed.unfinished
+        version = observed.engine_version
     elif applying and model.needs_engine(observables):
         version = current().version
     return CrossCheck(
@@ -152,6 +160,7 @@ def cross_check(
     )
 
 
+# the same names as with observations, for programs that read both
 _NOTHING: dict[str, Any] = {
     "dimension": None,
     "degree": None,

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 from math import prod
 from operator import mul
 from pathlib import Path
@@ -55,6 +56,7 @@ def exponent_columns(independent: PolynomialMap) -> list[Vector]:
         raise MethodUnavailableError(
             "the ideal is that of a lattice only where each coordinate is a monomial"
         )
+    # no image is zero, since they are linearly independent, so each has one term
     columns = [next(iter(image)) for image in independent.images]
     if not all(map(any, columns)):
         raise MethodUnavailableError(f"a coordinate is constant; {ELIMINATE}")
@@ -74,8 +76,11 @@ def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
     [(1, -2, 1)]
     """
     if not columns:
+        # a matrix without rows has no number of columns
         return []
-    size, width = len(columns), len(columns[0])
+    size = len(columns)
+    width = len(columns[0])
+    # entries of a normal form grow, while those of an elimination modulo a prime do not
     check(4 * elimination_price(size, width + size))
     rows = []
     for i, column in enumerate(columns):
@@ -84,13 +89,16 @@ def lattice_basis(columns: Sequence[Vector]) -> list[Vector]:
         rows.append([*column, *unit])
     hermite = flint.fmpz_mat(rows).hnf().tolist()
     kernel = flint.fmpz_mat([row[width:] for row in hermite if not any(row[:width])])
+    # short vectors make binomials of low degree
     return [_signed(tuple(map(int, row))) for row in kernel.lll().tolist()]
 
 
 def _signed(vector: Vector) -> Vector:
     """The vector or its negative, whose binomial is the same: its first entry is positive."""
     first = next(filter(None, vector))
-    return vector if first > 0 else tuple(-entry for entry in vector)
+    if first > 0:
+        return vector
+    return tuple(-entry for entry in vector)
 
 
 def markov_program() -> Path | None:
@@ -134,7 +142,9 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
     """
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
-    run = _run_normaliz if name == "Normaliz" else _run_4ti2
+    run = _run_4ti2
+    if name == "Normaliz":
+        run = _run_normaliz
     with TemporaryDirectory() as folder:
         try:
             lines = run(program, rows, Path(folder) / "map")
@@ -143,11 +153,12 @@ def markov_basis(columns: Sequence[Vector], program: Path) -> list[Vector]:
         except (OSError, subprocess.CalledProcessError) as reason:
             raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
     basis = [_signed(tuple(map(int, line.split()))) for line in lines if line.strip()]
-    for vector in basis:
-        if any(sum(map(mul, vector, row)) for row in rows):
+    for vector, row in product(basis, rows):
+        if sum(map(mul, vector, row)) != 0:
             raise MethodUnavailableError(
                 f"{name} gave what is no relation ({program}); {ELIMINATE}"
             )
+    # no certificate or example should depend on the order in which a program writes
     return sorted(basis)
 
 
@@ -206,15 +217,19 @@ def lattice_script(
     columns = exponent_columns(independent)
     program = markov_program()
     if program is None:
-        vectors, reason = lattice_basis(columns), BY_SATURATION
+        vectors = lattice_basis(columns)
+        reason = BY_SATURATION
     else:
-        vectors, reason = markov_basis(columns, program), BY_MARKOV.format(program_name(program))
+        vectors = markov_basis(columns, program)
+        reason = BY_MARKOV.format(program_name(program))
     scalars = [next(iter(image.values())) for image in independent.images]
     ring = independent.target()
-    equations = tuple(ring.sympy_ring.from_dict(binomial(vector, scalars)) for vector in vectors)
+    binomials = [binomial(vector, scalars) for vector in vectors]
+    equations = tuple(map(ring.sympy_ring.from_dict, binomials))
     values = macaulay2.ring_values(GeneratingSet(ring, equations)) | {
         "title": title,
         "field": macaulay2.field(field),
+        # with the degrees of the monomials in the parameters the ideal is homogeneous
         "degrees": ", ".join(str(sum(column)) for column in columns),
         "saturated": program is not None,
     }

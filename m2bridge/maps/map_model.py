@@ -94,6 +94,7 @@ class MapModel(Model):
     def gauge_dimension(self) -> int:
         """The dimension of the torus of rescalings of free parameters that keep all images."""
         if self.polynomial_map.relations:
+            # they may break the torus, and then nothing is claimed
             return 0
         return rescaling_dimension((Layer(self.polynomial_map),))
 
@@ -153,11 +154,13 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     content = read_toml(text)
     if "layers" in content:
         return _read_chain(content, key)
+    # a file without layers is a map, or its error says what a map needs
     polynomial_map, title = files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
 
 
 def _read_chain(content: dict[str, Any], key: str) -> Chain:
+    """A composition; each layer is read with the outputs of the one before it."""
     files.check_keys(content, "", {"layers"}, {"map"})
     title = files.line(files.table_of(content, "map", set(), {"title"}), "map", "title")
     listed = content["layers"]
@@ -173,15 +176,19 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
 
 
 def _read_layer(table: dict[str, Any], where: str, before: tuple[str, ...]) -> Layer:
+    """One layer; its inputs are called as the outputs ``before`` unless it names them."""
     files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
     inputs = files.strings(table.get("inputs", list(before)), f"{where}, inputs")
     parameters = files.strings(table.get("parameters", []), f"{where}, parameters")
     outputs = table["outputs"]
     if not isinstance(outputs, dict) or not outputs:
         raise ConversionError(f"{where}, outputs: must be a table with at least one output")
-    if (count := len(inputs) + len(parameters)) > MOST_PARAMETERS:
+    count = len(inputs) + len(parameters)
+    if count > MOST_PARAMETERS:
+        # a monomial of SymPy has an exponent for every variable
         raise ConversionError(f"{where}: {count} inputs and parameters; at most {MOST_PARAMETERS}")
     try:
+        # outputs too, which no ring of this layer has as variables
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))

@@ -102,7 +102,9 @@ def singular_by_bounds(tangent: Known, dimension: int) -> bool | None:
     known = together(variety, tangent)
     if known.value > dimension:
         return True
-    return False if known.upper == dimension else None
+    if known.upper == dimension:
+        return False
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +195,9 @@ def compare(first: LocusFindings, second: LocusFindings) -> None:
         return
     degrees = _degrees(first.components)
     others = _degrees(second.components)
-    if degrees.keys() != others.keys() or not all(
-        agree(degree, others[component]) for component, degree in degrees.items()
-    ):
+    same = degrees.keys() == others.keys()
+    # a method may find a component without its degree, of which nothing is known then
+    if not same or not all(agree(degrees[name], others[name]) for name in degrees):
         raise ContradictionError(
             f"components of the singular locus by {first.method}: {first.components}; by"
             f" {second.method}: {second.components}"
@@ -208,41 +210,36 @@ def _degrees(components: Components) -> dict[tuple[Any, int], Known]:
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
-    decided = {one.singular, other.singular} == {True, False}
-    return not decided and agree(one.tangent, other.tangent)
+    if {one.singular, other.singular} == {True, False}:
+        return False
+    # where a method decided nothing, its bounds can still contradict those of the other
+    return agree(one.tangent, other.tangent)
 
 
 class OrbitMethods(Protocol):
-    """The ways to find the singular locus orbit by orbit; tangent spaces and fibres are alike on an
-    orbit.
+    """The ways to find the singular locus orbit by orbit.
+
+    The group acts on the closure, so tangent spaces and fibres are alike on an orbit.
     """
 
     def by_fibres(self) -> LocusFindings:
         """Return findings from the fibre of the parametrization over one point of each orbit."""
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings from tangent vectors and equations of low degree at one point of each
-        orbit, over QQ.
-        """
+        """Return findings from tangent vectors and equations of low degree, over QQ."""
 
     def by_orbits(self, ideal: GeneratingSet, dimension: int) -> LocusFindings:
-        """Return findings by the Jacobian criterion at one point of each orbit, from the whole
-        ideal.
-        """
+        """Return findings by the Jacobian criterion, from the whole ideal."""
 
     @property
     def independent_count(self) -> int:
-        """The number of linearly independent coordinates, which is the tangent dimension of the
-        closure at zero.
-        """
+        """The number of independent coordinates, the tangent dimension of the closure at zero."""
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """The orbit whose closure is the variety of a prime ideal of this dimension, if there is
-        one.
-        """
+        """The orbit whose closure is the variety of a prime of this dimension, if there is one."""
 
 
 M = TypeVar("M")
@@ -259,8 +256,9 @@ class Points(Protocol):
 
 
 class PartialValue(ABC):
-    """A value that can be known in part: numbers by degree, up to a degree. It says itself whether
-    it is the predicted one.
+    """A value that can be known in part: numbers by degree, up to a degree.
+
+    It says itself whether it is the predicted one.
     """
 
     __slots__ = ()
@@ -297,9 +295,12 @@ class Numbers(PartialValue):
         if len(self.entries) != len(predicted.entries):
             return Decision.REFUTED, text
         for seen, stated in zip(self.entries, predicted.entries, strict=True):
+            # one number refutes, whatever the others are
             if seen is not None and seen != stated:
                 return Decision.REFUTED, text
-        return (Decision.UNDECIDED if None in self.entries else Decision.CONFIRMED), text
+        if None in self.entries:
+            return Decision.UNDECIDED, text
+        return Decision.CONFIRMED, text
 
     def to_json(self) -> list[int | None]:
         """A list for ``json.dumps``."""
@@ -333,6 +334,7 @@ class NumbersByMethod(PartialValue):
         """One number of one method that differs refutes; all numbers of one method confirm."""
         decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
         if Decision.REFUTED in decisions:
+            # whoever reads that a statement is false has to see by which method
             by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
             return Decision.REFUTED, f"computed {', '.join(by_method)}, stated {predicted}"
         if Decision.CONFIRMED in decisions:
@@ -363,7 +365,9 @@ Value = bool | int | Points | PartialValue
 
 def value_json(value: Value | None) -> Any:
     """Return a value for ``json.dumps``."""
-    return value if value is None or isinstance(value, bool | int) else value.to_json()
+    if value is None or isinstance(value, bool | int):
+        return value
+    return value.to_json()
 
 
 def every_orbit(orbit: Any) -> bool:
@@ -373,6 +377,8 @@ def every_orbit(orbit: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Statement(Generic[M]):
+    """The fields that both kinds have in common; GlobalStatement explains them."""
+
     key: str
     part: str
     text: str
@@ -388,8 +394,9 @@ class _Statement(Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class GlobalStatement(_Statement[M]):
-    """A statement about the closure of the image of every model of a family; it predicts and never
-    computes.
+    """A statement about the closure of the image of every model of a family.
+
+    It predicts and never computes.
 
     Parameters
     ----------
@@ -425,8 +432,7 @@ class GlobalStatement(_Statement[M]):
 
 @dataclass(frozen=True, slots=True)
 class OrbitStatement(_Statement[M], Generic[M, O]):
-    """A statement about every function of a model whose functions fall into finitely many orbits,
-    or about some orbits.
+    """A statement about every function of a model with finitely many orbits, or about some orbits.
 
     Fields as in :class:`GlobalStatement`; ``predict`` takes an orbit and the model. ``concerns``
     says whether the statement is about an orbit. Where it is about none of a case, it holds, and
@@ -441,9 +447,7 @@ Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
 
 
 def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """The statements that are decided where all are asked for, and certified: those that are not
-    ``apart``.
-    """
+    """The statements that are decided where all are asked for, and certified: not ``apart``."""
     return tuple(statement for statement in statements if not statement.apart)
 
 
@@ -452,8 +456,7 @@ IntegerMatrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A place where a statement fails: an orbit, parameters of a function in it, and the numbers
-    that show it.
+    """A place where a statement fails: an orbit, a function in it, and numbers that show it.
 
     Parameters
     ----------
@@ -473,9 +476,14 @@ class Witness:
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
+        orbit = self.orbit
+        if orbit is not None:
+            orbit = orbit.to_json()
+        # the parameters stand beside the other names, as A and V in the paper
+        matrices = {name: list(map(list, matrix)) for name, matrix in self.weights.items()}
         return {
-            "orbit": None if self.orbit is None else self.orbit.to_json(),
-            **{name: [list(row) for row in matrix] for name, matrix in self.weights.items()},
+            "orbit": orbit,
+            **matrices,
             "predicted": value_json(self.predicted),
             "observed": value_json(self.observed),
             "numbers": dict(self.numbers),
@@ -483,10 +491,10 @@ class Witness:
 
 
 class Observed(ABC):
-    """Observations of one case, each by at least one exact method that predicts nothing; here
-    without orbits.
+    """Observations of one case, each by at least one exact method that predicts nothing.
 
-    Subclasses are frozen dataclasses with these attributes as fields.
+    Here they are without orbits; families with orbits say more. Subclasses are frozen dataclasses
+    with these attributes as fields.
 
     Attributes
     ----------
@@ -541,9 +549,8 @@ class Observed(ABC):
     def witness(
         self, orbits: Sequence[Any]
     ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """The most informative failing orbit, weights that realise it, and the numbers that show
-        the failure.
-        """
+        """The most informative failing orbit, weights of a function there, and numbers."""
+        # without orbits no statement fails at one
         raise LookupError("there are no orbits")
 
     @abstractmethod
@@ -563,9 +570,7 @@ class Observed(ABC):
         return None
 
     def beside(self, predicted: Mapping[str, Value | None]) -> Observed:
-        """The same, which shows what is predicted of observables beside what was observed, if it
-        shows that.
-        """
+        """The same, with what is predicted of observables beside what was observed, if shown."""
         return self
 
     def formulas(self) -> Sequence[str]:

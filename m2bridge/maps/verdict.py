@@ -1,5 +1,4 @@
-"""The verdict on a statement, for one case or for all sizes: how far it holds, and on what that
-rests.
+"""The verdict on a statement, for a case or all sizes: how far it holds, and what that rests on.
 
 A statement predicts (:mod:`m2bridge.maps.statement`), a case or all sizes are observed, and what
 follows is an :class:`Extent`: where the statement is true, where it is false, and where that is not
@@ -37,8 +36,7 @@ NONE_SPECIAL = "vacuous, since there are no special fibres in this case"
 
 
 class Extent(ABC):
-    """How far a statement holds: where it is true, where it is false, and where that is not
-    decided.
+    """How far a statement holds: where it is true, where false, and where that is not decided.
 
     Attributes
     ----------
@@ -52,9 +50,7 @@ class Extent(ABC):
 
     @property
     def hypothesis(self) -> str:
-        """The hypothesis that fails in the case; empty if there is none, or if there are many
-        cases.
-        """
+        """The hypothesis that fails in the case; empty if none does, or of many cases."""
         return ""
 
     @property
@@ -79,9 +75,7 @@ class Extent(ABC):
 
     @property
     def witness(self) -> Any:
-        """A place where the statement fails, and the numbers that show it; ``None`` unless
-        REFUTED.
-        """
+        """A place where the statement fails, with numbers that show it; ``None`` if it does not."""
         return None
 
     @property
@@ -179,9 +173,7 @@ class Verdict:
 
     @property
     def witness(self) -> Any:
-        """A place where the statement fails, and the numbers that show it; ``None`` unless
-        REFUTED.
-        """
+        """A place where the statement fails, with numbers that show it; ``None`` if it does not."""
         return self.extent.witness
 
     def to_finding(self) -> Finding:
@@ -213,10 +205,13 @@ class Verdict:
 
     def to_data(self) -> dict[str, Any]:
         """Return the verdict as a certificate holds it: numbers instead of sentences."""
-        part = {"part": self.statement.part} if self.extent.in_parts else {}
-        return part | self._words() | self.extent.to_data()
+        data = self._words() | self.extent.to_data()
+        if self.extent.in_parts:
+            return {"part": self.statement.part, **data}
+        return data
 
     def _words(self) -> dict[str, str]:
+        """The part that JSON and certificates have in common."""
         return {
             "text": self.statement.text,
             "source": self.statement.source,
@@ -266,20 +261,21 @@ class OfCase(Extent):
     @property
     def decision(self) -> Decision:
         """The verdict that follows."""
+        # what was observed decides nothing where the statement claims nothing
         if self.hypothesis:
             return Decision.NOT_APPLICABLE
         if not self.looked:
             return Decision.UNDECIDED
+        # a statement about no place is true
         if self.vacuous:
             return Decision.CONFIRMED
         return self.compared()
 
     def reasons(self) -> list[str]:
-        """One sentence: the values compared, the limit reached, or the hypothesis that fails and
-        what still holds.
-        """
+        """One sentence: what was compared, the limit, or the failing hypothesis and what holds."""
         words = self.observable.replace("_", " ")
         if self.hypothesis and self.looked:
+            # whether a hypothesis is needed is what a reader of the paper asks next
             return [f"{self.hypothesis}{self.conclusion()}"]
         if self.hypothesis:
             return [self.hypothesis]
@@ -307,12 +303,16 @@ class OfCase(Extent):
 
     def to_json(self) -> dict[str, Any]:
         """The sentence and the witness."""
-        witness = None if self.witness is None else self.witness.to_json()
+        witness = None
+        if self.witness is not None:
+            witness = self.witness.to_json()
         return {"reason": self.reasons()[0], "witness": witness}
 
     def done(self) -> str:
         """How much was done until a limit, in parentheses; empty if all was."""
-        return f" ({self.progress})" if self.progress else ""
+        if not self.progress:
+            return ""
+        return f" ({self.progress})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -335,14 +335,20 @@ class OfWhole(OfCase):
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
+            # it may be known in part, and refute or leave open
             return self.observed.against(self.predicted)[0]
-        return Decision.REFUTED if self._differs() else Decision.CONFIRMED
+        if self._differs():
+            return Decision.REFUTED
+        return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
         """The two values, or the numbers that they mean."""
-        return f"{words}: {NONE_SPECIAL if self.vacuous else self._values()}"
+        if self.vacuous:
+            return f"{words}: {NONE_SPECIAL}"
+        return f"{words}: {self._values()}"
 
     def _values(self) -> str:
+        """What was compared; where the statement is true, what it means for the case."""
         if self.predicted is None or self.observed is None:
             return self.doubt or "not decided"
         if isinstance(self.observed, PartialValue):
@@ -364,12 +370,16 @@ class OfWhole(OfCase):
             return ""
         if self.compared() is Decision.UNDECIDED:
             return f"; whether the conclusion holds is not known{self.done()}"
-        holds = "would be false" if self._differs() else "holds all the same"
+        holds = "holds all the same"
+        if self._differs():
+            holds = "would be false"
         return f"; the conclusion {holds}: {self._values()}"
 
     def _differs(self) -> bool:
+        """Whether the two values differ, as far as they are known."""
         if isinstance(self.observed, PartialValue):
             return self.observed.against(self.predicted)[0] is Decision.REFUTED
+        # as text, because points that were read from a certificate are lists
         return plain_text(self.predicted) != plain_text(self.observed)
 
     def to_data(self) -> dict[str, Any]:
@@ -404,7 +414,9 @@ class AtOrbits(OfCase):
         """One orbit refutes; all of them confirm."""
         if self.failing:
             return Decision.REFUTED
-        return Decision.UNDECIDED if self.undecided else Decision.CONFIRMED
+        if self.undecided:
+            return Decision.UNDECIDED
+        return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
         """The orbits where observation and prediction differ, or on which they agree."""
@@ -419,17 +431,22 @@ class AtOrbits(OfCase):
             return f"{words}: {agree}; {self.unfinished}"
         if self.undecided:
             return f"{words}: not decided on the orbits {_listed(self.undecided)}"
-        about = "" if self.concerned == self.orbits else " that it is about"
-        number = "the one orbit" if self.concerned == 1 else f"all {self.concerned} orbits"
-        return f"{words}: computed and stated agree on {number}{about}"
+        where = f"all {self.concerned} orbits"
+        if self.concerned == 1:
+            where = "the one orbit"
+        if self.concerned != self.orbits:
+            where += " that it is about"
+        return f"{words}: computed and stated agree on {where}"
 
     def _example(self) -> str:
+        """The two values at the witness, if there is one."""
         if self.witness is None:
             return ""
         values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
         return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
 
     def _difference(self) -> str:
+        """The orbits at which the statement is false."""
         return f"they differ on the orbits {_listed(self.failing)}{self.done()}"
 
     def conclusion(self) -> str:
@@ -444,7 +461,7 @@ class AtOrbits(OfCase):
         if self.failing:
             where = f"{_listed(self.failing)}{self.done()}"
             return f"; the conclusion would be false on the orbits {where}"
-        every = "every orbit that was done" if self.unfinished else "every orbit"
+        every = _every_orbit(self.unfinished)
         return f"; the conclusion holds all the same on {every}{self.done()}"
 
     def to_data(self) -> dict[str, Any]:
@@ -463,6 +480,13 @@ class AtOrbits(OfCase):
         }
 
 
+def _every_orbit(unfinished: str) -> str:
+    """The orbits that were observed, in words."""
+    if unfinished:
+        return "every orbit that was done"
+    return "every orbit"
+
+
 def _listed(orbits: Iterable[Any]) -> str:
     return ", ".join(map(plain_text, orbits))
 
@@ -471,7 +495,10 @@ def plain_text(value: Any) -> str:
     """A value or an orbit in words, whether it was observed or read; empty for nothing."""
     if value is None:
         return ""
-    return value_text(value) if isinstance(value, bool | int | list | dict) else str(value)
+    # what a certificate holds as lists and numbers, observations show by ``str``
+    if isinstance(value, bool | int | list | dict):
+        return value_text(value)
+    return str(value)
 
 
 def weights_text(witness: Witness) -> str:
@@ -487,13 +514,12 @@ def numbers_text(witness: Witness) -> str:
 def verdicts_on(
     statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
 ) -> tuple[Verdict, ...]:
-    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed,
-    within a limit.
-    """
+    """The verdicts on statements; NOT_APPLICABLE or UNDECIDED where nothing could be observed."""
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
     verdicts = []
     for statement in statements:
+        # about orbits or not, there is nothing to be said of any place
         nothing = OfWhole(
             observable=statement.observable,
             hypothesis=statement.hypotheses(model),
@@ -517,12 +543,13 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     # where nothing follows, nothing was computed for a verdict, and nothing is trusted
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
-    every = "every orbit that was done" if observed.unfinished else "every orbit"
+    every = _every_orbit(observed.unfinished)
     computed = tuple(text.replace("{orbits}", every) for text in statement.computed)
     return Verdict(statement=statement, extent=extent, computed=computed, trusted=statement.trusted)
 
 
 def _of_whole(statement: GlobalStatement[Any], observations: Observed) -> OfWhole:
+    """The predicted value beside the observed one; their difference is the witness."""
     predicted, doubt = _within_limits(partial(statement.predict, observations.model))
     observed, limit = _within_limits(partial(observations.value, statement.observable))
     if observed is None:
@@ -558,9 +585,13 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
 
 
 def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> AtOrbits:
-    model, orbits = observations.model, observations.all_orbits()
+    """The prediction held against the observation orbit by orbit, where it is about the orbit."""
+    model = observations.model
+    orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
-    values, failing, doubtful = {}, [], []
+    values = {}
+    failing = []
+    doubtful = []
     for orbit, value in observations.at_orbits(statement.observable).items():
         if not statement.concerns(orbit):
             continue
@@ -569,6 +600,9 @@ def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> A
             doubtful.append(orbit)
         elif value != statement.predict(orbit, model):
             failing.append(orbit)
+    doubt = ""
+    if doubtful:
+        doubt = observations.doubt(statement.observable, doubtful)
     extent = AtOrbits(
         observable=statement.observable,
         hypothesis=statement.hypotheses(model),
@@ -577,8 +611,9 @@ def _at_orbits(statement: OrbitStatement[Any, Any], observations: Observed) -> A
         concerned=len(concerned),
         orbits=len(orbits),
         failing=tuple(failing),
+        # those that a limit left out and those in doubt
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
-        doubt=observations.doubt(statement.observable, doubtful) if doubtful else "",
+        doubt=doubt,
         unfinished=observations.unfinished,
         progress=observations.progress,
     )
@@ -618,25 +653,32 @@ def from_certificate(
     named["hypothesis"] = data["hypothesis"] or ""
     extent: OfCase
     if data["concerned"] is None:
-        predicted, observed = _numbers(data["predicted"]), _numbers(data["observed"])
-        nothing = statement.nothing if isinstance(statement, GlobalStatement) else None
+        # also of a statement about orbits, where nothing was observed
+        observed = _numbers(data["observed"])
+        nothing = None
+        if isinstance(statement, GlobalStatement):
+            nothing = statement.nothing
         extent = OfWhole(
-            predicted=predicted,
+            predicted=_numbers(data["predicted"]),
             observed=observed,
             vacuous=observed is not None and observed == nothing,
             numbers=numbers,
             **named,
         )
     else:
+        witness = None
+        if data["witness"] is not None:
+            witness = _witness(**data["witness"])
         extent = AtOrbits(
             vacuous=data["concerned"] == 0,
             concerned=data["concerned"],
             orbits=orbits,
             failing=tuple(data["failing"]),
             undecided=tuple(data["undecided"]),
-            witness=None if data["witness"] is None else _witness(**data["witness"]),
+            witness=witness,
             **named,
         )
+    # a certificate cannot say another verdict than the one that its numbers give
     if extent.decision != data["verdict"]:
         raise ValueError(
             f"the verdict {data['verdict']} does not follow from what is said about it"
@@ -649,14 +691,17 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return Numbers(tuple(value))
     if isinstance(value, dict):
-        found = sorted(value.items())
-        return NumbersByMethod(tuple((name, Numbers(tuple(listed))) for name, listed in found))
+        found = []
+        for name, listed in sorted(value.items()):
+            found.append((name, Numbers(tuple(listed))))
+        return NumbersByMethod(tuple(found))
     return value
 
 
 def _witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
+    """A witness that was read; the names that are left are those of parameters."""
     return Witness(
         orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers
     )

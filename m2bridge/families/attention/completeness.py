@@ -1,5 +1,4 @@
-"""The Hilbert function of the closure for all sizes, and the core: a smaller case that decides all
-degrees (ours).
+"""The Hilbert function of the closure for all sizes, and the core, a case that decides all degrees.
 
 The function is an upper bound, which is exact in large degrees. X, H, Y stand for the spaces of
 dimension d (index i), d' (index k) and d (the variables y), S_λ for Schur functors. In degree n the
@@ -34,13 +33,11 @@ from m2bridge.families.attention.shape import Shape
 from m2bridge.results.sheet import plural
 
 FEWER_FORMS = {2: 3, 3: 8}
-"""The correction for d = 3, α ≥ 2, d' ≥ 2, by degree, in multiples of dim S_(n−1, 1) X · dim
-S_(n−1, 1) H.
-"""
+"""The correction for d = 3, α ≥ 2, d' ≥ 2, by degree: multiples of S_(n−1,1) X ⊗ S_(n−1,1) H."""
 
 
 def predicted_hilbert_function(model: Shape, n: int) -> int:
-    """The predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
+    """Return the predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
 
     Examples
     --------
@@ -54,22 +51,23 @@ def predicted_hilbert_function(model: Shape, n: int) -> int:
 
 
 def sections_of(model: Shape, n: int) -> int:
-    """The number of independent sections of O(n) over the closure, h(n) above; t ≥ 2."""
-    return section_count(model.d, model.d_out, model.d, model.alpha, n)
+    """Return the number of independent sections of O(n) over the closure, h(n) above; t ≥ 2."""
+    return section_count(
+        columns=model.d, rows=model.d_out, variables=model.d, rank=model.alpha, n=n
+    )
 
 
 def section_count(columns: int, rows: int, variables: int, rank: int, n: int) -> int:
-    """The same for the products of linear forms l_i, which span a space of dimension at most
-    ``rank``, and v_k.
+    """Return the same for products of linear forms l_i, which span at most ``rank``, and v_k.
 
     ``columns``, ``rows`` and ``variables`` are the dimensions of X, H and Y.
     """
-    value = determinantal_hilbert_function(columns, variables, rank, n) * monomial_count(
-        variables * rows, n
-    )
-    value -= (
-        monomial_count(columns, n) * monomial_count(rows, n) * comb(monomial_count(variables, n), 2)
-    )
+    source = determinantal_hilbert_function(columns, variables, rank, n)
+    value = source * monomial_count(variables * rows, n)
+    # Forms with different values at two preimages with k and v exchanged: one linear form each.
+    exchanged = comb(monomial_count(variables, n), 2)
+    value -= monomial_count(columns, n) * monomial_count(rows, n) * exchanged
+    # Forms that are odd in the difference where these come together.
     for i, j in product(range(rank), range(rows)):
         if 1 <= i + j <= variables - 2:
             value -= _hook(columns, n, i) * _hook(rows, n, j) * _hook(variables, 2 * n, i + j + 1)
@@ -77,33 +75,36 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
 
 
 def predicted_series(model: Shape, dimension: int) -> HilbertSeries:
-    """The predicted Hilbert series of a closure of this dimension.
+    """Return the predicted Hilbert series of a closure of this dimension.
 
     The formula is a polynomial in n for all n ≥ 0, but for the corrections at n ≤ 3; so the
     numerator has at most dimension + 4 coefficients.
     """
-    return HilbertSeries.from_values(
-        [predicted_hilbert_function(model, n) for n in range(dimension + 4)], dimension
-    )
+    values = [predicted_hilbert_function(model, n) for n in range(dimension + 4)]
+    return HilbertSeries.from_values(values, dimension)
 
 
 def sections_series(model: Shape, dimension: int) -> HilbertSeries:
-    """Σ h(n) T^n, which has the Hilbert polynomial of the closure; h is a polynomial for n ≥ 1.
+    """Return Σ h(n) T^n, which has the Hilbert polynomial of the closure.
+
+    The function h is a polynomial for n ≥ 1.
 
     Examples
     --------
     >>> sections_series(SingleLayerAttention(2, 1), 5).hilbert_coefficients
     (4, 6, 4, 1, 0)
     """
-    return HilbertSeries.from_values(
-        [sections_of(model, n) for n in range(dimension + 1)], dimension
-    )
+    values = [sections_of(model, n) for n in range(dimension + 1)]
+    return HilbertSeries.from_values(values, dimension)
 
 
 def _hook(size: int, n: int, legs: int) -> int:
-    """dim S_λ for λ = (n − legs, 1^legs); 0 if that is not a partition."""
+    """Return dim S_λ for λ = (n − legs, 1^legs); 0 if that is not a partition."""
     arm = n - legs - 1
-    return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs) if arm >= 0 else 0
+    if arm < 0:
+        return 0
+    # The hook content formula.
+    return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +123,10 @@ class CoreSize:
 
     @classmethod
     def of(cls, shape: Shape) -> CoreSize:
-        """The size of the core of a model with t ≥ 2."""
-        columns, rows = shape.alpha, min(shape.d_out, shape.d)
+        """Return the size of the core of a model with t ≥ 2."""
+        columns = shape.alpha
+        rows = min(shape.d_out, shape.d)
+        # So many linear forms are polynomials in no more variables than there are forms.
         return cls(min(shape.d, columns + rows), columns, rows)
 
     @property
@@ -132,18 +135,15 @@ class CoreSize:
         return self.columns, self.rows, self.variables
 
     def lacks_rows(self, shapes: tuple[tuple[int, ...], ...]) -> bool:
-        """Whether a type for X, H, Y has more rows than there are dimensions, so that it is zero in
-        the core.
-        """
+        """Whether a type has more rows than X, H, Y have dimensions: it is zero in the core."""
         return any(map(operator.gt, map(len, shapes), self.dimensions))
 
     @property
     def decisive_degree(self) -> int:
-        """L + 3 with L = min(max(e, f) − 1, m − 2): from here on, equality with the sections in one
-        degree decides.
+        """The degree from which on equality with the sections in one degree decides.
 
-        If it holds in degree s, it holds in all later ones, and the ideal is generated in degrees ≤
-        s + 1; see docs/completeness.md.
+        It is L + 3 with L = min(max(e, f) − 1, m − 2). If equality holds in degree s, it holds in
+        all later ones, and the ideal is generated in degrees ≤ s + 1; see docs/completeness.md.
         """
         return min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
 
@@ -155,16 +155,16 @@ class CoreSize:
 
 
 def least_degree(shape: Shape) -> int:
-    """The largest degree of the minors that vanish on the closure and leave no trace in the core; 1
-    if there are none.
-
-    (α + 1)-minors if α < d, (d + 1)-minors if d' > d, and (e + f + 1)-minors if the core has fewer
-    variables than d.
-    """
+    """Return the largest degree of minors that vanish on the closure, unseen in the core; or 1."""
     size = CoreSize.of(shape)
-    dropped = [
-        (shape.alpha < shape.d, shape.alpha + 1),
-        (shape.d_out > shape.d, shape.d + 1),
-        (size.variables < shape.d, size.columns + size.rows + 1),
-    ]
-    return max([1, *(degree for drops, degree in dropped if drops)])
+    degree = 1
+    # rk A ≤ α.
+    if shape.alpha < shape.d:
+        degree = max(degree, shape.alpha + 1)
+    # The d' rows of V are dependent.
+    if shape.d_out > shape.d:
+        degree = max(degree, shape.d + 1)
+    # All forms are polynomials in e + f linear forms.
+    if size.variables < shape.d:
+        degree = max(degree, size.columns + size.rows + 1)
+    return degree

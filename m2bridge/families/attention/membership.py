@@ -1,8 +1,8 @@
-"""Whether a function is in the neuromanifold, only in its Zariski closure, or outside; with its
-orbit and its weights.
+"""Whether a function is in the neuromanifold, only in its closure, or outside; with its weights.
 
 A function in reduced coordinates is a matrix of quadratic forms; a chart contains its fibre, whose
-points are weights. Exact over QQ and real or imaginary quadratic extensions, for t ≥ 2.
+points are weights. Theorem 3.2 of the paper allows at most two. Exact over QQ and real or imaginary
+quadratic extensions, for t ≥ 2; Macaulay2 computes the fibre.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from math import isqrt
 from typing import Any, Unpack
 
@@ -50,13 +51,19 @@ Forms = list[list[Matrix]]
 
 
 def function_of(A: Matrix, V: Matrix) -> dict[str, Expr]:
-    """The reduced function coordinates of weights with exact entries, without zeros."""
-    values = images(Shape(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
-    return {key: value for key, entry in watched(values.items()) if (value := entry.expand()) != 0}
+    """Return the reduced function coordinates of weights with exact entries, without zeros."""
+    images_by_name = images(Shape(A.cols, V.rows), A.tolist(), V.tolist(), "reduced")
+    function = {}
+    for name, image in watched(images_by_name.items()):
+        # With square roots a zero is seen after expansion only.
+        value = image.expand()
+        if value != 0:
+            function[name] = value
+    return function
 
 
 def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> Forms:
-    """The forms of a function.
+    """Return the forms of a function.
 
     Raises
     ------
@@ -82,6 +89,7 @@ def quadratic_forms(shape: Shape, function: Mapping[str, Fraction | int]) -> For
                 "function", f"{value} is not exact: write Fraction('{value}') for '{key}'"
             )
         k, i, p, q = places[key]
+        # On the diagonal both lines add: the matrix is that of the second derivatives.
         forms[k][i][p, q] += Rational(value)
         forms[k][i][q, p] += Rational(value)
     return forms
@@ -112,48 +120,61 @@ class Chart:
 
     @classmethod
     def of(cls, forms: Forms) -> Chart | None:
-        """The first chart that contains the fibre; ``None`` for the zero function."""
-        places = (
-            (k, i)
-            for k, row in enumerate(forms)
-            for i, form in enumerate(row)
-            if not form.is_zero_matrix
-        )
-        k, i = next(places, (None, None))
-        if k is None or i is None:
-            return None
-        basis = _basis(forms[k][i])
-        scale = (basis[:, 0].T * forms[k][i] * basis[:, 0])[0, 0] / 2
-        moved = [
-            [basis.T * form * basis / scale for form in watched(_exchanged(row, i))]
-            for row in _exchanged(forms, k)
-        ]
-        return cls(k, i, basis, scale, moved)
+        """Return the first chart that contains the fibre; ``None`` for the zero function."""
+        for k, row in enumerate(forms):
+            for i, form in enumerate(row):
+                if not form.is_zero_matrix:
+                    return cls._at(forms, k, i)
+        return None
+
+    @classmethod
+    def _at(cls, forms: Forms, k: int, i: int) -> Chart:
+        """Return the chart in which l_1(e_1) = v_1(e_1) = 1, for a form that is not zero."""
+        form = forms[k][i]
+        basis = _basis(form)
+        scale = (basis[:, 0].T * form * basis[:, 0])[0, 0] / 2
+        moved = []
+        for row in _exchanged(forms, k):
+            exchanged = watched(_exchanged(row, i))
+            moved.append([basis.T * other * basis / scale for other in exchanged])
+        return cls(k=k, i=i, basis=basis, scale=scale, forms=moved)
 
     def weights(self, z: Sequence[Expr]) -> tuple[Matrix, Matrix]:
-        """The weights (A, V) at the point z_2, …, z_d of the fibre, in the original coordinates."""
+        """Return the weights (A, V) at the point z_2, …, z_d of the fibre.
+
+        They are those of the original coordinates.
+        """
+        # The first row of the form l v determines l where v is known and v(e_1) = 1.
         unknown = Matrix([Rational(1), *z])
         columns = [form[0, :].T - form[0, 0] / 2 * unknown for form in self.forms[0]]
         rows = [row[0][0, :].T - row[0][0, 0] / 2 * columns[0] for row in self.forms]
         back = self.basis.T.inv()
-        A = Matrix.hstack(*(back * column for column in _exchanged(columns, self.i)))
-        V = Matrix.hstack(*(self.scale * back * row for row in _exchanged(rows, self.k))).T
-        return A.applyfunc(lambda entry: entry.expand()), V.applyfunc(lambda entry: entry.expand())
+        columns = _exchanged(columns, self.i)
+        rows = _exchanged(rows, self.k)
+        # The function was divided by the scale, which V is to have again.
+        A = back * Matrix.hstack(*columns)
+        V = (self.scale * back * Matrix.hstack(*rows)).T
+        return A.applyfunc(_expanded), V.applyfunc(_expanded)
+
+
+def _expanded(entry: Expr) -> Expr:
+    return entry.expand()
 
 
 def _exchanged(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
-    """The items, the first one exchanged with that at this position."""
+    """Return the items, the first one exchanged with that at this position."""
     listed = list(items)
     listed[0], listed[position] = listed[position], listed[0]
     return listed
 
 
 def _basis(form: Matrix) -> Matrix:
-    """An invertible matrix whose first column is e_p or e_p + e_q with nonzero value of the
-    form.
+    """Return an invertible matrix whose first column is e_p or e_p + e_q.
+
+    The form does not vanish there: where all e_p are zeros, the value at e_p + e_q is form[p, q].
     """
     d = form.rows
-    places = [(p, p) for p in range(d)] + [(p, q) for p in range(d) for q in range(p + 1, d)]
+    places = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
     p, q = next(place for place in places if form[place])
     basis = eye(d)
     basis[q, p] = Rational(1)
@@ -164,7 +185,7 @@ def _basis(form: Matrix) -> Matrix:
 def fibre_points(
     points: int, length: int, first: Sequence[Rational], second: Matrix
 ) -> tuple[tuple[tuple[Expr, ...], ...], bool]:
-    """The points of a fibre with one or two geometric points, and whether they are real.
+    """Return the points of a fibre with one or two geometric points, and whether they are real.
 
     Parameters
     ----------
@@ -187,20 +208,23 @@ def fibre_points(
             f"a fibre of length {length} with {points} points, against Theorem 3.2"
         )
     spread = second / 2 - Matrix(mean) * Matrix(mean).T
+    # D u uᵀ has rank one: any nonzero entry of its diagonal determines √D u up to sign.
     q = next(q for q in range(len(mean)) if spread[q, q])
     offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
-    plus, minus = (
-        tuple(m + sign * o for m, o in zip(mean, offset, strict=True)) for sign in (1, -1)
-    )
+    plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
+    minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
     return (plus, minus), bool(spread[q, q] > 0)
 
 
 def _square_root(value: Rational) -> Expr:
-    """√value; where it is irrational SymPy looks for factors, which takes minutes for thousands of
-    digits.
-    """
-    numbers = [abs(int(part)) for part in (value.p, value.q)]
-    longest = max((n.bit_length() for n in numbers if isqrt(n) ** 2 != n), default=0)
+    """Return √value, if its numbers are short enough."""
+    longest = 0
+    for part in (value.p, value.q):
+        number = abs(int(part))
+        # For an irrational root SymPy looks for factors, which takes minutes for thousands of
+        # digits.
+        if isqrt(number) ** 2 != number:
+            longest = max(longest, number.bit_length())
     if longest > MOST_BITS_OF_A_ROOT:
         digits = longest * 3 // 10
         message = (
@@ -212,9 +236,11 @@ def _square_root(value: Rational) -> Expr:
 
 
 def orbit_of(A: Matrix, V: Matrix) -> Orbit:
-    """The orbit of the function of weights with exact algebraic entries."""
-    r, s, both = (_rank(matrix) for matrix in (A, V, Matrix.hstack(A, V.T)))
-    return Orbit(r, s, r + s - both)
+    """Return the orbit of the function of weights with exact algebraic entries."""
+    r = _rank(A)
+    s = _rank(V)
+    # dim (L ∩ U) = dim L + dim U − dim (L + U).
+    return Orbit(r, s, r + s - _rank(Matrix.hstack(A, V.T)))
 
 
 def _rank(matrix: Matrix) -> int:
@@ -228,7 +254,7 @@ OUTSIDE = "outside the Zariski closure"
 Weights = tuple[Matrix, Matrix]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Membership(Result):
     """The place of a function.
 
@@ -292,7 +318,9 @@ class Membership(Result):
         if self.is_zero:
             d, alpha = self.model.d, self.model.alpha
             return max(matrices_of_rank(d, alpha), d * self.model.d_out)
-        return 0 if self.weights else None
+        if not self.weights:
+            return None
+        return 0
 
     @property
     def tangent_dimension(self) -> int | None:
@@ -301,30 +329,30 @@ class Membership(Result):
 
     def to_sheet(self) -> Sheet:
         """Place, orbit, fibre, weights, and what kind of point it is."""
-        named = (
-            ["one of them"]
-            if self.is_zero
-            else [f"weights {n}" for n in range(1, len(self.weights) + 1)]
-        )
-        weights = [
-            f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}"
-            for A, V in self.weights
-        ]
-        computed = f"Macaulay2 {self.engine_version}" if self.engine_version else "exact arithmetic"
+        place = self.place
+        names = [f"weights {n}" for n in range(1, len(self.weights) + 1)]
+        if self.is_zero:
+            place = f"the zero function, {place}"
+            names = ["one of them"]
+        weights = []
+        for A, V in self.weights:
+            weights.append(f"A = {matrix_text(_strings(A))}, V = {matrix_text(_strings(V))}")
+        computed = "exact arithmetic"
+        if self.engine_version:
+            computed = f"Macaulay2 {self.engine_version}"
         lines = [
-            ("place", "the zero function, in the neuromanifold" if self.is_zero else self.place),
+            ("place", place),
             ("orbit (rk A, rk V, dim L∩U)", self.orbit),
             ("fibre", _fibre(self)),
-            *zip(named, weights, strict=True),
+            *zip(names, weights, strict=True),
             ("singular point of the closure", NAMES[self.singular]),
             ("tangent dimension", self.tangent_dimension),
             ("boundary point", NAMES[self.boundary]),
             ("remark", self.remark or None),
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
-        return Sheet(
-            f"A function of lightning self-attention, {self.model}", [Facts(lines)], _formulas(self)
-        )
+        title = f"A function of lightning self-attention, {self.model}"
+        return Sheet(title, [Facts(lines)], _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
         """Place, orbit, fibre and weights; entries of weights are exact strings."""
@@ -336,7 +364,9 @@ class Membership(Result):
             "fibre_length": self.length,
             "fibre_points": None if self.is_zero else len(self.weights),
             "weights": [{"A": _strings(A), "V": _strings(V)} for A, V in self.weights],
-            **{name: getattr(self, name) for name in ("singular", "tangent_dimension", "boundary")},
+            "singular": self.singular,
+            "tangent_dimension": self.tangent_dimension,
+            "boundary": self.boundary,
             "remark": self.remark or None,
         }
 
@@ -403,17 +433,22 @@ def membership(
     if function is None and not some:
         raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
     check_coordinates(model, "reduced")
-    pair, remark = exact_weights(model, given, weights) if some else (None, "")
-    if function is None:
-        function = function_of(*pair) if pair else {}
+    pair = None
+    remark = ""
+    if some:
+        pair, remark = exact_weights(model, given, weights)
+        if function is None:
+            function = function_of(*pair)
+    assert function is not None
     chart = Chart.of(quadratic_forms(model, function))
     if pair is not None and not _give(pair, function):
         raise InvalidCaseError("weights", "these weights have another function")
-    if chart is None:
-        return _zero(
-            model, pair if pair is not None and pair[0].rank() <= model.alpha else None, remark
-        )
-    return replace(_nonzero(model, function, chart), remark=remark)
+    if chart is not None:
+        return replace(_nonzero(model, function, chart), remark=remark)
+    # Weights of the zero function with a larger rank are no witness.
+    if pair is not None and pair[0].rank() > model.alpha:
+        pair = None
+    return _zero(model, pair, remark)
 
 
 TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"
@@ -422,7 +457,7 @@ TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals t
 def exact_weights(
     model: Shape, given: Mapping[str, Any], weights: Sequence[Any] | None
 ) -> tuple[Weights, str]:
-    """A and V as exact matrices, and a remark about the numbers; empty if there is nothing to say.
+    """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
 
     Parameters
     ----------
@@ -437,31 +472,27 @@ def exact_weights(
         If they are not K, Q and V, or A and V, or do not have the shapes of the model.
     """
     letters = {letter: value for letter, value in given.items() if value is not None}
-    if (
-        weights is not None
-        and not letters
-        and isinstance(weights, Sequence)
-        and len(weights) in (2, 3)
-    ):
-        letters = dict(zip("AV" if len(weights) == 2 else "KQV", weights, strict=True))
+    # Other weights than these are refused as none, by the names of what is to be given.
+    if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
+        names = "AV" if len(weights) == 2 else "KQV"
+        letters = dict(zip(names, weights, strict=True))
     (head,) = given_layer(letters).heads(1, 1)
-    arrays, shape = head.matrices, HeadShape.of(head.matrices, model.a, False)
+    arrays = head.matrices
+    shape = HeadShape.of(arrays, model.a, softmax=False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
         sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
         raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    inexact = any(array.dtype != object for array in arrays.values()) or any(
-        map(_has_floats, letters.values())
-    )
-    remarks = [TAKEN] * inexact
-    exact = {
-        letter: Matrix(
-            *array.shape, [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
-        )
-        for letter, array in arrays.items()
-    }
+    remarks = []
+    exact = {}
+    for letter, array in arrays.items():
+        if array.dtype != object or _has_floats(letters[letter]):
+            remarks = [TAKEN]
+        entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+        exact[letter] = Matrix(*array.shape, entries)
     if "K" in exact:
         return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
-    if (rank := rank_of(integers(arrays["A"]))) > model.alpha:
+    rank = rank_of(integers(arrays["A"]))
+    if rank > model.alpha:
         distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
         remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
     return (exact["A"], exact["V"]), "; ".join(remarks)
@@ -478,61 +509,78 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart)
     length = answer.integer("length")
     if length == 0:
         return Membership(
-            model, OUTSIDE, None, (), 0, None, None, current().version, running.seconds
+            model=model,
+            place=OUTSIDE,
+            orbit=None,
+            weights=(),
+            length=0,
+            singular=None,
+            boundary=None,
+            engine_version=current().version,
+            seconds=running.seconds,
         )
-    first, second = answer.values["moments"]  # numbers as text
-    moments = (
-        list(map(Rational, first)),
-        Matrix(len(first), len(first), lambda i, j: Rational(second[i][j])),
+    # Macaulay2 sends rational numbers as texts.
+    first, second = answer.values["moments"]
+    products = Matrix([list(map(Rational, row)) for row in second])
+    points, real = fibre_points(
+        answer.integer("points"), length, first=list(map(Rational, first)), second=products
     )
-    points, real = fibre_points(answer.integer("points"), length, *moments)
     weights = tuple(chart.weights(point) for point in points)
     for A, V in weights:
         if not _give((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
-    orbit, place = orbit_of(*weights[0]), INSIDE if real else CLOSURE
-    singular = (
-        (length > 1 or model.alpha not in (model.d, orbit.r)) if is_birational(model) else None
-    )
-    boundary, version = length > len(points), current().version
+    orbit = orbit_of(*weights[0])
+    singular = None
+    # A fibre that is no reduced point lies over a singular point, and so do weights A of less than
+    # the largest rank α, unless all matrices are allowed.
+    if is_birational(model):
+        singular = length > 1 or model.alpha not in (model.d, orbit.r)
     return Membership(
-        model, place, orbit, weights, length, singular, boundary, version, running.seconds
+        model=model,
+        place=INSIDE if real else CLOSURE,
+        orbit=orbit,
+        weights=weights,
+        length=length,
+        singular=singular,
+        boundary=length > len(points),
+        engine_version=current().version,
+        seconds=running.seconds,
     )
 
 
 def _give(weights: Weights, function: Mapping[str, Fraction | int]) -> bool:
-    return function_of(*weights) == {
-        name: Rational(value) for name, value in function.items() if value
-    }
+    wanted = {name: Rational(value) for name, value in function.items() if value}
+    return function_of(*weights) == wanted
 
 
 def _zero(model: Shape, weights_of_zero: Weights | None, remark: str) -> Membership:
-    """The zero function: the apex of the cone, where a product l_i v_k of forms vanishes only if a
-    factor does.
+    """Return the place of the zero function, the apex of the cone.
 
-    It is a limit of the boundary points unless d = 1, and singular where the tangent dimension
-    exceeds the dimension.
+    A product l_i v_k of forms vanishes only if a factor does. It is a limit of the boundary points
+    unless d = 1, and singular where the tangent dimension exceeds the dimension.
     """
     weights = weights_of_zero or (zeros(model.d, model.d), zeros(model.d_out, model.d))
-    singular = model.independent_count > dimension_bound(model)
     return Membership(
-        model,
-        INSIDE,
-        None,
-        (weights,),
-        None,
-        singular,
-        model.d > 1,
-        "",
-        clock().seconds,
+        model=model,
+        place=INSIDE,
+        orbit=None,
+        weights=(weights,),
+        length=None,
+        singular=model.independent_count > dimension_bound(model),
+        boundary=model.d > 1,
+        engine_version="",
+        seconds=clock().seconds,
         remark=remark,
     )
 
 
 def membership_script(model: Shape, chart: Chart) -> Script:
-    """The Macaulay2 program for the fibre in the chart."""
-    rows = (", ".join(matrix_program(_strings(form)) for form in row) for row in chart.forms)
-    forms = "{" + ",\n    ".join("{" + row + "}" for row in rows) + "}"
+    """Return the Macaulay2 program for the fibre in the chart."""
+    rows = []
+    for row in chart.forms:
+        forms_of_row = ", ".join(matrix_program(_strings(form)) for form in row)
+        rows.append("{" + forms_of_row + "}")
+    forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
     return render("membership", ("wire", "fibres"), values)
@@ -545,15 +593,13 @@ NAMES = {True: "yes", False: "no", None: None}
 def _fibre(result: Membership) -> str | None:
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
-    return (
-        f"length {result.length}, {plural(len(result.weights), 'point')}"
-        if result.weights
-        else None
-    )
+    if not result.weights:
+        return None
+    return f"length {result.length}, {plural(len(result.weights), 'point')}"
 
 
 def _formulas(result: Membership) -> list[str]:
-    """The weights."""
+    """Return the weights in LaTeX."""
     with any_length():
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
     if result.is_zero:

@@ -115,7 +115,9 @@ class ClosureOfSizes:
     def sizes(self) -> tuple[Expr, Expr]:
         """d and d' as numbers where they are fixed, else as symbols."""
         e, f, m = self.core.columns, self.core.rows, self.core.variables
-        return D if m == e + f else Integer(m), D_OUT if f == m else Integer(f)
+        d = D if m == e + f else Integer(m)
+        d_out = D_OUT if f == m else Integer(f)
+        return d, d_out
 
     @property
     def dimension(self) -> Expr:
@@ -135,7 +137,9 @@ class ClosureOfSizes:
         projective_dimension = e * (2 * d - e) + d * d_out - 2
         source = binomial(projective_dimension, d * d_out - 1) * matrices
         two_to_one = e == self.core.rows == 1 < self.core.variables
-        return source / 2 if two_to_one else source
+        if two_to_one:
+            return source / 2
+        return source
 
     def number(self, shapes: Shapes) -> Expr:
         """The dimension of a type, as a polynomial."""

@@ -1,5 +1,4 @@
-"""The fibre over every orbit for all sizes, from thirteen small ideals and a finite check of
-patterns.
+"""The fibre over every orbit for all sizes, from thirteen small ideals and finitely many patterns.
 
 Every fibre ideal in the unknowns z_2, …, z_d is the sum of the ideals that belong to few places,
 columns and rows; up to the names of the indices these are fibre ideals of small cases. For r ≥ 2,
@@ -52,6 +51,7 @@ class BaseCase:
         return Pattern(tuple(row[: self.orbit.r] for row in A), V[: self.orbit.s])
 
 
+# The d at which an orbit occurs first, and those with places besides.
 BASE_SIZES = {
     Orbit(2, 1, 1): (2, 3),
     Orbit(1, 2, 1): (2, 3),
@@ -60,18 +60,15 @@ BASE_SIZES = {
     Orbit(1, 1, 1): (2, 3),
     Orbit(1, 1, 0): (2, 3, 4),
 }
-"""The d at which an orbit occurs first, and those with places besides."""
 BASE_CASES = tuple(BaseCase(orbit, d) for orbit, sizes in BASE_SIZES.items() for d in sizes)
 
+# For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse
+# lexicographic, z_2 first; coefficients cleared of denominators and coprime, the leading one
+# positive.
 BaseIdeals = Mapping[BaseCase, Basis]
-"""For each base case the reduced Gröbner basis of its fibre ideal over QQ, graded reverse
-lexicographic, z_2 first; coefficients cleared of denominators and coprime, the leading one
-positive.
-"""
 
-
+# The ideal that the theorem needs, by the base case.
 Wanted = Callable[[BaseCase], Basis]
-"""The ideal that the theorem needs, by the base case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +95,7 @@ class Stratum:
     ideals: tuple[BaseCase, ...]
 
 
+# For r ≥ 2, or s ≥ 2, selections whose last places run through all of 2, …, d.
 DETERMINED: dict[str, tuple[Selection, ...]] = {
     "r >= 2": (
         Selection("r >= 2", ("1", "2"), columns=("1", "2")),
@@ -113,7 +111,6 @@ DETERMINED: dict[str, tuple[Selection, ...]] = {
         ),
     ),
 }
-"""For r ≥ 2, or s ≥ 2, selections whose last places run through all of 2, …, d."""
 
 ALIKE = "r = 1 and s = 1 and m = 1"
 DIFFERENT = "r = 1 and s = 1 and m = 0"
@@ -133,25 +130,38 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place
         is left out.
     """
+    # An unknown z_x is determined where x is the last place of a selection.
     for condition, selections in DETERMINED.items():
         every = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
-        _check_empty(every.subtract(union([selection.last_places() for selection in selections])))
+        reached = union([selection.last_places() for selection in selections])
+        _check_empty(every.subtract(reached))
+    # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there is one.
     entry = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
     strata = []
     for condition, selections in DETERMINED.items():
-        bases = _bases(selections, ideals, lambda pattern: one_point)
+        bases = _bases(selections, ideals, _determined)
         strata.append(_stratum(condition, bases, length="1", points=1))
-    bases = _bases(_pairs(ALIKE), ideals, lambda pattern: squares)
+    bases = _bases(_pairs(ALIKE), ideals, _pair_of_alike)
     strata.append(_stratum(ALIKE, bases, length="d", points=1))
     bases = _bases(_pairs(DIFFERENT), ideals, _pair_of_different)
     strata.append(_stratum(DIFFERENT, bases, length="2", points=2))
     return tuple(strata)
 
 
+def _determined(_: Pattern) -> Wanted:
+    return one_point
+
+
+def _pair_of_alike(_: Pattern) -> Wanted:
+    return squares
+
+
 def _pair_of_different(pattern: Pattern) -> Wanted:
     """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
-    return two_points if 1 in pattern.V[0][1:] else squares
+    if 1 in pattern.V[0][1:]:
+        return two_points
+    return squares
 
 
 def _check_empty(missing: isl.Set) -> None:
@@ -188,9 +198,8 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 
 
 def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCase:
-    """The base case with this pattern, up to the order of places, if its ideal is the
-    wanted one.
-    """
+    """The base case with this pattern, if its ideal is the wanted one."""
+    # The order of the places gives only names to the unknowns.
     orders = set(pattern.reordered())
     for base, ideal in ideals.items():
         if ideal == wanted(base) and base.pattern in orders:
@@ -206,7 +215,11 @@ def one_point(base: BaseCase) -> Basis:
     values = base.pattern.V[0][1:]
     generators = []
     for z_q, value in zip(_unknowns(base), values, strict=True):
-        generators.append(((z_q, 1), (constant, -value)) if value else ((z_q, 1),))
+        terms = [(z_q, 1)]
+        # A polynomial has no terms with coefficient 0.
+        if value:
+            terms.append((constant, -value))
+        generators.append(tuple(terms))
     return frozenset(generators)
 
 
@@ -220,11 +233,12 @@ def two_points(base: BaseCase) -> Basis:
     """z_2² − z_2, and the other unknowns."""
     z_2, *others = _unknowns(base)
     of_one_place = ((_times(z_2, z_2), 1), (z_2, -1))
-    return frozenset([of_one_place, *(((z_q, 1),) for z_q in others)])
+    zeros = [((z_q, 1),) for z_q in others]
+    return frozenset([of_one_place, *zeros])
 
 
+# The exponents of z_2, …, z_d.
 Monomial = tuple[int, ...]
-"""The exponents of z_2, …, z_d."""
 
 
 def _times(first: Monomial, second: Monomial) -> Monomial:
@@ -234,4 +248,4 @@ def _times(first: Monomial, second: Monomial) -> Monomial:
 def _unknowns(base: BaseCase) -> list[Monomial]:
     """z_2, …, z_d as monomials."""
     number = base.d - 1
-    return [(*(0,) * q, 1, *(0,) * (number - q - 1)) for q in range(number)]
+    return [tuple(int(p == q) for p in range(number)) for q in range(number)]

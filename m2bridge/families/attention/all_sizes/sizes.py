@@ -22,16 +22,16 @@ from m2bridge.certificates.wording import wording
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.maps.statement import IntegerMatrix
 
+# d' is dp in the library's language.
 SIZE = "d, dp, a"
 POSITIVE = "1 <= d and 1 <= dp and 1 <= a"
 ORBIT = f"{SIZE}, r, s, m"
+# Which triples (r, s, m) are orbits of the model (d, d', a); see
+# :mod:`m2bridge.families.attention.orbits`.
 IS_ORBIT = (
     f"{POSITIVE} and 1 <= r and r <= a and r <= d and 1 <= s and s <= d and s <= dp"
     " and 0 <= m and m <= r and m <= s and r + s - d <= m"
 )
-"""Which triples (r, s, m) are orbits of the model (d, d', a); see
-:mod:`m2bridge.families.attention.orbits`.
-"""
 
 
 def sizes(condition: str = "") -> isl.Set:
@@ -84,9 +84,11 @@ def first_point(some: isl.Set) -> tuple[int, ...]:
     """The lexicographically first point of a set that is not empty."""
     point = some.lexmin().sample_point()
     places = range(some.n_dim())
-    return tuple(int(str(point.get_coordinate_val(isl.dim_type.set, i))) for i in places)
+    coordinates = [point.get_coordinate_val(isl.dim_type.set, place) for place in places]
+    return tuple(coordinate.to_python() for coordinate in coordinates)
 
 
+# The variables of polynomials in the sizes; D is the degree of the source.
 NAMES = ("d", "dp", "a", "D")
 
 
@@ -96,9 +98,8 @@ def variables(*names: str) -> list[Any]:
 
 
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
-    """The dimension of {rk A ≤ α} × {V}; codimension (d − α)² by Harris, *Algebraic Geometry: A
-    First Course*, 12.2.
-    """
+    """The dimension of {rk A ≤ α} × {V}."""
+    # The codimension is (d − α)² by Harris, *Algebraic Geometry: A First Course*, 12.2.
     return d**2 - (d - alpha) ** 2 + d * dp
 
 
@@ -113,7 +114,8 @@ def zeros(polynomial: Any) -> isl.Set | None:
     _, factors = polynomial.factor()
     found = sizes("1 = 0")
     for factor, _ in factors:
-        if str(factor) == "D":  # the degree of the source is positive
+        # The degree of the source is positive.
+        if str(factor) == "D":
             continue
         for exponents, _ in factor.terms():
             if sum(exponents) > 1 or exponents[-1]:
@@ -149,8 +151,7 @@ def tangents_exceed_dimension() -> bool:
 
 
 def codimensions_exceed_kernels() -> bool:
-    """Whether codimensions less kernels on the desingularization are sums of squares and products,
-    as polynomials.
+    """Whether codimensions less kernels on the desingularization are sums of squares and products.
 
     Over the orbit (r, s, m) there is a Grassmannian, to which (α − r)(d − α) of the kernel are
     tangent; at (1, 1, 1) there are d − 1 dimensions more. That a product is not negative follows
@@ -180,11 +181,10 @@ def ambient_exceeds_dimension() -> bool:
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
     coefficients = dict(difference.terms())
-    for coefficient in coefficients.values():
-        if coefficient <= 0:
-            return False
-    one = 0 * w + 1
-    return bool(coefficients.get((0, 0), 0) > 0 and _ambient_excess(one, w + 1) == 0)
+    if min(coefficients.values()) <= 0 or (0, 0) not in coefficients:
+        return False
+    one = w**0
+    return bool(_ambient_excess(one, w + 1) == 0)
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
@@ -248,8 +248,10 @@ class Selection:
             one = self._set(condition)
             parts = []
             for entries, some in found:
-                parts += [((*entries, 1), some.intersect(one)), ((*entries, 0), some.subtract(one))]
-            found = [(entries, some) for entries, some in parts if not some.is_empty()]
+                parts.append(((*entries, 1), some.intersect(one)))
+                parts.append(((*entries, 0), some.subtract(one)))
+            # Else there would be a part for each of the 2^n matrices.
+            found = [part for part in parts if not part[1].is_empty()]
         return {self._pattern(entries) for entries, _ in found}
 
     def last_places(self) -> isl.Set:
@@ -263,17 +265,20 @@ class Selection:
     def _inside(self) -> str:
         """All indices are indices of entries, and the condition holds."""
         inside = [f"1 <= {p} and {p} <= d" for p in self.places]
-        inside += [f"{i} <= d" for i in self.columns] + [f"{k} <= dp" for k in self.rows]
+        inside += [f"{i} <= d" for i in self.columns]
+        inside += [f"{k} <= dp" for k in self.rows]
         return " and ".join([IS_ORBIT, *inside, f"({self.condition})"])
 
     def _set(self, condition: str) -> isl.Set:
-        return isl.Set(f"{{ [{', '.join((ORBIT, *self.free))}] : {condition} }}")
+        names = ", ".join((ORBIT, *self.free))
+        return isl.Set(f"{{ [{names}] : {condition} }}")
 
     def _pattern(self, entries: tuple[int, ...]) -> Pattern:
         """The pattern with these entries, row by row, those of A first."""
         of_A = len(self.places) * len(self.columns)
-        A, V = entries[:of_A], entries[of_A:]
-        return Pattern(_rows(A, len(self.columns)), _rows(V, len(self.places)))
+        A = _rows(entries[:of_A], len(self.columns))
+        V = _rows(entries[of_A:], len(self.places))
+        return Pattern(A, V)
 
 
 def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
@@ -291,30 +296,29 @@ def entry_of_v(k: str, q: str) -> str:
 
     Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """
-    return (
-        f"({k} <= m and {q} = {k}) or (m < {k} and {k} <= s and {q} = r + {k} - m) or (m = 0 and"
-        f" {k} = 1 and {q} = 1)"
-    )
+    common = f"{k} <= m and {q} = {k}"
+    other = f"m < {k} and {k} <= s and {q} = r + {k} - m"
+    first = f"m = 0 and {k} = 1 and {q} = 1"
+    return f"({common}) or ({other}) or ({first})"
 
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
+# Phrases, and the conditions that they are short for: a phrase is used for the set of its condition
+# only.
 PHRASES = WORDS.phrases
-"""Phrases, and the conditions that they are short for: a phrase is used for the set of its
-condition only.
-"""
 
 
 def words(some: isl.Set) -> str:
-    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``; as the library writes it, if
-    there is no phrase.
-    """
+    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
+    # Without a phrase it is as the library writes it.
     return _phrase(some) or text(some)
 
 
 def canonical(some: isl.Set) -> str:
-    """Return the one text that certificates have for this set; each release of isl writes a set in
-    other ways.
+    """Return the one text that certificates have for this set.
+
+    Each release of isl writes a set in other ways, so that it is not the text of the library.
 
     Raises
     ------

@@ -9,6 +9,17 @@ where a statement fails as witness.
 On trust: the lemmas that words.toml lists for each observable.
 
 Nothing is predicted from what is observed, and nothing observed from what is predicted.
+
+Notation. Cases, d, d', a, t, α, weights (A, V), orbits (r, s, m), fibres, the map f and the closure
+are those of case.py; Y, W and polar degrees δ_0, …, δ_n those of integrals.py. Statements with a
+number are those of the paper by Henry, Marchetti and Kohn; others have a name in its place.
+
+* "Words" are a statement, or a part of one, with its key, part, text and observable: words.toml.
+* An observable is what a statement is about, such as "singular". It is predicted by the statement,
+  and observed by ``evidence``, which is what ``observe`` in case.py finds: numbers of the case, and
+  for each orbit its ``facts``.
+* A statement concerns an orbit if it says something there. It has hypotheses, the first few of
+  HYPOTHESES; where one fails, the verdict says so, with the values all the same.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +52,8 @@ WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
 
 
-# What the statements say. They are asked where a hypothesis fails, too, and have a value there.
+# What the statements say: predictions of a case, or at an orbit of a case. They are asked where a
+# hypothesis fails, too, and have a value there.
 
 
 def always(*_: Any) -> bool:
@@ -55,19 +67,21 @@ def never(*_: Any) -> bool:
 
 
 def two_points(case: Case) -> int:
-    """Corollary A.2: special fibres have two points."""
+    """The number of points of special fibres by Corollary A.2."""
     return 2
 
 
 def dimension(case: Case) -> int:
-    """Corollary 3.3: that of the weights, less one for (λA, V/λ)."""
+    """The dimension by Corollary 3.3: that of the weights less one, for (λA, V/λ)."""
     return case.source_dimension - 1
 
 
 def degree(case: Case) -> int:
-    """That of P(D_α) × P(V) under forms of bidegree (1, 1); half of it where the map is two-to-one.
+    """The degree of the closure: that of the source, and half of it where the map is two-to-one.
 
-    deg P(D_α) is Giambelli's product of C(d + i, α) / C(α + i, α) over i < d − α, with factorials
+    The source P(D_α) × P(V), of dimension δ, has the degree C(δ, d d' − 1) deg P(D_α) under forms
+    of bidegree (1, 1), and the map is two-to-one for α = d' = 1 < d. deg P(D_α) is Giambelli's
+    product of C(d + i, α) / C(α + i, α) over i < d − α, here with factorials
     (docs/mathematics.md#theorem-degree).
     """
     d, alpha = case.d, case.alpha
@@ -83,7 +97,7 @@ def degree(case: Case) -> int:
 
 
 def is_square(orbit: Orbit, case: Case) -> bool:
-    """Whether the products are multiples of the square of one form: A = v qᵀ, V = h vᵀ."""
+    """Whether all products l_i v_k are multiples of the square of one form: A = v qᵀ, V = h vᵀ."""
     return orbit == (1, 1, 1)
 
 
@@ -94,13 +108,13 @@ def has_rank_one(orbit: Orbit, case: Case) -> bool:
 
 
 def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
-    """Whether rk A · rk V ≤ 1."""
+    """Whether rk A · rk V ≤ 1, as the paper says it; for nonzero functions both are then one."""
     r, s, _ = orbit
     return r * s <= 1
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """The singular orbits of docs/mathematics.md#theorem-singular-locus."""
+    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus."""
     r, s, _ = orbit
     if case.a >= case.d:
         return r == s == 1
@@ -110,7 +124,10 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 
 
 def exchanged(orbit: Orbit, case: Case) -> list[Json]:
-    """Theorem 3.2 at rank one: the weights k qᵀ, h vᵀ and v qᵀ, h kᵀ, here with q = h = e_1."""
+    """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
+
+    It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
+    """
     given = representative(orbit)
     other = with_exchanged_vectors(given)
     if other == given:
@@ -119,11 +136,12 @@ def exchanged(orbit: Orbit, case: Case) -> list[Json]:
 
 
 def itself(orbit: Orbit, case: Case) -> list[Json]:
-    """Theorem 3.2 otherwise: the given weights alone."""
+    """The fibre by Theorem 3.2 for other ranks: the representative alone."""
     return as_json([representative(orbit)], case)
 
 
-# By key and part of a statement: how many of the hypotheses it has, and what it predicts.
+# By key and part of a statement: how many of these hypotheses, the first ones, it has; and what it
+# predicts of a case, or at an orbit.
 HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
 GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int | list[int] | None]]] = {
     ("3.2", "zero"): (1, always),
@@ -149,7 +167,10 @@ AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
 
 
 def statement(key: str, certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on the statements with this key."""
+    """The content of a certificate on the statements with this key: evidence and verdicts.
+
+    A difference if it does not list as many orbits as there are. For t = 1 there is no evidence.
+    """
     case = Case(**certificate.case)
     listed = former_words(certificate) or WORDS.about(key)
     if case.t == 1:
@@ -186,7 +207,7 @@ QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.stateme
 
 
 def failing_hypothesis(number: int, case: Case) -> str | None:
-    """The first of so many hypotheses that fails, in words."""
+    """The first that fails of the first ``number`` hypotheses, in words; None if all hold."""
     holds = (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2)
     for name, good in zip(HYPOTHESES[:number], holds, strict=False):
         if not good:
@@ -198,7 +219,7 @@ def failing_hypothesis(number: int, case: Case) -> str | None:
 
 
 def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
-    """The verdict on a statement about the whole case."""
+    """The verdict on a statement about the whole case: what it predicts is what is observed."""
     number, predict = GLOBAL[words.key, words.part]
     if words in WORDS.former:
         predict = always
@@ -209,7 +230,10 @@ def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
 def _observed_of_case(
     observable: str, case: Case, evidence: Json
 ) -> int | dict[str, list[int | None]] | None:
-    """What is observed of the whole case; None if it is not known."""
+    """What is observed of the whole case: the value of an observable; None if it is not known.
+
+    For the polar degrees it is what several methods find, by their names.
+    """
     generic = evidence["generic_fibre"]
     if observable == "zero_fibre":
         # the function is zero only for A = 0 or V = 0
@@ -236,13 +260,14 @@ def _observed_of_case(
 
 
 def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | None:
-    """The polar degrees by the theorem, integrated in another way than the stated ones; the first
-    of them, which is the degree; and points in slices, where they are counted.
+    """The polar degrees δ_n, …, δ_0 by several methods, each a list with None where it is silent.
 
-    Polar degrees are integrals, and general slices have no other points, where the map is
-    birational and kernels are small (docs/polar-degrees.md).
+    They are the integrals of the theorem, computed in another way than the stated ones; δ_n alone,
+    the degree of the closure; and points in slices, where they are counted. Polar degrees are these
+    integrals, and general slices have no other points, where the map is birational and kernels are
+    small (docs/polar-degrees.md). None where that is not so, or for large cases.
     """
-    if evidence["degree"] is None or not _has_small_kernels(case, evidence):
+    if evidence["degree"] is None or not _polar_theorem_applies(case, evidence):
         return None
     integrals = localized_polar_degrees(case)
     if integrals is None:
@@ -256,8 +281,11 @@ def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | 
 
 
 def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether the polar degrees are those of the formula; of large cases by the theorem alone."""
-    if not _has_small_kernels(case, evidence):
+    """Whether the polar degrees are those of the formula; of large cases by the theorem alone.
+
+    None where the theorem does not apply. Former certificates say this of a case.
+    """
+    if not _polar_theorem_applies(case, evidence):
         return None
     stated = stated_polar_degrees(case)
     observed = _polar_degrees(case, evidence)
@@ -269,8 +297,10 @@ def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
 def _is_manifold(case: Case, evidence: Json) -> bool | None:
     """Whether the neuromanifold is a C¹ manifold near zero.
 
-    A cone is one only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
-    coordinates are independent functions, so it would be the whole space; for d = 1 it is.
+    The neuromanifold, the set of all functions of the case, is a cone. A cone is such a manifold
+    only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The coordinates are
+    independent functions on it, so it would be the whole space of the coordinates, and not have a
+    smaller dimension; for d = 1 it is. None if neither decides.
     """
     if evidence["dimension"] < case.coordinate_count:
         return False
@@ -279,14 +309,23 @@ def _is_manifold(case: Case, evidence: Json) -> bool | None:
     return None
 
 
-def _has_small_kernels(case: Case, evidence: Json) -> bool:
+def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     """Whether the theorem on polar degrees applies (docs/polar-degrees.md#theorem-polar).
 
-    So it does if the map is birational and, over every orbit, the kernel of its differential on the
-    desingularization is zero or of smaller dimension than the codimension. A of rank r lies in a
-    Grassmannian of subspaces of dimension α, with (α − r)(d − α) dimensions, all in the kernel. The
-    rest of the kernel is the tangent space of the fibre; where the square of its maximal ideal is
-    zero, as case.py finds, it has as many dimensions as the fibre is longer than its points.
+    So it does if f is defined everywhere (its base locus is empty) and birational, and over every
+    orbit the kernel of its differential on the desingularization Y is zero or of smaller dimension
+    than the codimension, in Y, of what lies over the orbit.
+
+    Y is the set of all (W, A, V) with W a subspace of dimension α that contains the columns of A.
+    Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α). So over the orbit there
+    are as many dimensions more than the orbit has; and dim Y is that of the closure, as f is
+    birational. (Dimensions of cones are compared, both one larger.)
+
+    The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
+    these the kernel is contained in the tangent space of the fibre of f; as a bound is enough it
+    does not matter which vectors of this space come from Y. Where the square of the maximal ideal
+    of a point of the fibre is zero, as case.py finds, the tangent space there has as many
+    dimensions as the fibre is longer than its points.
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]
@@ -304,7 +343,12 @@ def _has_small_kernels(case: Case, evidence: Json) -> bool:
 def _verdict_at_orbits(
     words: Words, case: Case, evidence: Json, points: Mapping[Orbit, list[Pair]]
 ) -> Json:
-    """The verdict on a statement about orbits: false if it fails at one of those it is about."""
+    """The verdict on a statement about orbits: false if it fails at one that it concerns.
+
+    It has the number of the orbits concerned, those where the statement fails and those where that
+    is not known; and, if all hypotheses hold, the largest orbit where it fails as witness.
+    ``points`` has the points of the fibre over each orbit, which Theorem 3.2 is about.
+    """
     number, predict = AT_ORBITS[words.key, words.part]
     hypothesis = failing_hypothesis(number, case)
     concerned = 0
@@ -348,7 +392,10 @@ def _verdict_at_orbits(
 
 
 def _concerns(words: Words, orbit: Orbit) -> bool:
-    """Whether a statement is about an orbit: the parts of Theorem 3.2 are not about all."""
+    """Whether a statement concerns an orbit: all do but for the parts of Theorem 3.2.
+
+    One part is about functions with A and V of rank one, the other about all others.
+    """
     has_rank_one = orbit[:2] == (1, 1)
     if words.key != "3.2":
         return True
@@ -358,11 +405,11 @@ def _concerns(words: Words, orbit: Orbit) -> bool:
 
 
 def _observed_at_orbit(observable: str, facts: Json, has_family: bool) -> bool | None:
-    """What is observed at an orbit; None if it is not known.
+    """What is observed at an orbit: the value of an observable there; None if it is not known.
 
-    Boundary points are limits of real functions without real weights: for (1, 1, 1) there is a
-    family. Where the fibre is reduced with at most two points there is none; elsewhere nothing is
-    known (docs/mathematics.md#proposition-boundary).
+    Boundary points are limits of real functions without real weights. For (1, 1, 1) there is a
+    family of such functions, if ``has_family``. Where the fibre is reduced with at most two points
+    its functions are none; elsewhere nothing is known (docs/mathematics.md#proposition-boundary).
     """
     if not observable.startswith("boundary"):
         known: bool | None = facts[observable]
@@ -380,7 +427,10 @@ def _observed_at_orbit(observable: str, facts: Json, has_family: bool) -> bool |
 
 
 def _witness(facts: Json, case: Case, dimension: int) -> Json:
-    """The orbit where a statement fails, weights in it, and the numbers that show it."""
+    """The orbit where a statement fails, weights over it, and the numbers that show it.
+
+    ``facts`` are those about the orbit, ``dimension`` is that of the closure.
+    """
     orbit = tuple(facts["orbit"])
     numbers = {
         "dimension": dimension,

@@ -1,4 +1,4 @@
-"""The checker of certificates for all sizes.
+"""The checker of certificates for all sizes (d, d', a) of single-layer attention at once.
 
 It trusts isl (Presburger arithmetic) besides what :mod:`m2bridge.checker` trusts, and shares no
 more with the program that makes certificates.

@@ -7,7 +7,19 @@ Computed here: the fibre ideals of 13 base cases (FLINT); that the places where 
 base case are enough of all places of all orbits (isl).
 On trust: these two, the first on Gröbner bases over QQ, the second on Presburger arithmetic.
 
-There is no list of selections, as the program that makes certificates has one.
+There is no list of selections of places, as the program that makes certificates has one.
+
+Notation. d, d' (``dp`` in conditions), a, the weights (A, V), coordinates c_{k,i,p,q}, orbits
+(r, s, m), representatives and fibres are those of case.py, and fibre ideals are those of ``ideal``.
+
+* (A, V) is the representative, (A', V') another point of its fibre. z = (z_2, …, z_d), the first
+  row of V' after its 1, are the unknowns of a fibre: all other weights follow from them.
+* A place is an index q of the variables: a row of A and column of V. Place 1 has no unknown;
+  "places" are all others, q ≥ 2, each with its unknown z_q. In conditions and code indices begin
+  with 0, so these are x with 0 < x < d.
+* A size is (d, d', a). A base case is an orbit at one small d, with a = r and d' = s. isl has sets
+  of sizes, of orbits with their sizes, and of orbits together with places.
+* A stratum is a set of orbits with fibres of one kind; a condition is text that isl reads.
 """
 
 from collections.abc import Iterable
@@ -40,20 +52,21 @@ _SIZES = {
 }
 BASE_CASES: list[BaseCase] = [(orbit, d) for orbit, sizes in _SIZES.items() for d in sizes]
 
-# What the ideal of a base case is, in z_2, …, z_d, the first row of V' after its 1.
+# What the ideal of a base case is: one point, where z is the first row of V; or two; or one of
+# length d.
 POINT = "z = V_1"
 TWO_POINTS = "z_2² − z_2 and the other unknowns"
 SQUARES = "all monomials of degree 2"
 
 
 def label(base: BaseCase) -> str:
-    """The name, such as ``(1, 1, 0) at d = 3``."""
+    """The name of a base case, such as ``(1, 1, 0) at d = 3``."""
     orbit, d = base
     return f"{orbit} at d = {d}"
 
 
 def evidence() -> list[Json]:
-    """The ideals of all base cases, as certificates have them."""
+    """The fibre ideals of all base cases, as certificates have them: by reduced Gröbner bases."""
     found = []
     for orbit, d in BASE_CASES:
         r, s, m = orbit
@@ -63,12 +76,12 @@ def evidence() -> list[Json]:
 
 @cache
 def ideal(base: BaseCase) -> Basis:
-    """The ideal of the fibre over the representative: (A', V') with A'_11 = V'_11 = 1 and its
-    function.
+    """The ideal of the fibre over the representative (A, V) of a base case, in the unknowns z.
 
-    With the unknowns z = V'_1 all other weights follow; what is left to say is that each coordinate
-    is that of the representative. The rank of A' need not be limited: where a column of A or a row
-    of V is zero, so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations).
+    The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. With z all other
+    weights follow; what is left to say is that each coordinate is that of the representative. The
+    rank of A' need not be limited: where a column of A or a row of V is zero, so it is in all of
+    the fibre (docs/all-sizes.md#lemma-fibre-equations). Its reduced Gröbner basis is returned.
     """
     orbit, d = base
     r, s, _ = orbit
@@ -85,8 +98,10 @@ def ideal(base: BaseCase) -> Basis:
 
 
 def is_ideal(base: BaseCase, kind: str) -> bool:
-    """Whether the ideal of a base case is the one of this kind: reduced Gröbner bases are
-    unique."""
+    """Whether the fibre ideal of a base case is of this kind: POINT, TWO_POINTS or SQUARES.
+
+    Two ideals are the same exactly if their reduced Gröbner bases are.
+    """
     orbit, d = base
     context = ring(d - 1)
     z = context.gens()
@@ -101,8 +116,10 @@ def is_ideal(base: BaseCase, kind: str) -> bool:
 
 
 def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
-    """The reduced Gröbner basis, with coprime integers as coefficients, the leading ones
-    positive."""
+    """The reduced Gröbner basis of an ideal, the largest leading terms first.
+
+    Each element has coprime integers as coefficients, the leading one positive.
+    """
     one = context.constant(1)
     basis = groebner_basis([one * f for f in polynomials], context).autoreduction(groebner=True)
     found = []
@@ -117,7 +134,7 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
 
 
 def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The place of a polynomial by its leading term, graded reverse lexicographic."""
+    """The key by which polynomials are in order: leading terms, graded reverse lexicographic."""
     exponents, _ = terms[0]
     return sum(exponents), [-e for e in reversed(exponents)]
 
@@ -139,27 +156,30 @@ SQUARE = "r = 1 and s = 1 and m = 1"
 
 
 def sizes(condition: str = EVERY) -> isl.Set:
-    """The sizes with a property."""
+    """The sizes with a property, a condition on d, dp and a."""
     return isl.Set(f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}")
 
 
 def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
-    """The orbits of all sizes, perhaps with further numbers, with a property."""
+    """The orbits of all sizes with a property, each with its size.
+
+    With ``more``, such as ", x, y", they are orbits together with further numbers, such as places.
+    """
     return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
 
 
 def without(found: isl.Set, first: int, count: int) -> isl.Set:
-    """The projection that forgets so many numbers from the first one on."""
+    """The projection of a set that forgets ``count`` of its numbers, from number ``first`` on."""
     return found.project_out(isl.dim_type.set, first, count)
 
 
 def some(orbit_set: isl.Set) -> isl.Set:
-    """The sizes with an orbit in the set."""
+    """The sizes with some orbit in a set of orbits: its projection."""
     return without(orbit_set, SIZE_LENGTH, ORBIT_LENGTH - SIZE_LENGTH)
 
 
 def over(size_set: isl.Set) -> isl.Set:
-    """All orbits of these sizes."""
+    """All orbits over these sizes."""
     more = ORBIT_LENGTH - SIZE_LENGTH
     return size_set.insert_dims(isl.dim_type.set, SIZE_LENGTH, more).intersect(EVERY_ORBIT)
 
@@ -171,7 +191,8 @@ EVERY_ORBIT = orbits()
 
 # The fibres over all orbits.
 
-# Kinds of orbits, and the base cases that say what their fibres are, by the kinds of their ideals.
+# The strata, by conditions on orbits; of each the base cases that say what its fibres are, with the
+# kinds of their ideals.
 STRATA: dict[str, dict[BaseCase, str]] = {
     "r >= 2": {((2, 1, 1), 2): POINT, ((2, 1, 1), 3): POINT, ((2, 1, 0), 3): POINT},
     "r = 1 and s >= 2": {((1, 2, 1), 2): POINT, ((1, 2, 1), 3): POINT, ((1, 2, 0), 3): POINT},
@@ -192,7 +213,7 @@ class Fibres:
     Parameters
     ----------
     evidence : list of dict
-        What a certificate says of each kind of orbits.
+        What a certificate says of each stratum.
     one, two, many : isl.Set
         The orbits whose fibre is one reduced point; two; one that is not reduced, of length d.
     """
@@ -208,7 +229,7 @@ def fibres() -> Fibres:
     """The fibres over all orbits: ContradictionError if something is not as theorem-fibres says."""
     evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
     several_columns, several_rows, alike, different = map(orbits, STRATA)
-    # all monomials of degree two in no unknown are one reduced point
+    # for d = 1 there are no unknowns, so the fibre over (1, 1, 1) is one reduced point
     one = several_columns.union(several_rows).union(alike.intersect(orbits("d = 1")))
     many = alike.intersect(orbits("d >= 2"))
     kinds = (one, different, many)
@@ -221,14 +242,22 @@ def fibres() -> Fibres:
 
 
 def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
-    """The fibre over orbits of one kind, as a certificate has it, from its base cases.
+    """The fibre over the orbits of a stratum, as a certificate has it, from its base cases.
 
-    Points: if each unknown belongs to a base case with one point, the fibre is the representative,
-    reduced. Else r = s = 1: each equation has two unknowns at most, so the fibre ideal is the sum
-    of the ideals of base cases at all places and pairs of places. With squares alone it is all
-    monomials of degree two, of length d. With a place where z² = z, each other place makes a pair
-    with it in which the other unknown is zero; what the other pairs say follows, and there are two
-    points.
+    That is its length and number of points, with the base cases that are needed. Where some places
+    look like a base case, the fibre ideal contains its ideal, in the unknowns of these places
+    (``_places``). Three kinds of strata:
+
+    * All base cases have one point. If each place of each orbit is among places like one of them,
+      its unknown is determined, so the fibre is the representative, reduced.
+    * Else r = s = 1. Each equation has the unknowns of two places at most, so the fibre ideal is
+      the sum of the ideals of base cases at all single places and pairs of places, all of which
+      have to look like one. If these are all monomials of degree two, so it is, of length d.
+    * If z² = z is among them, there has to be a place with this equation in each orbit. Each other
+      place makes a pair with it, in whose ideal the other unknown is zero; what the other pairs
+      say follows, and there are two points.
+
+    ContradictionError if an ideal is another one, or a place, or pair, is like no base case.
     """
     for base, kind in bases.items():
         if not is_ideal(base, kind):
@@ -265,15 +294,15 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
 
 
 def _places(condition: str, base: BaseCase) -> list[isl.Set]:
-    """Where the entries look like those of a base case: orbits of a kind, with places 0 < x_1 < … <
-    d.
+    """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case.
 
-    Places are rows of A and columns of V. The equation of the coordinate c_{k,i,p,q} depends only
-    on entries at the places 1, p, q, in the columns 1, i of A and the rows 1, k of V. So where the
-    entries at some places, in the first r columns and the first s rows, are those of the base case
-    up to the order of the places, its equations are among those of the fibre: the fibre ideal
-    contains its ideal (docs/all-sizes.md#theorem-fibres, by machine). There is a set for each order
-    that makes a difference.
+    The places are rows of A and columns of V, as many as the base case has unknowns. The equation
+    of the coordinate c_{k,i,p,q} depends only on entries at the places 1, p, q, in the columns 1, i
+    of A and the rows 1, k of V. So where the entries at place 1 and these places, in as many of the
+    first columns of A and rows of V as the base case has, are those of the base case up to the
+    order of the places, its equations are among those of the fibre: the fibre ideal contains its
+    ideal (docs/all-sizes.md#theorem-fibres, by machine). There is a set for each order of the
+    places that makes a difference, if it is not empty.
     """
     (r, s, m), d = base
     A, V = cases.representative((r, s, m))
@@ -303,7 +332,10 @@ def _places(condition: str, base: BaseCase) -> list[isl.Set]:
 
 
 def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
-    """The condition for an entry of the representative of (r, s, m) to be this one, 0 or 1."""
+    """The condition for an entry of the representative of (r, s, m) to be ``value``, 0 or 1.
+
+    ``matrix`` is "A" or "V"; row and column are numbers, or names of places, from 0 on.
+    """
     is_one = entry(matrix, row, column)
     if value:
         return is_one
@@ -311,10 +343,10 @@ def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
 
 
 def entry(matrix: str, row: str, column: str) -> str:
-    """The condition for an entry of the representative of (r, s, m) to be 1; indices begin with 0.
+    """The condition for an entry of A or V, at the representative of (r, s, m), to be 1.
 
-    A = diag(1 … 1, 0 … 0); row k of V is e_k for k < m, then e_{r + k − m}; for m = 0 the first row
-    has e_0 besides.
+    With indices from 0 on, A = diag(1 … 1, 0 … 0) with r ones; row k of V is e_k for k < m, and
+    e_{r + k − m} for m ≤ k < s; for m = 0 the first row has e_0 besides.
     """
     if matrix == "A":
         return f"({row} = {column} and {row} < r)"
@@ -325,19 +357,19 @@ def entry(matrix: str, row: str, column: str) -> str:
 
 
 def _place_count(places: isl.Set) -> int:
-    """The number of places besides the first."""
+    """The number of places, all but place 1, that a set of orbits has besides the orbit."""
     return int(places.n_dim()) - ORBIT_LENGTH
 
 
 def _one_place(places: isl.Set, index: int) -> isl.Set:
-    """The orbits together with one of the places."""
+    """The orbits with one of their places, that of this index; the others are forgotten."""
     first_after = ORBIT_LENGTH + index + 1
     up_to_it = without(places, first_after, places.n_dim() - first_after)
     return without(up_to_it, ORBIT_LENGTH, index)
 
 
 def _check_covered(every: isl.Set, parts: Iterable[isl.Set]) -> None:
-    """ContradictionError if the parts together are not all."""
+    """Check that sets together contain every element of a set; else ContradictionError."""
     missing = every
     for part in parts:
         missing = missing.subtract(part)
@@ -346,10 +378,12 @@ def _check_covered(every: isl.Set, parts: Iterable[isl.Set]) -> None:
 
 
 def _check_exchange() -> None:
-    """Check that the two points are the representative and the one with k and v exchanged.
+    """Check that the two points over (1, 1, 0) are the representative and the exchanged weights.
 
-    That is (A, V) = (k qᵀ, h vᵀ) with q = h = e_1, and (v qᵀ, h kᵀ), as Theorem 3.2 says. At d = 2
-    all places are there that make a difference: the others have z = 0 at both points.
+    By Theorem 3.2 of the paper by Henry, Marchetti and Kohn they are (A, V) = (k qᵀ, h vᵀ), here
+    with q = h = e_1, and (v qᵀ, h kᵀ). They differ only at the one place with the equation z² = z,
+    which is V_12 = 1 in the representative; at all other places z_q = 0 for both. So d = 2, which
+    has this place alone, shows which the two points are for all d.
     """
     given = cases.representative((1, 1, 0))
     exchanged = cases.with_exchanged_vectors(given)

@@ -7,6 +7,19 @@ lemma-singular-source, proposition-boundary, theorem-degree), docs/polar-degrees
 Computed here: the sets of orbits and sizes where something is true, the symmetric difference with
 what is stated, and its projection to the sizes (isl); identities of polynomials (FLINT).
 On trust: the lemmas that words.toml lists for each observable; isl.
+
+Notation. d, d' (``dp`` in conditions), a, α = min(a, d), weights (A, V), orbits (r, s, m), the map,
+its source and the closure are those of case.py; sizes, sets and conditions those of fibres.py; Y
+and W those of integrals.py. Statements with a number are those of the paper by Henry, Marchetti and
+Kohn.
+
+* An observable is a property of sizes, or of orbits, that a statement is about, such as "singular".
+  ``Seen`` says where it is true, ``Stated`` where a statement says so, ``Compared`` where the two
+  differ.
+* ``found.one``, ``found.two``, ``found.many`` are the orbits whose fibre is one reduced point; two;
+  one point of length d ≥ 2.
+* A statement is about sizes, or about orbits of all sizes. It is vacuous for a size without an
+  orbit that it is about. It applies where its hypotheses hold, the first few of HYPOTHESES.
 """
 
 from collections.abc import Mapping
@@ -57,16 +70,16 @@ WORDS = wording(FOLDER / "words.toml")
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where something is true.
+    """Where an observable is true.
 
     Parameters
     ----------
     true : isl.Set
-        The orbits, or the sizes, for which it is.
+        The orbits, or the sizes, for which it is true; of no meaning outside ``known``.
     known : isl.Set
-        The sizes where that is known.
+        The sizes for which it is known whether, or at which orbits, it is true.
     about : isl.Set
-        The orbits where it can be.
+        The orbits that it is a property of; of no meaning if it is one of sizes.
     """
 
     true: isl.Set
@@ -75,7 +88,7 @@ class Seen:
 
 
 def observed(observable: str) -> Seen:
-    """Where an observable is true. Points in slices are counted only where they are asked for."""
+    """Where an observable is true. Polar degrees are computed only where they are asked for."""
     if observable == "polar_degrees":
         return polar_degrees()
     return seen()[observable]
@@ -83,12 +96,14 @@ def observed(observable: str) -> Seen:
 
 @cache
 def seen() -> Mapping[str, Seen]:
-    """Each observable; for ``degree``, where it is that of the source, and else half of it.
+    """For each observable but the polar degrees where it is true, by the fibres over all orbits.
 
     The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
     critical, and then on the boundary, where its fibre is not reduced. Where the map is birational
     it is singular if the fibre is not one reduced point or rk A < α < d. Special fibres have more
     points than the generic one: two where that has one; where that has two no fibre has more.
+    "degree" is true where the degree of the closure is that of the source, by the projection
+    formula; where the map is two-to-one it is half of it.
     """
     _check_identities()
     found = fibres()
@@ -122,10 +137,12 @@ COMPARED = ((2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    They are integrals where the map is birational and the kernel of the differential is small
-    (docs/polar-degrees.md#theorem-polar); so they are known there, and some are integrated once
-    more. For d = 2 and small d' and α points are counted: a general slice has no others where the
-    same conditions hold (docs/polar-degrees.md#proposition-slices).
+    They are integrals where the map is birational and the kernel of its differential on Y is zero
+    or of smaller dimension than the codimension, over every orbit (docs/polar-degrees.md,
+    theorem-polar). So they are known there, and those of COMPARED are integrated once more. For
+    d = 2 and small d' and α points are counted, too: a general slice has no others where the same
+    conditions hold (docs/polar-degrees.md#proposition-slices). A size with another number in one of
+    these ways is not among those returned.
     """
     found = fibres()
     birational = some(dense_orbits().intersect(found.one))
@@ -143,10 +160,11 @@ def polar_degrees() -> Seen:
 
 
 def dense_orbits() -> isl.Set:
-    """The dense orbits: no orbit of the same size has a larger r, s or r + s − m.
+    """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    Closures of orbits are told by these ranks, and the closure of one orbit is everything
-    (docs/mathematics.md#proposition-orbits).
+    The closure of an orbit contains those for which none of these ranks is larger, and that of one
+    orbit of each size is everything (docs/mathematics.md#proposition-orbits). In the condition the
+    other orbit is (R, S, M).
     """
     other = IS_ORBIT.translate(str.maketrans("rsm", "RSM"))
     is_larger = "(R > r or S > s or R + S - M > r + s - m)"
@@ -155,12 +173,16 @@ def dense_orbits() -> isl.Set:
 
 
 def _check_identities() -> None:
-    """Check the identities behind the consequences, of functions and of numbers.
+    """Check the identities behind the consequences for all sizes, of functions and of numbers.
 
-    D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1, which is
-    stated in another form. Where rk A < α < d the tangents span (d − α)² dimensions more. There are
-    more coordinates than the dimension for d ≥ 2, and as many for d = 1: with d = 2 + u and
-    d' = 1 + w the difference has no negative coefficient and a positive constant one.
+    Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
+    of real ones without real weights, and products determine functions. Those of numbers are of
+    polynomials in d, d' and α. D_α has codimension (d − α)², so the closure has dimension
+    d² − (d − α)² + d d' − 1, which is stated in another form. Where rk A < α < d tangent vectors
+    span (d − α)² dimensions more, so the closure is singular there. There are more coordinates than
+    the dimension for d ≥ 2, and as many for d = 1, so the cone is no linear space but for d = 1:
+    with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a positive constant
+    one. ContradictionError if one does not hold.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
@@ -182,22 +204,31 @@ def _check_identities() -> None:
 
 
 def _more_coordinates(d: Any, dp: Any) -> Any:
-    """Twice the codimension for α = d, where the closure is largest."""
+    """Twice the codimension of the closure for α = d, where the closure is largest.
+
+    That is twice the number d' d · d(d + 1)/2 of coordinates less twice the dimension.
+    """
     return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
 
 
 def _where_kernels_are_small() -> str:
-    """The orbits with a fibre that is not reduced, where the kernel is below the codimension.
+    """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
 
-    A of rank r lies in subspaces W of dimension α; so over an orbit the desingularization has
-    (α − r)(d − α) dimensions more, which are in the kernel. The codimension over the orbit (r, s,
-    m) less these is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative term: elsewhere
-    the kernel has no more, and is zero for r = α. At (1, 1, 1) the fibre adds d − 1 to the kernel,
-    and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
+    The kernel is that of the differential of the map on the desingularization Y, the set of all
+    (W, A, V) with the columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian
+    of dimension (α − r)(d − α): so many dimensions are in the kernel, and so many more than the
+    orbit has what lies over it in Y. The codimension of this in Y, less the dimension of that part
+    of the kernel, is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative term. Where
+    the fibre is reduced there is no more in the kernel: it is zero for r = α, and for r < α the
+    square is positive. Where it is not, at (1, 1, 1), the fibre adds d − 1 to the kernel, and
+    (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
     (docs/all-sizes.md#proposition-consequences, 10).
+
+    The polynomials are compared, and that no factor is negative at an orbit: ContradictionError
+    else.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
-    # of weights: the dimensions of functions are one less each
+    # dimensions of weights: those of functions are one less, for the orbit and for the closure
     orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     closure = d**2 - (d - alpha) ** 2 + d * dp
     left = closure - orbit - 2 * (alpha - r) * (d - alpha)
@@ -219,13 +250,13 @@ class Stated:
     Parameters
     ----------
     observable : str
-        What it is about.
+        The property that it is about.
     true : str
-        The orbits, or the sizes, for which it says that this is true.
+        The condition for an orbit, or a size, for which it says that the observable is true.
     about : str
-        The orbits about which it says something; empty if it is about sizes.
+        The condition for an orbit about which it says something; empty if it is about sizes.
     hypotheses : int
-        How many of the hypotheses it has.
+        How many of HYPOTHESES it has: the first ones.
     """
 
     observable: str
@@ -261,7 +292,10 @@ STATED: dict[tuple[str, str], Stated] = {
 
 @cache
 def content(key: str) -> Content:
-    """The content of a certificate on the statements with this key."""
+    """The content of a certificate on the statements with this key: verdicts, and the evidence.
+
+    Lemmas are those of the observables with a verdict other than UNDECIDED.
+    """
     said = {
         "fibres": fibres().evidence,
         "ideals": evidence(),
@@ -296,9 +330,10 @@ class Compared:
     Parameters
     ----------
     false, unknown, vacuous : isl.Set
-        The sizes for which it is false; not known to be true or false; about nothing at all.
+        The sizes for which the statement is false; for which that is not known; for which it is
+        vacuous, about nothing at all.
     wrong : isl.Set or None
-        The orbits where it is false, if it is about orbits.
+        The orbits where the statement is false; None if it is about sizes.
     """
 
     false: isl.Set
@@ -307,7 +342,7 @@ class Compared:
     wrong: isl.Set | None
 
     def parts(self, where: isl.Set) -> Json:
-        """Of some sizes those where it is true, false, and not known, in words."""
+        """Of these sizes those where the statement is true, false, and neither known, as texts."""
         fails = where.intersect(self.false)
         undecided = where.intersect(self.unknown)
         holds = where.subtract(fails).subtract(undecided)
@@ -319,10 +354,14 @@ class Compared:
 
 
 def _compared(stated: Stated) -> Compared:
-    """Compare what is stated with what is seen.
+    """Compare what a statement says with what is seen.
 
-    It is wrong exactly where one of the sets has an orbit, or a size, that the other has not; and
-    false for the sizes over which there is such an orbit.
+    A statement is about sizes if ``stated.about`` is empty, else about the orbits for which this
+    condition and ``found.about`` hold. ``found.true`` is where the observable is true, and
+    ``found.known`` has the sizes for which this is known. So the statement is wrong at the known
+    orbits, or sizes, in the symmetric difference of ``found.true`` and what it says; and it is
+    false for the sizes over which there is such an orbit. Sizes outside ``found.known`` are
+    unknown, and those with no orbit that the statement is about are vacuous, and then not unknown.
     """
     found = observed(stated.observable)
     unknown = ALL.subtract(found.known)
@@ -340,11 +379,16 @@ def _compared(stated: Stated) -> Compared:
 
 
 def _symmetric_difference(one: isl.Set, other: isl.Set) -> isl.Set:
+    """The elements of one of two sets that are not in the other."""
     return one.subtract(other).union(other.subtract(one))
 
 
 def _verdict(words: Words, stated: Stated) -> Json:
-    """The verdict on a statement: refuted if it is false for a size with all the hypotheses."""
+    """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
+
+    The sizes are split by the hypotheses, one after the other: those where one fails, of which it
+    is said all the same where the statement would hold; and, left at the end, those with all.
+    """
     compared = _compared(stated)
     left = ALL
     not_applicable = []
@@ -375,12 +419,16 @@ def _verdict(words: Words, stated: Stated) -> Json:
     } | compared.parts(left)
 
 
-# The conditions that have a phrase, with their sets. One of no phrase, "", is every size.
+# The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
+# that of every size.
 PHRASES = [(sizes(condition or EVERY), condition) for condition in WORDS.phrases.values()]
 
 
 def text(found: isl.Set) -> str:
-    """The canonical text: that of the phrase for this set; isl itself writes a set in many ways."""
+    """The one text of a set of sizes: of an equal set that has a phrase; else as isl writes it.
+
+    isl itself writes a set in many ways.
+    """
     for known, condition in PHRASES:
         if found.is_equal(known):
             if condition:
@@ -390,10 +438,11 @@ def text(found: isl.Set) -> str:
 
 
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
-    """The first size, and of its orbits one of the largest dimension, with numbers of this case
-    alone.
+    """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
 
-    The numbers are those of the checker of single cases, computed for this case.
+    It is the first of the sizes ``false``, and of its orbits in ``wrong`` one of the largest
+    dimension, with weights over it. Weights and numbers are those of the checker of single cases,
+    for this case.
     """
     point = false.lexmin().sample_point()
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
