@@ -1,5 +1,4 @@
-"""The layers and heads of a model in a file of weights: by the usual names, by names that are
-given, or by arrays.
+"""The layers and heads of a model in a file of weights: by usual names, given names, or arrays.
 
 Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W of shape (out, in), so
 W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
@@ -71,37 +70,39 @@ class LayerTensors:
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
 
     def heads(self, layer: int, count: int | None) -> Iterator[Head]:
-        """The heads one after the other; they are read now.
+        """Yield the heads one after the other; they are read now.
 
         Raises
         ------
         InvalidCaseError
             If the shapes do not fit.
         """
-        read = {
-            name: part.array()
-            for name, part in {part.name: part for part in self.parts.values()}.items()
-        }
-        arrays = {letter: read[part.name] for letter, part in self.parts.items()}
+        # An array that holds Q, K and V is read once.
+        read: dict[str, Any] = {}
+        arrays = {}
+        for letter, part in self.parts.items():
+            if part.name not in read:
+                read[part.name] = part.array()
+            arrays[letter] = read[part.name]
         if self.transposed:
             arrays = {letter: numpy.swapaxes(array, -1, -2) for letter, array in arrays.items()}
         if self.is_stacked:
             arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"])
         kinds = {part.kind for part in self.parts.values()}
-        kind = max(
-            (kind for kind in PRECISIONS if kind in kinds),
-            key=PRECISIONS.__getitem__,
-            default=EXACT,
-        )
+        # The least precise decides; an exact matrix beside one of float64 changes nothing.
+        inexact_first = [kind for kind in PRECISIONS if kind in kinds]
+        kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
         for number, matrices in enumerate(_cut(arrays, count), 1):
-            if wrong := _wrong({letter: array.shape for letter, array in matrices.items()}):
+            wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
+            if wrong:
                 raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
             yield Head(layer, number, matrices, kind)
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
-    """Q, K, V, which stand on top of each other; K and V have fewer heads where O says that there
-    are more columns.
+    """Return Q, K, V, which stand on top of each other.
+
+    K and V have fewer heads where O has more columns than a third of the rows.
     """
     if stacked.ndim == 3 and len(stacked) == 3:
         return dict(zip("QKV", stacked, strict=True))
@@ -111,7 +112,10 @@ def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str,
             "weights", f"{named}: Q, K and V in one array are a matrix, or three"
         )
     rows = stacked.shape[0]
-    first = output.shape[1] if output is not None and output.ndim == 2 else rows // 3
+    first = rows // 3
+    # O has a column for each row of V of each head, and Q as many rows.
+    if output is not None and output.ndim == 2:
+        first = output.shape[1]
     if not first or (rows - first) % 2 or rows <= first:
         raise InvalidCaseError(
             "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
@@ -125,7 +129,7 @@ def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str,
 
 
 def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any]]:
-    """The matrices of each head: rows of Q, K, V, and columns of O; or the first index."""
+    """Yield the matrices of each head: rows of Q, K, V, and columns of O; or the first index."""
     dimensions = {array.ndim for array in arrays.values()}
     if dimensions == {2}:
         arrays = _by_head(arrays, count or 1)
@@ -138,12 +142,14 @@ def _cut(arrays: Mapping[str, Any], count: int | None) -> Iterator[dict[str, Any
         raise InvalidCaseError(
             "heads", f"{_shapes(arrays)}: the first number is that of the heads in all of them"
         )
-    yield from ({letter: array[h] for letter, array in arrays.items()} for h in range(*counts))
+    for h in range(*counts):
+        yield {letter: array[h] for letter, array in arrays.items()}
 
 
 def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
-    """Cut with the heads as first index; with fewer keys and values than queries, each is of as
-    many heads in a row.
+    """Return arrays with the heads as first index.
+
+    With fewer keys and values than queries, each is of as many heads in a row.
     """
     if heads == 1:
         return {letter: array[None] for letter, array in arrays.items()}
@@ -166,51 +172,57 @@ def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
         raise InvalidCaseError(
             "weights", f"{_shapes(arrays)}: O has a column for each row of V of each head"
         )
-    parts = {"Q": heads, "K": groups, "V": groups}
-    cut = {
-        x: arrays[x].reshape(n, rows[x] // n, -1).repeat(heads // n, 0) for x, n in parts.items()
-    }
-    return cut | {x: numpy.stack(numpy.split(arrays[x], heads, 1)) for x in "O" if x in arrays}
+    cut = {}
+    for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
+        blocks = arrays[letter].reshape(number, rows[letter] // number, -1)
+        cut[letter] = blocks.repeat(heads // number, 0)
+    if "O" in arrays:
+        cut["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
+    return cut
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
-    """The fault in the shapes of the matrices of a head; empty if there is none."""
-    first, V = shapes["A" if "A" in shapes else "Q"], shapes["V"]
-    d, both = first[1], "A" if "A" in shapes else "K and Q"
+    """Return the fault in the shapes of the matrices of a head; empty if there is none."""
+    both = "A" if "A" in shapes else "K and Q"
+    first = shapes[both[0]]
+    V = shapes["V"]
+    d = first[1]
     if not all(map(min, shapes.values())):
         return "a matrix has no entries"
     if "A" in shapes and first != (d, d):
         return "A = KᵀQ is square, d × d"
-    if "K" in shapes and shapes["K"] != first:
-        turned = "; is one of them transposed?" if shapes["K"] == first[::-1] else ""
+    if "K" in shapes and shapes["Q"] != shapes["K"]:
+        turned = ""
+        if shapes["K"] == shapes["Q"][::-1]:
+            turned = "; is one of them transposed?"
         return f"K and Q have the same shape, a × d{turned}"
     if V[1] != d:
-        turned = (
-            "; are K and Q transposed?"
-            if first[0] == V[1]
-            else "; is V transposed?"
-            if V[0] == d
-            else ""
-        )
-        turned = "; is V transposed, or are K and Q?" if first[0] == V[1] and V[0] == d else turned
+        # A side that would fit says which matrix is the wrong way round.
+        turned = ""
+        if first[0] == V[1] and V[0] == d:
+            turned = "; is V transposed, or are K and Q?"
+        elif first[0] == V[1]:
+            turned = "; are K and Q transposed?"
+        elif V[0] == d:
+            turned = "; is V transposed?"
         return f"V has as many columns as {both}, the dimension d of the tokens{turned}"
-    return "O has as many columns as V has rows" if "O" in shapes and shapes["O"][1] != V[0] else ""
+    if "O" in shapes and shapes["O"][1] != V[0]:
+        return "O has as many columns as V has rows"
+    return ""
 
 
 def _shapes(arrays: Mapping[str, Any]) -> str:
-    sizes = {
-        letter: " × ".join(map(str, array.shape)) or "a number"
-        for letter, array in sorted(arrays.items())
-    }
-    return ", ".join(f"{letter} is {size}" for letter, size in sizes.items())
+    sizes = []
+    for letter, array in sorted(arrays.items()):
+        size = " × ".join(map(str, array.shape)) or "a number"
+        sizes.append(f"{letter} is {size}")
+    return ", ".join(sizes)
 
 
 def _layers(
     available: Mapping[str, Tensor], names: Mapping[str, str], transposed: bool = False
 ) -> Iterator[LayerTensors]:
-    """The layers whose tensors have these names by their letters, with a star for what they have in
-    common.
-    """
+    """Yield the layers whose tensors have these names, a star for what they have in common."""
     pattern = re.compile(re.escape(next(iter(names.values()))).replace(r"\*", "(.*)", 1))
     for match in filter(None, map(pattern.fullmatch, available)):
         star = "".join(match.groups())
@@ -218,10 +230,13 @@ def _layers(
         parts = {letter: available[name] for letter, name in full.items() if name in available}
         if names.keys() - parts.keys() <= {"O"}:
             layer = LayerTensors(star, parts, transposed)
-            turned = _is_transposed(parts["Q"]) if layer.is_stacked else None
             # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it
             # can.
-            yield layer if turned is None else replace(layer, transposed=turned)
+            if layer.is_stacked:
+                turned = _is_transposed(parts["Q"])
+                if turned is not None:
+                    layer = replace(layer, transposed=turned)
+            yield layer
 
 
 def named_layers(
@@ -263,7 +278,9 @@ def named_layers(
 def _listed(available: Mapping[str, Tensor]) -> str:
     """The first arrays, with their sizes."""
     first = ", ".join(f"'{visible(t.name)}' ({t.size_text})" for t in list(available.values())[:8])
-    return first + (f" and {len(available) - 8} more" if len(available) > 8 else "")
+    if len(available) > 8:
+        return f"{first} and {len(available) - 8} more"
+    return first
 
 
 def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
@@ -275,9 +292,8 @@ def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
     """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
-    conventions = [
-        (names, kind == "transposed") for kind in ("usual", "transposed") for names in NAMES[kind]
-    ]
+    conventions = [(names, False) for names in NAMES["usual"]]
+    conventions += [(names, True) for names in NAMES["transposed"]]
     for with_output in (True, False):
         for names, transposed in conventions:
             free = {name: part for name, part in available.items() if name not in used}
@@ -304,13 +320,15 @@ def _alone(part: Tensor) -> list[LayerTensors]:
 
 
 def _is_transposed(part: Tensor) -> bool | None:
-    """Whether Q, K and V stand beside each other, (d, 3d), and not on top of each other; ``None``
-    for other shapes.
-    """
+    """Whether Q, K, V stand beside each other, (d, 3d), or not, (3d, d); else ``None``."""
     if len(part.shape) != 2 or not min(part.shape):
         return None
     rows, columns = part.shape
-    return {3 * columns: False, columns / 3: True}.get(rows)
+    if rows == 3 * columns:
+        return False
+    if columns == 3 * rows:
+        return True
+    return None
 
 
 def _order(layer: LayerTensors) -> list[Any]:
@@ -327,10 +345,14 @@ def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[
     """The tensors that belong to no layer, by what they are, with their numbers."""
     used = {part.name for layer in layers for part in layer.parts.values()}
     others = [(name, _kinds(name)) for name in available if name not in used]
-    kinds = Counter(kinds[0] if kinds else f"'{visible(name)}'" for name, kinds in others)
-    return tuple(
-        kind if kind.startswith("'") else f"{kind} ({number})" for kind, number in kinds.items()
-    )
+    counts: Counter[str] = Counter()
+    # A name of its own is in quotation marks, and needs no number.
+    for name, kinds in others:
+        counts[kinds[0] if kinds else f"'{visible(name)}'"] += 1
+    found = []
+    for kind, number in counts.items():
+        found.append(kind if kind.startswith("'") else f"{kind} ({number})")
+    return tuple(found)
 
 
 def _kinds(name: str) -> list[str]:
@@ -343,14 +365,21 @@ def _kinds(name: str) -> list[str]:
 def heads_in_configuration(path: Any) -> int | None:
     """The number of heads that ``config.json`` beside a file, or in a folder, says."""
     file = (Path(path) if Path(path).is_dir() else Path(path).parent) / "config.json"
-    if not file.is_file():  # a pipe or a device, which nobody named, is not waited for
+    # A pipe or a device, which nobody named, is not waited for.
+    if not file.is_file():
         return None
     try:
         content = read_json(read_text(file, _MOST_CONFIGURATION))
     except ConversionError:
         return None
-    values = [content.get(key) for key in NAMES["heads"]] if isinstance(content, dict) else []
-    return next((value for value in values if type(value) is int and value > 0), None)
+    if not isinstance(content, dict):
+        return None
+    for key in NAMES["heads"]:
+        value = content.get(key)
+        # JSON's true is an int in Python, and no number of heads.
+        if type(value) is int and value > 0:
+            return value
+    return None
 
 
 def given_layer(given: Mapping[str, Any]) -> LayerTensors:
