@@ -399,8 +399,8 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     slice_ring = algebra.ring(len(free))
     values = {index: slice_ring.constant(value) for index, value in fixed.items()}
     values |= dict(zip(free, slice_ring.gens(), strict=True))
-    place = [values[index] for index in candidate.indices]
-    restricted = [g.compose(*place, ctx=slice_ring) for g in candidate.generators]
+    point = [values[index] for index in candidate.indices]
+    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
     basis = algebra.groebner_basis(restricted, slice_ring)
     for element in algebra.groebner_basis(graph, graph_ring):
         terms = element.to_dict()

@@ -54,7 +54,8 @@ MOST_SIZES = 100
 def localization_steps(case: Case) -> int:
     """The steps of localization on Y: its fixed points, times the square of n.
 
-    For d ≥ 100 subspaces are counted as for d = 99, so the number is too small, but large enough.
+    For d ≥ MOST_SIZES the number says nothing, as binomial coefficients are not computed: such a
+    case is refused whatever it is.
     """
     n = case.projective_dimension
     subspaces = comb(min(case.d, MOST_SIZES - 1), case.alpha)

@@ -191,9 +191,10 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
 
 
 def former_words(certificate: Certificate) -> tuple[Words, ...]:
-    """The statement in the words of former certificates, if this is one of them.
+    """The statement in the words of former certificates, if this is one of them; else none.
 
-    They say of the formula that it is right, with yes or no in place of its numbers.
+    They say of the formula for polar degrees that it is right, and predict yes where others predict
+    its numbers.
     """
     said = certificate.answer.get("verdicts")
     first = said[0] if isinstance(said, list) and said else None
