@@ -54,25 +54,27 @@ from m2bridge.results.sheet import (
     quoted,
 )
 
+# The numbers e and f of the linear forms l_i and v_k.
 SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
-"""The numbers e and f of the linear forms l_i and v_k."""
 
 
 def _cores() -> Iterator[CoreSize]:
     for e, f in SMALL_FORMS:
         # all numbers of variables there are, but for large cores, which take long
-        largest = e + f if e + f <= 4 else 3
+        largest = e + f
+        if largest > 4:
+            largest = 3
         for m in range(max(e, f), largest + 1):
             yield CoreSize(m, e, f)
 
 
+# Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
+# and for d = 3.
 CORES = tuple(_cores())
-"""Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
-and for d = 3.
-"""
 
 PROOF = "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"
-D, D_OUT = Symbol("d", integer=True, positive=True), Symbol("d'", integer=True, positive=True)
+D = Symbol("d", integer=True, positive=True)
+D_OUT = Symbol("d'", integer=True, positive=True)
 SECTIONS = (
     "h(n) = dim C[D_e]_n · C(n + d d' − 1, n) − dim S_n X · dim S_n H · C(dim S_n Y, 2) − Σ dim"
     " S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i"
@@ -131,13 +133,14 @@ class ClosureOfSizes:
         """The degree, that of the source or half of it; see docs/mathematics.md."""
         d, d_out = self.sizes
         e = self.core.columns
-        matrices = Integer(1)  # deg P(D_e), by Giambelli's formula
+        # The degree of the projective variety of matrices, by Giambelli's formula.
+        matrices = Integer(1)
         for j in range(e):
             matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
         projective_dimension = e * (2 * d - e) + d * d_out - 2
         source = binomial(projective_dimension, d * d_out - 1) * matrices
-        two_to_one = e == self.core.rows == 1 < self.core.variables
-        if two_to_one:
+        # The map is two to one: V, and A of rank one, have linear forms that can be exchanged.
+        if e == self.core.rows == 1 < self.core.variables:
             return source / 2
         return source
 
@@ -164,9 +167,11 @@ class ClosureOfSizes:
         rows = list[tuple[object, ...]]()
         for kind in self._types():
             degree, shapes, number = kind
-            row = (degree, _written(kind), _formula(number * self.number(shapes)))
+            row = [degree, _written(kind), _formula(number * self.number(shapes))]
             vectors = self._vectors(kind, 0)
-            rows.append((*row, "; ".join(vectors)) if vectors else row)
+            if vectors:
+                row.append("; ".join(vectors))
+            rows.append(tuple(row))
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
@@ -183,7 +188,9 @@ class ClosureOfSizes:
         texts = list[str]()
         for kind in self._types():
             texts += self._vectors(kind, 1) or ()
-        return [Polynomials(len(texts), lambda: texts, "highest weight vectors")] if texts else []
+        if not texts:
+            return []
+        return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
 
     def facts(self) -> Facts:
         """Dimension, degree and Hilbert function."""
@@ -193,9 +200,7 @@ class ClosureOfSizes:
         return Facts([*numbers, ("Hilbert function", function)])
 
     def less_than_sections(self, n: int) -> list[Representation]:
-        """All representations that sections of degree n have and forms have not: H(n) is h(n) less
-        all of them.
-        """
+        """All representations of sections of degree n that forms have not: H(n) lacks them."""
         return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
 
     def hilbert_equations(self) -> list[str]:
@@ -373,20 +378,19 @@ def _formula(expression: Expr) -> Formula:
     return Formula(expression_text(expression), latex(expression))
 
 
+# The largest d and d' of the single cases whose closures are computed without the core: it takes
+# minutes.
 LARGEST = 4
-"""The largest d and d' of the single cases whose closures are computed without the core: it takes
-minutes.
-"""
 
 
+# What the statements about generators predict, by their keys: numbers, or degrees alone.
 VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
-"""What the statements about generators predict, by their keys: numbers, or degrees alone."""
+# Those that have a form for all sizes.
 ABOUT_GENERATORS = tuple(
     statement
     for statement in REGISTRY
     if isinstance(statement, GlobalStatement) and statement.key in VALUES
 )
-"""Those that have a form for all sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -590,8 +594,9 @@ def _predicted(value: GeneratorNumbers, model: Shape) -> GeneratorNumbers:
     return value
 
 
-CERTIFIED = tuple(core for core in CORES if core not in (CoreSize(4, 2, 2), CoreSize(3, 3, 3)))
-"""The cores whose ideals are small enough for the weight spaces of the checker."""
+_LARGE = (CoreSize(4, 2, 2), CoreSize(3, 3, 3))
+# The cores whose ideals are small enough for the weight spaces of the checker.
+CERTIFIED = tuple(core for core in CORES if core not in _LARGE)
 
 
 class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):

@@ -80,8 +80,8 @@ def base_ideals(*, polar: bool = False) -> Basis:
 
 
 SMALL = tuple(Shape(2, d_out, a) for d_out in range(1, FEW_OUTPUTS + 1) for a in (1, 2))
+# The sizes whose polar degrees are counted; those of larger a are the same.
 COUNTED = tuple(filter(has_few_points, SMALL))
-"""The sizes whose polar degrees are counted; those of larger a are the same."""
 
 
 @cache
@@ -102,8 +102,8 @@ def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
     return base, *nonzero_part(base.orbit, base.model), ", ".join(_unknowns(base))
 
 
+# Where the family of boundary points lives.
 BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
-"""Where the family of boundary points lives."""
 
 
 def _unknowns(base: BaseCase) -> tuple[str, ...]:
@@ -121,23 +121,23 @@ def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     return basis
 
 
+# The dense orbit: A and V of the largest rank, in general position.
 GENERIC = (
     "((a <= d and r = a) or (d <= a and r = d)) and ((dp <= d and s = dp) or (d <= dp and s = d))"
     " and ((r + s <= d and m = 0) or (r + s >= d and m = r + s - d))"
 )
-"""The dense orbit: A and V of the largest rank, in general position."""
 
+# Below the largest rank of A the determinantal variety is singular, unless it is the space of all
+# matrices.
 SOURCE_SINGULAR = "r < a and a < d"
-"""Below the largest rank of A the determinantal variety is singular, unless it is the space of all
-matrices.
-"""
 
-ALL, NONE, EVERY_ORBIT = sizes.sizes(), sizes.sizes("1 = 0"), sizes.orbits()
+ALL = sizes.sizes()
+NONE = sizes.sizes("1 = 0")
+EVERY_ORBIT = sizes.orbits()
 
+# A number as a function of d, d', α and the degree D of the source; for integers, or for
+# polynomials.
 Formula = Callable[[Any, Any, Any, Any], Any]
-"""A number as a function of d, d', α and the degree D of the source; for integers, or for
-polynomials.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,16 +268,17 @@ class Observed:
         return bool(self.true.n_dim() == ALL.n_dim())
 
 
+# The d for which functions and products are compared; see
+# :mod:`m2bridge.families.attention.fibres`.
 UP_TO_THREE = (1, 2, 3)
-"""The d for which functions and products are compared; see
-:mod:`m2bridge.families.attention.fibres`.
-"""
 
 
 def _if(known: bool) -> isl.Set:
+    # What does not depend on the sizes is so for all of them or for none.
     return ALL if known else NONE
 
 
+# For each observable of orbits, and then of sizes, where it is true.
 OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "fibre_exchanged": lambda seen: Observed(
         seen.two_points.union(sizes.orbits("r = 1 and s = 1 and m = 1"))
@@ -300,7 +301,6 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
         sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
     ),
 }
-"""For each observable of orbits, and then of sizes, where it is true."""
 
 
 def with_polar_theorem(seen: Facts) -> isl.Set:
@@ -311,8 +311,8 @@ def with_polar_theorem(seen: Facts) -> isl.Set:
     return seen.small_kernels.intersect(_if(verified))
 
 
+# The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
 COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
-"""The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second."""
 
 
 def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByMethod]]:
@@ -334,6 +334,7 @@ def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByM
     return found
 
 
+# For each number that is observed: sizes, and its value there.
 FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),
@@ -343,4 +344,3 @@ FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
         (seen.two_to_one.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D / 2),
     ),
 }
-"""For each number that is observed: sizes, and its value there."""

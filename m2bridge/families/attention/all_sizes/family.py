@@ -63,13 +63,13 @@ class NotApplicable:
     undecided_for: isl.Set
 
 
+# How sets of sizes are called in JSON, and what a statement is there.
 PARTS = {
     "fails_for": "false",
     "undecided_for": "not decided",
     "holds_for": "true",
     "vacuous_for": "vacuous",
 }
-"""How sets of sizes are called in JSON, and what a statement is there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,8 +430,8 @@ def cross_check_all_sizes(
     )
 
 
+# The phrase for the empty set.
 NOWHERE = "no size"
-"""The phrase for the empty set."""
 
 
 EVERY_SIZE = AllSizesCase(
