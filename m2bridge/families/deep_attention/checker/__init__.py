@@ -6,6 +6,10 @@ one head and no skip connections (theorem-block in docs/deep-attention.md), ``fi
 bases, and by its factors the limit that is no network (proposition-not-closed there).
 
 Not decided here: softmax with several heads or skip connections.
+
+*Notation.* A *statement* has a key, its number in the paper or its name in docs/statements.md, and
+a part; it predicts the value of an *observable* of a network, such as its dimension. Its
+*hypotheses* say of which networks. Each file of this room has its own notation at its top.
 """
 
 from m2bridge.certificates.schema import Certificate, Content
@@ -22,15 +26,19 @@ from m2bridge.families.deep_attention.checker.predictions import (
 
 
 def expected(certificate: Certificate) -> Content:
-    """The content of a certificate on the statements with a key.
+    """The content of a certificate on all statements with the key that it asks about.
 
-    Where nothing is computed, nothing is predicted either.
+    The observables of these statements are computed anew for the network of the certificate, and
+    each statement is compared with what it predicts. Where nothing is computed, nothing is
+    predicted either.
     """
     network = read(certificate.case)
     about = WORDS.about(certificate.question)
-    values, evidence = {}, {}
+    values = {}
+    evidence = {}
     for observable in sorted({words.observable for words in about}):
         values[observable], numbers = observed(network, observable)
+        # without numbers nothing was computed
         if numbers:
             evidence[observable] = numbers
     verdicts = []

@@ -7,6 +7,14 @@ alike. *Taken on trust*: this, and FLINT's Gröbner bases.
 is that of the weights (A_1, …, A_l, M). The entry (1, 1) of B_k is that of A_k; if these are not
 zero, and M e_1 is not, this chart meets each orbit of the torus in the fibre once ("Fibres and
 closedness" in docs/deep-attention-programs.md). The weights are not those of the program.
+
+*Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l, with n = d_0 inputs,
+and t tokens, the columns of the n × t matrix X; S = XXᵀ. Layer k has the attention matrix A_k and
+the value matrix V_k. With M_k = V_{k−1} ⋯ V_1, the *virtual weights* are A'_k = M_kᵀ A_k M_k, which
+are n × n, and M = V_l ⋯ V_1; the accent is left out. The function is P(S)X with P = M Q_{l+1},
+Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6 of the paper). The *torus* multiplies A_k by
+numbers λ_k and M by the number that keeps the function. A *fibre* is the set of all matrices
+(B_1, …, B_l, N), of any ranks, with the same function as (A_1, …, A_l, M).
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,115 +34,151 @@ from m2bridge.families.deep_attention.checker.matrices import (
 )
 from m2bridge.families.deep_attention.checker.predictions import Network
 
-# By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the basis takes more
-# than 2 GB. Fibres of more layers are not computed here.
+# By the number of layers: with two layers and 25 unknowns, widths (3, 3, 3), the Gröbner basis
+# takes more than 2 GB. Fibres of more layers are not computed here.
 MOST_UNKNOWNS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MOST_WEIGHTS = 10**6
-# Not that of the program: a function with another fibre than most would have to be met twice.
+# The seed of the random weights. It is not that of the program: so if the fibre of one function is
+# not a general one, this is noticed, unless it happens twice.
 SEED = 20250417
 
 
 def unknowns(network: Network) -> int:
-    """The number of unknowns in the equations of a fibre; 0 if it is not looked at."""
+    """The number of unknowns in the equations of a fibre; 0 if no fibre is computed.
+
+    They are the entries of B_1, …, B_l but the first of each, and those of N.
+    """
     if network.softmax or not network.plain:
         return 0
-    n = network.widths[0]
-    number = network.depth * (n * n - 1) + n * network.widths[-1]
-    return number if number <= MOST_UNKNOWNS.get(network.depth, 0) else 0
+    n, outputs = network.widths[0], network.widths[-1]
+    number = network.depth * (n * n - 1) + n * outputs
+    most = MOST_UNKNOWNS.get(network.depth, 0)
+    return number if number <= most else 0
 
 
 @cache
 def fibre(network: Network) -> tuple[int, int]:
-    """The dimension and the degree of the fibre up to scalings, with multiplicities.
+    """The dimension and the degree of the fibre in the chart, that is, up to the torus.
 
-    The order of monomials is graded: so the functions of degree at most n on the fibre are as many
-    as the monomials of degree at most n that no leading monomial divides, and these tell the
-    dimension and the degree.
+    Of several components of that dimension the degrees are added, each with its multiplicity.
+
+    The order of monomials is graded: so the polynomial functions of degree at most e on the fibre
+    have as many dimensions as there are monomials of degree at most e that no leading monomial
+    divides, for each e. The growth of these numbers is the dimension and the degree of the closure
+    of the fibre in projective space. The sum of the coefficients of the numerator of the Hilbert
+    series, its value at 1, is the degree.
     """
-    entries = sum(before * (before + after) for before, after, _ in network.layers)
+    entries = 0
+    for before, after, _ in network.layers:
+        entries += before * (before + after)
     if entries > MOST_WEIGHTS:
         raise TooExpensiveError("case", f"{entries} entries of matrices of all layers")
     count = unknowns(network)
     weights_ring = ring(count)
     equations = _equations(network, weights_ring)
     basis = groebner_basis(equations, weights_ring)
-    leading = minimal(tuple(map(int, f.monomial(0))) for f in basis)
-    numerator, dimension = hilbert_series(leading, count)
-    return dimension, sum(numerator)
+    leading = []
+    for polynomial in basis:
+        exponents = polynomial.monomial(0)
+        leading.append(tuple(map(int, exponents)))
+    numerator, dimension = hilbert_series(minimal(leading), count)
+    degree = sum(numerator)
+    return dimension, degree
 
 
 def _equations(network: Network, weights_ring: Any) -> list[Any]:
-    """The coefficients, in the inputs, of the difference of the two functions."""
+    """The equations of the fibre, as polynomials of ``weights_ring`` in the unknown entries.
+
+    They are the coefficients, at all monomials in the inputs, of the difference of the function of
+    the unknown matrices and that of the random weights: the functions are equal exactly if all of
+    these vanish.
+    """
     attention, M = _weights(network)
     n, outputs = network.widths[0], network.widths[-1]
     few_tokens = network.t < n
-    # for t ≥ n the symmetric matrices XXᵀ are dense in all, so the entries of S are variables
+    # the inputs are the entries of X; for t ≥ n those of S, since then the matrices XXᵀ are dense
+    # in all symmetric matrices
     inputs = n * network.t if few_tokens else n * (n + 1) // 2
+    # the variables are the unknowns, then the inputs
     everything = ring(weights_ring.nvars() + inputs)
-    names = iter(everything.gens())
+    variables = iter(everything.gens())
     one = everything.constant(1)
-    unknown = []
+    unknown_attention = []
     for A in attention:
-        first = [one * A[0][0], *islice(names, n - 1)]
-        unknown.append([first, *_matrix(names, n - 1, n)])
-    N = _matrix(names, outputs, n)
+        # in the chart B_k and A_k have the same first entry
+        first_row = [one * A[0][0], *islice(variables, n - 1)]
+        other_rows = _matrix(variables, n - 1, n)
+        unknown_attention.append([first_row, *other_rows])
+    N = _matrix(variables, outputs, n)
     X = None
     if few_tokens:
-        X = _matrix(names, n, network.t)
+        X = _matrix(variables, n, network.t)
         S = product(X, transposed(X))
     else:
-        S = _symmetric(names, n)
-    here = _function(unknown, N, S, X, one)
-    there = _function(attention, M, S, X, one)
+        S = _symmetric(variables, n)
+    of_unknowns = _function(unknown_attention, N, S, X, one)
+    of_weights = _function(attention, M, S, X, one)
     equations = []
-    for row, other in zip(here, there, strict=True):
-        for x, y in zip(row, other, strict=True):
-            equations += _coefficients(x - y, weights_ring)
+    for row, stated_row in zip(of_unknowns, of_weights, strict=True):
+        for entry, stated in zip(row, stated_row, strict=True):
+            equations += _coefficients(entry - stated, weights_ring)
     return equations
 
 
-def _symmetric(names: Iterator[Any], n: int) -> Matrix:
-    """A symmetric matrix of variables."""
+def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
+    """The symmetric n × n matrix of the next variables, row by row from the diagonal on."""
     S: Matrix = [[None] * n for _ in range(n)]
     for i in range(n):
         for j in range(i, n):
-            S[i][j] = S[j][i] = next(names)
+            S[i][j] = S[j][i] = next(variables)
     return S
 
 
 def _function(
     attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
 ) -> Matrix:
-    """The function P(S)X, P = M Q_{l+1}, with Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6).
+    """The function P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M.
 
-    Without X, for t ≥ n, it is P: the coefficients of P are coordinates of the function.
+    Here P = M Q_{l+1}, with Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6); ``one`` is the
+    one of the ring. Without X, for t ≥ n, it is P: the coefficients of P are coordinates of the
+    function.
     """
-    size = range(len(S))
-    Q = [[one if i == j else 0 * one for j in size] for i in size]
+    n = len(S)
+    Q = [[0 * one] * n for _ in range(n)]
+    for i in range(n):
+        Q[i][i] = one
     for A in attention:
         Q = product(Q, S, transposed(Q), A, Q)
-    return product(M, Q) if X is None else product(M, Q, X)
+    P = product(M, Q)
+    return P if X is None else product(P, X)
 
 
 def _coefficients(polynomial: Any, weights_ring: Any) -> list[Any]:
-    """The coefficients in the inputs, as polynomials in the unknowns: the first variables."""
-    unknown = weights_ring.nvars()
+    """The coefficients of a polynomial at all monomials in the inputs.
+
+    They are polynomials in the unknowns, the first variables, and belong to ``weights_ring``.
+    """
+    unknowns_count = weights_ring.nvars()
     coefficients: dict[Exponents, dict[Exponents, Any]] = {}
     for exponents, c in polynomial.terms():
-        in_inputs = tuple(exponents[unknown:])
-        in_unknowns = tuple(exponents[:unknown])
+        in_unknowns = tuple(exponents[:unknowns_count])
+        in_inputs = tuple(exponents[unknowns_count:])
         coefficients.setdefault(in_inputs, {})[in_unknowns] = c
     return [weights_ring.from_dict(terms) for terms in coefficients.values()]
 
 
 def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
-    """The first random virtual weights A'_1, …, A'_l, M of generic ranks that lie in the chart."""
+    """Random virtual weights: the matrices A'_1, …, A'_l, and M.
+
+    They are the first ones that are drawn of which all A'_k and M have the ranks that they have in
+    general, and which lie in the chart.
+    """
     draws = _draws(SEED)
-    ranks = [*network.ranks, min(network.widths)]
+    general_ranks = [*network.ranks, min(network.widths)]
+    n = network.widths[0]
     while True:
-        n = network.widths[0]
-        # M_k = V_{k−1} ⋯ V_1, and A'_k = M_kᵀ A_k M_k
+        # before layer k this is M_k = V_{k−1} ⋯ V_1; at the end it is M
         M = [[int(i == j) for j in range(n)] for i in range(n)]
         attention = []
         for before, after, a in network.layers:
@@ -145,14 +189,16 @@ def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
                 Q = _matrix(draws, a, before)
                 A = product(transposed(K), Q)
             attention.append(product(transposed(M), A, M))
-            M = product(_matrix(draws, after, before), M)
+            V = _matrix(draws, after, before)
+            M = product(V, M)
         in_chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
-        if in_chart and [flint.fmpz_mat(A).rank() for A in (*attention, M)] == ranks:
+        ranks = [flint.fmpz_mat(A).rank() for A in (*attention, M)]
+        if in_chart and ranks == general_ranks:
             return attention, M
 
 
 def _draws(seed: int) -> Iterator[int]:
-    """Random numbers ±1, …, ±5."""
+    """Random numbers ±1, …, ±5, without end."""
     states = minimal_standard(seed)
     while True:
         size = 1 + next(states) % 5

@@ -9,6 +9,15 @@ of lightning attention, and that they meet an upper bound of ``predictions``; th
 the scalings as identities of words, which hold for matrices of all sizes.
 
 *Taken on trust*: the theorem, the upper bounds, FLINT's ranks modulo a prime.
+
+*Notation* (that of docs/deep-attention.md). A network has l layers, widths d_0, …, d_l, with
+n = d_0, and t tokens, the columns of X. A *head* of layer k has matrices K, Q and V, its *weights*;
+A = KᵀQ is its attention matrix, of rank at most a_k. Lightning attention maps the tokens Y to the
+sum of V YYᵀAY over the heads, plus Y with a skip connection. For one head without skip connections
+the *virtual weights* are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1} ⋯ V_1, and M = V_l ⋯ V_1, and the
+*torus* is the group (K^*)^l of their scalings that keep the function φ. In names, *entering* is
+what comes into each layer (the tokens, or M_k), and the *slope* of a matrix is its derivative in a
+given direction.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,17 +46,21 @@ from m2bridge.families.deep_attention.checker.predictions import (
     virtual,
 )
 
-# Entries of the largest matrix, whose rank takes about a second, and operations to make it.
+# The most entries of a matrix whose rank is computed, which takes about a second, and the most
+# operations to make it.
 MOST_ENTRIES = 3 * 10**6
 MOST_STEPS = 10**8
-# Tokens that are not zero. Fewer can only make a rank smaller, which is a lower bound all the same.
+# The most tokens that are not zero where a rank is computed. Fewer can only make the rank smaller,
+# which is a lower bound all the same.
 TOKENS = 3
-# The normal form as one word of about 2·3^l letters; for all l it is proved step by step.
+# The most layers for which the normal form is compared as one word, of about 2·3^l letters; for all
+# l it is proved step by step.
 MOST_LAYERS = 12
 # Up to this many weights the whole differential is computed beside the block.
 SMALL = 60
 
-# The value, if it is decided, and the numbers that are its evidence; none if nothing is computed.
+# What is found of an observable: its value, None if it is not decided, and by their names the
+# numbers that are its evidence, none if nothing is computed.
 Found = tuple[int | None, dict[str, int]]
 NOTHING: Found = (None, {})
 
@@ -56,24 +69,31 @@ Head = dict[str, Any]
 
 
 def observed(network: Network, observable: str) -> Found:
-    """The value of an observable; TooExpensiveError for what is too large."""
+    """The value of the observable with this name, and its evidence.
+
+    TooExpensiveError for what is too large.
+    """
     return _OBSERVED[observable](network)
 
 
 def _bounded(rank: int, bound: int) -> Found:
-    """The dimension, where a lower bound meets an upper bound."""
+    """The dimension of an image, known if its lower bound ``rank`` is its upper bound ``bound``.
+
+    A rank above the bound refutes a proof or a program: ContradictionError.
+    """
     if rank > bound:
         raise ContradictionError(f"a rank {rank} above the bound {bound}")
-    return (rank if rank == bound else None), {"rank": rank, "upper_bound": bound}
+    dimension = rank if rank == bound else None
+    return dimension, {"rank": rank, "upper_bound": bound}
 
 
 # Ranks of whole differentials.
 
 
 def weights(network: Network) -> int:
-    """The number of weights of all heads.
+    """The number of weights of all heads, with at most d rows of K and of Q in width d.
 
-    More rows of K and Q than d change nothing: KᵀQ is any matrix with d of them.
+    More rows change nothing: with d of them KᵀQ is any d × d matrix.
     """
     of_head = 0
     for before, after, a in network.layers:
@@ -82,16 +102,19 @@ def weights(network: Network) -> int:
 
 
 def _payable(rows: int, columns: int, steps: int = 0) -> None:
+    """Raise TooExpensiveError if a matrix is too large, or takes too many steps to make."""
     if rows * columns > MOST_ENTRIES or steps > MOST_STEPS:
         raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
+    """A random matrix modulo the prime."""
     entries = [random.randrange(PRIME) for _ in range(rows * columns)]
     return flint.nmod_mat(rows, columns, entries, PRIME)
 
 
 def _random_head(before: int, after: int, a: int, random: Random) -> Head:
+    """A random head from width ``before`` to width ``after``, with ``a`` rows of K and Q."""
     rows = min(a, before)
     K = _random(rows, before, random)
     Q = _random(rows, before, random)
@@ -99,15 +122,17 @@ def _random_head(before: int, after: int, a: int, random: Random) -> Head:
 
 
 def _random_heads(count: int, sizes: tuple[int, int, int], random: Random) -> list[Head]:
+    """The random heads of a layer; ``sizes`` are its widths before and after it, and its a."""
     return [_random_head(*sizes, random) for _ in range(count)]
 
 
 def _entries(A: Any) -> list[int]:
+    """The entries of a matrix, row by row."""
     return list(map(int, A.entries()))
 
 
 def _units(A: Any) -> Iterator[Any]:
-    """All matrices of the size of A with one entry 1 and zeros: a basis of directions."""
+    """The matrices of the size of A with one entry 1 and zeros: a basis of its tangent space."""
     rows, columns = A.nrows(), A.ncols()
     for i in range(rows * columns):
         entries = [0] * (rows * columns)
@@ -117,7 +142,11 @@ def _units(A: Any) -> Iterator[Any]:
 
 @cache
 def attention_rank(d: int, a: int) -> int:
-    """The rank of the differential of (K, Q) ↦ KᵀQ at a random point: of all K̇ᵀQ and KᵀQ̇."""
+    """The rank of the differential of (K, Q) ↦ KᵀQ at a random point, for K and Q of size a × d.
+
+    Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound of
+    the dimension of the d × d matrices of rank at most a.
+    """
     a = min(a, d)
     _payable(2 * a * d, d * d)
     random = Random(3)
@@ -132,31 +161,35 @@ def attention_rank(d: int, a: int) -> int:
 def virtual_rank(network: Network) -> int:
     """The rank of the differential of weights ↦ (A'_1, …, A'_l, M) at a random point.
 
-    A'_k = M_kᵀ K_kᵀ Q_k M_k with M_k = V_{k−1} ⋯ V_1, and M = M_{l+1}.
+    A'_k = M_kᵀ K_kᵀ Q_k M_k with M_k = V_{k−1} ⋯ V_1, and M = M_{l+1}. The rank is a lower bound
+    of the dimension of the virtual weights.
     """
     n = network.widths[0]
     count = weights(network)
-    _payable(count, network.depth * n * n + network.widths[-1] * n, steps=count**2)
+    coordinates = network.depth * n * n + network.widths[-1] * n
+    _payable(count, coordinates, steps=count**2)
     random = Random(4)
     layers = [_random_head(*sizes, random) for sizes in network.layers]
     identity = [int(i == j) for i in range(n) for j in range(n)]
+    # the matrices M_1, …, M_{l+1}
     entering = [flint.nmod_mat(n, n, identity, PRIME)]
     for head in layers:
         entering.append(head["V"] * entering[-1])
     tangents = []
     for k, head in enumerate(layers):
-        for kind, matrix in head.items():
+        for letter, matrix in head.items():
             directions = _units(matrix)
-            tangents += [_virtual_tangent(layers, entering, k, kind, E) for E in directions]
+            tangents += [_virtual_tangent(layers, entering, k, letter, E) for E in directions]
     return rank_modulo(tangents)
 
 
 def _virtual_tangent(
-    layers: list[Head], entering: list[Any], moving: int, kind: str, E: Any
+    layers: list[Head], entering: list[Any], moving: int, letter: str, E: Any
 ) -> list[int]:
     """The derivative of all virtual weights when one matrix of one layer moves in direction E.
 
-    By the product rule, with the derivative of M_k carried along. Before that layer it is zero.
+    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V. The derivative is
+    found by the product rule, with that of M_k carried along. It is zero for earlier layers.
     """
     slope_of_M = 0 * entering[moving]
     derivatives = [0] * (moving * entering[0].nrows() ** 2)
@@ -164,7 +197,7 @@ def _virtual_tangent(
         head, M = layers[k], entering[k]
         slopes = {name: 0 * matrix for name, matrix in head.items()}
         if k == moving:
-            slopes[kind] = E
+            slopes[letter] = E
         KM = head["K"] * M
         QM = head["Q"] * M
         slope_of_KM = slopes["K"] * M + head["K"] * slope_of_M
@@ -176,10 +209,12 @@ def _virtual_tangent(
 
 
 def function_rank(network: Network, most: int) -> int:
-    """The rank of gradients of functions of lightning attention, each at tokens of its own.
+    """A lower bound, at most ``most``, of the dimension of functions of lightning attention.
 
-    A row is the derivative of ⟨G, φ(X)⟩ by all weights: a combination of rows of the Jacobian
-    matrix of the coefficients of φ. There are five more rows than the rank can be.
+    It is the rank of a matrix. A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X
+    and a random covector G of its own: a combination of rows of the Jacobian matrix of the
+    coefficients of φ. So the rank is at most that of this matrix. There are five more rows than the
+    rank can be, so that a few rows that depend on others do not matter.
     """
     rows = most + 5
     _payable(rows, weights(network))
@@ -190,11 +225,15 @@ def function_rank(network: Network, most: int) -> int:
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """The derivative of ⟨G, φ(X)⟩ for random X and G by all weights, the last layer first.
+    """The derivative of ⟨G, φ(X)⟩ by all weights, for a random X of so many tokens and a random G.
+
+    ``layers`` has the heads of each layer; the derivatives by the weights of the last layer stand
+    first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
 
     A head maps Y to V·YYᵀAY with A = KᵀQ. If the derivative by its output is G, put Γ = VᵀG; then
-    the derivatives by V, A and Y are G(YYᵀAY)ᵀ, YYᵀΓYᵀ, and AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ. No
-    product here is a d × d matrix.
+    the derivatives by V, A and Y are G(YYᵀAY)ᵀ, YYᵀΓYᵀ, and AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ. That
+    by A is passed to K and Q: by K it is Q times its transpose, by Q it is K times it. The order of
+    products is chosen so that none of them is a d × d matrix.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
@@ -211,20 +250,23 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         for head in heads:
             K, Q = head["K"], head["Q"]
             gamma = head["V"].transpose() * G
+            # YYᵀΓ: the derivative by A is this times Yᵀ
             left = Y * (Y.transpose() * gamma)
             by_V = G * _moved(head, Y).transpose()
             by_K = Q * Y * left.transpose()
             by_Q = K * left * Y.transpose()
             gradient += _entries(by_V) + _entries(by_K) + _entries(by_Q)
             AY = K.transpose() * (Q * Y)
+            WY = gamma * (AY.transpose() * Y)
+            transposed_W_Y = AY * (gamma.transpose() * Y)
             passed.append(Q.transpose() * (K * left))
-            passed.append(gamma * (AY.transpose() * Y) + AY * (gamma.transpose() * Y))
+            passed.append(WY + transposed_W_Y)
         G = reduce(add, passed)
     return gradient
 
 
 def _moved(head: Head, Y: Any) -> Any:
-    """The tokens YYᵀAY."""
+    """The tokens YYᵀAY of a head, which V is applied to."""
     return Y * (Y.transpose() * (head["K"].transpose() * (head["Q"] * Y)))
 
 
@@ -235,10 +277,12 @@ Word = tuple[int, ...]
 
 
 def normal_form_factors(layers: int) -> int | None:
-    """The number of factors, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6).
+    """The number of factors of φ, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6).
 
-    φ_{k+1} = V_{k+1} φ_k φ_kᵀ A_{k+1} φ_k; Q_{k+1} = Q_k X Xᵀ Q_kᵀ M_kᵀ A_{k+1} M_k Q_k with M_k =
-    V_k⋯V_1. The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
+    None if they are not. Equal words are equal products, whatever the sizes of the matrices are.
+    Here φ is the function of all layers. After layer k it is V_k φφᵀ A_k φ, with the φ before it
+    on the right, and Q becomes Q XXᵀ Qᵀ Mᵀ A_k M Q with M = V_{k−1} ⋯ V_1. Before the first layer φ
+    is X, and M and Q are the empty word. The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
     """
     X: Word = (1,)
     function = X
@@ -254,7 +298,7 @@ def normal_form_factors(layers: int) -> int | None:
 
 
 def turned(word: Word) -> Word:
-    """The transpose of a product of matrices."""
+    """The transpose of a product of matrices: their transposes in the opposite order."""
     return tuple(-letter for letter in reversed(word))
 
 
@@ -262,17 +306,20 @@ def turned(word: Word) -> Word:
 
 
 def _attention_matrices(network: Network) -> Found:
+    """The dimension of the attention matrices of all heads: each A_h moves on its own."""
     rank = network.heads * sum(attention_rank(d, a) for d, _, a in network.layers)
     return _bounded(rank, all_attention_matrices(network))
 
 
 def _virtual_weights(network: Network) -> Found:
+    """The dimension of the virtual weights: a rank, where it meets the upper bound."""
     if not network.plain:
         return NOTHING
     return _bounded(virtual_rank(network), virtual(network, whole=network.depth))
 
 
 def _normal_form(network: Network) -> Found:
+    """Whether lightning attention has the normal form φ = M Q_{l+1} X."""
     if network.softmax or not network.plain or network.depth > MOST_LAYERS:
         return NOTHING
     factors = normal_form_factors(network.depth)
@@ -280,7 +327,10 @@ def _normal_form(network: Network) -> Found:
 
 
 def _scalings(network: Network) -> Found:
-    """Whether V ↦ cV, A ↦ A/c keeps a layer: it does if both occur equally often in it."""
+    """Whether V ↦ cV, A ↦ A/c keeps a layer V Y Y'A Y, where Y' is the transpose of Y.
+
+    It does if V and A occur equally often in it. A skip connection adds Y, in which neither occurs.
+    """
     if network.softmax:
         return NOTHING
     layer = ["V", "Y", "Y'", "A", "Y"]
@@ -295,7 +345,7 @@ def _dimension(network: Network) -> Found:
         return NOTHING
     upper = upper_bound(network)
     if network.softmax and network.t == 1:
-        # the functions are all matrices of bounded rank
+        # the functions are all matrices of bounded rank, whose dimension is that of the formula
         return upper, {"lower_bound": upper, "upper_bound": upper}
     if network.plain:
         lower, numbers = _by_block(network, upper)
@@ -306,11 +356,12 @@ def _dimension(network: Network) -> Found:
 
 
 def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
-    """The lower bound by theorem-block, and its numbers.
+    """The lower bound of the dimension by theorem-block, and the numbers behind it.
 
-    If the kernel of the block is only what it always is, the dimension is the upper bound. If it is
-    larger, the rank of the block says nothing: it may be more than the dimension, because in a
-    block matrices of rank one move in all directions.
+    If the kernel of the differential of the block is only what it always is, the dimension is
+    ``upper``, the upper bound. If it is larger, the rank of the block says nothing, and the bound
+    is 0: the rank may be more than the dimension, because in a block matrices of rank one move in
+    all directions.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen(network)
@@ -326,16 +377,22 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
         whole = function_rank(network, upper)
         if whole != upper:
             raise ContradictionError(f"the block gives {upper}, the whole differential {whole}")
-    return (upper if rank == columns - kernel else 0), numbers
+    if rank == columns - kernel:
+        return upper, numbers
+    return 0, numbers
 
 
 def _unseen_weights(network: Network) -> Found:
-    """The dimension of the fibres of (A, V) ↦ φ over general functions."""
+    """The dimension of the fibres of (A, V) ↦ φ over general functions.
+
+    It is the dimension of all pairs (A, V), which is written as ``weights``, less that of the
+    functions.
+    """
     dimension, numbers = _dimension(network)
     if not numbers:
         return NOTHING
-    values = sum(d * after for d, after, _ in network.layers)
-    source = all_attention_matrices(network) + network.heads * values
+    entries_of_V = sum(d * after for d, after, _ in network.layers)
+    source = all_attention_matrices(network) + network.heads * entries_of_V
     unseen_weights = None if dimension is None else source - dimension
     return unseen_weights, numbers | {"weights": source}
 
@@ -344,7 +401,7 @@ def _virtual_fibre_dimension(network: Network) -> Found:
     """The dimension of a general fibre in the virtual weights, up to the torus.
 
     It is the difference of the dimensions of virtual weights and of functions, less l for the
-    torus, which acts freely.
+    torus, which acts freely where no A'_k is zero.
     """
     if network.softmax or not network.plain:
         return NOTHING
@@ -357,10 +414,11 @@ def _virtual_fibre_dimension(network: Network) -> Found:
 
 
 def _fibre(network: Network, observable: str) -> Found:
-    """An observable of the fibre among all matrices, of any ranks.
+    """An observable of the fibre among all matrices, of any ranks: the one with this name.
 
-    It contains the fibre in the virtual weights, so its dimension is at least that; if virtual
-    weights are dense in all matrices, it is the same.
+    That fibre contains the fibre in the virtual weights, so its dimension is at least that of the
+    latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
+    dimension by Gröbner bases and that by ranks do not fit.
     """
     if not unknowns(network):
         return NOTHING
@@ -387,10 +445,12 @@ def _fibre(network: Network, observable: str) -> Found:
 
 
 def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> bool | None:
-    """Whether the fibre in the virtual weights, which is not empty, is one point.
+    """Whether the fibre in the virtual weights, which is not empty, is one point; None if unknown.
 
-    A simple point among all matrices is one; a fibre of positive dimension is not. Which ones of
-    several points are virtual weights is not computed.
+    ``dimension`` and ``degree`` are those of the fibre among all matrices, ``among_virtual`` is the
+    dimension in the virtual weights. If all matrices have a fibre of dimension 0 and degree 1, it
+    is one point. A fibre of positive dimension is not. Which ones of several points are virtual
+    weights is not computed.
     """
     if dimension == 0 and degree == 1:
         return True
@@ -400,7 +460,11 @@ def _is_one_point(dimension: int, degree: int, among_virtual: int | None) -> boo
 
 
 def _closed(network: Network) -> Found:
-    """Whether the functions form a closed set: not so if there is a limit that is no network."""
+    """Whether the functions form a closed set, where a statement says so.
+
+    They do not if all facts hold which show that a limit of networks is no network. If one fails
+    this is not decided.
+    """
     if hypotheses(network, "closed", ""):
         return NOTHING
     facts = limit_outside()

@@ -10,6 +10,16 @@ that of a tower of subspaces (proposition-V); what a function forgets of them bo
 *Taken on trust*: that the upper bounds hold. That they are attained is computed.
 
 The statements are those of docs/statements.md, with their hypotheses as we read them.
+
+*Notation.* A network has l layers, widths d_0, …, d_l with n = d_0, and t tokens, the columns of X.
+a_k is the number of rows of K and Q in layer k, whose attention matrix is A = KᵀQ, and V its value
+matrix; H is the number of heads. For one head without skip connections A'_k, later A_k, is the
+virtual attention matrix of layer k, an n × n matrix, and M = V_l ⋯ V_1. r_k is the rank of what
+enters layer k, α_k = min(a_k, r_k) the rank of A'_k, and q_k(x) = xᵀA'_k x its quadratic form; s_k
+is the dimension of the space W_k that is spanned by the rows of M and the rows and columns of
+A'_k, …, A'_l. f is the last layer of which the whole matrix is seen (``last_whole_layer``). The
+*torus* (K^*)^l scales A_k and M so that the function stays. Parameters ``d`` and ``after`` of
+functions about one layer are its widths d_{k−1} and d_k, which is also written d'.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,8 +34,9 @@ from m2bridge.errors import CertificateError
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 
+# The fields of a case in a certificate.
 NAMES = {"widths", "a", "t", "heads", "skip", "normalization"}
-# As many as the program takes.
+# The most layers, as many as the program takes.
 MOST_LAYERS = 1000
 # The number of coefficients is a bound here for at most so many inputs, as in the program. For
 # more it can be less than the others, as for widths (4, 1000, 1) with two heads; then the least
@@ -37,7 +48,9 @@ WIDEST_EXPANDED = 3
 class Network:
     """The case of a certificate: widths d_0, …, d_l, query/key dimensions a_1, …, a_l, t tokens.
 
-    Lists that belong to layers begin with layer 1.
+    ``heads`` is the number of heads of each layer; ``skip`` adds Y to what a layer makes of the
+    tokens Y; ``softmax`` is applied to the scores YᵀAY. Lists that belong to layers begin with
+    layer 1.
     """
 
     widths: tuple[int, ...]
@@ -54,9 +67,8 @@ class Network:
 
     @property
     def layers(self) -> list[tuple[int, int, int]]:
-        """The widths d_{k−1} and d_k, and a_k, of each layer."""
-        pairs = zip(pairwise(self.widths), self.a, strict=True)
-        return [(before, after, a) for (before, after), a in pairs]
+        """The numbers d_{k−1}, d_k and a_k of each layer."""
+        return list(zip(self.widths[:-1], self.widths[1:], self.a, strict=True))
 
     @property
     def plain(self) -> bool:
@@ -90,7 +102,7 @@ class Network:
 
     @property
     def key(self) -> str:
-        """The name without that of the family."""
+        """The name of the network without that of the family, such as ``3-3-3-a2-2-t2``."""
         widths = "-".join(map(str, self.widths))
         a = "-".join(map(str, self.a))
         key = f"{widths}-a{a}-t{self.t}"
@@ -136,6 +148,7 @@ def read(data: Mapping[str, Any]) -> Network:
 
 
 def _are_positive(numbers: Any) -> bool:
+    """Whether this is a list of positive integers below 10^9, at least one."""
     if not isinstance(numbers, list) or not numbers:
         return False
     return all(type(n) is int and 1 <= n < 10**9 for n in numbers)
@@ -147,7 +160,10 @@ def name(data: Mapping[str, Any]) -> str:
 
 
 def matrices(n: int, rank: int) -> int:
-    """The dimension of the n × n matrices of at most this rank: corank c has codimension c²."""
+    """The dimension of the n × n matrices of at most this rank.
+
+    Those of corank c = n − rank have codimension c².
+    """
     corank = max(0, n - rank)
     return n * n - corank**2
 
@@ -155,29 +171,32 @@ def matrices(n: int, rank: int) -> int:
 def forms(n: int, rank: int) -> int:
     """The dimension of the quadratic forms in n variables of at most this rank.
 
-    Corank c has codimension c(c + 1)/2.
+    Those of corank c = n − rank have codimension c(c + 1)/2.
     """
     corank = max(0, n - rank)
     return comb(n + 1, 2) - comb(corank + 1, 2)
 
 
 def virtual(network: Network, whole: int) -> int:
-    """The dimension of virtual weights with the symmetric part only of A'_k for k > ``whole``.
+    """The dimension of the virtual weights, with A'_k as a whole for k ≤ ``whole`` only.
 
-    For ``whole`` = l this is D_virt of proposition-V, else the D_red(whole) that follows it. There
-    is a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of dimensions s_k, such that the rows of M span W_{l+1}
-    and A'_k is in W_k ⊗ W_k. It is counted from the inside: W_{k+1} is a point of the Grassmannian
-    of W_k.
+    For k > ``whole`` only the symmetric part of A'_k is kept. For ``whole`` = l this is D_virt of
+    proposition-V, else the D_red(whole) that follows it. There is a flag
+    W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of dimensions s_k, such that the rows of M span W_{l+1} and A'_k
+    is in W_k ⊗ W_k. It is counted from the inside: W_{k+1} is a point of the Grassmannian of the
+    subspaces of W_k, which has dimension s_{k+1}(s_k − s_{k+1}).
     """
-    n = network.widths[0]
+    n, outputs = network.widths[0], network.widths[-1]
+    # the dimension s_{k+1} of W_{k+1}; in the beginning that of W_{l+1}, the rank of M
     inner = min(network.widths)
     # M: a vector of W_{l+1} for each output
-    total = network.widths[-1] * inner
-    spaces = list(zip(network.narrowest, network.ranks, strict=True))
+    total = outputs * inner
+    layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
-        space, rank = spaces[k - 1]
-        # W_k is spanned by W_{k+1}, and by rows and columns of A'_k as far as there is place
-        outer = n if k == 1 else min(space, inner + 2 * rank)
+        entering_rank, rank = layers[k - 1]
+        # W_k is spanned by W_{k+1}, and by rows and columns of A'_k as far as there is place in a
+        # space of dimension r_k
+        outer = n if k == 1 else min(entering_rank, inner + 2 * rank)
         total += inner * (outer - inner)
         if k <= whole:
             total += matrices(outer, rank)
@@ -189,22 +208,27 @@ def virtual(network: Network, whole: int) -> int:
 
 
 def linear(network: Network) -> int:
-    """The dimension for softmax and one token.
+    """The dimension of the functions of softmax attention for one token.
 
-    The softmax of one score is 1, so the functions are the matrices of at most the least rank.
+    The softmax of one score is 1, so the functions are X ↦ MX, where M is any d_l × d_0 matrix of
+    rank at most the least width.
     """
     least = min(network.widths)
     return least * (network.widths[0] + network.widths[-1] - least)
 
 
 def upper_bound(network: Network) -> int:
-    """The least of the upper bounds of docs/deep-attention.md that apply."""
+    """The least of the upper bounds of the dimension of functions that apply to a network.
+
+    They stand in docs/deep-attention.md.
+    """
     if network.softmax and network.t == 1:
         return linear(network)
     if network.plain and network.softmax:
         return virtual(network, whole=network.depth)
     if network.plain:
-        # lemma-forgets: skew-symmetric parts, and a torus of dimension l that acts freely
+        # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
+        # the torus of dimension l, which acts freely
         return virtual(network, network.last_whole_layer) - network.depth
     bound = layered(network)
     if not network.softmax and network.widths[0] <= WIDEST_EXPANDED:
@@ -213,11 +237,12 @@ def upper_bound(network: Network) -> int:
 
 
 def layered(network: Network) -> int:
-    """The least bounds of all layers, less the changes of base between them.
+    """The sum of the least bounds of all layers, less the changes of base between them.
 
-    The function is the composition of the layers. GL(d_i) acts on the outputs of layer i and on the
-    inputs of the next one, freely where the outputs span their space: where d_i ≤ d_{i−1}. With
-    skip connections it does not act.
+    The function is the composition of the functions of the layers. GL(d_i), of dimension d_i², acts
+    on the outputs of layer i and inversely on the inputs of the next one, and keeps the
+    composition. It acts freely where the outputs span their space: where d_i ≤ d_{i−1}. With skip
+    connections it does not act.
     """
     bound = sum(_layer(network, *sizes) for sizes in network.layers)
     if not network.skip:
@@ -228,19 +253,24 @@ def layered(network: Network) -> int:
 
 
 def _layer(network: Network, d: int, after: int, a: int) -> int:
-    """The least bound of proposition-heads for one layer, of H heads from width d to d'."""
+    """The least bound of proposition-heads for one layer of H heads from width d to ``after`` = d'.
+
+    The rank of the attention matrices A_h is at most ``a``, and the v_h are the rows of the V_h for
+    d' = 1.
+    """
     heads = network.heads
     values = d * after
     if network.softmax:
         return heads * (values + matrices(d, a))
     several = network.t > 1
+    # For what is seen of A_h: its dimension for one head, and that of the space that it lies in;
+    # and the number of coefficients of one output.
     if several:
-        # what is seen of one A_h, the space of all A, and the coefficients of an output
         seen = matrices(d, a)
         every = d * d
         coefficients = d * comb(d + 1, 2)
     else:
-        # of A_h the quadratic form; an output is a cubic form
+        # of A_h the quadratic form is seen, of rank at most 2a, and an output is a cubic form
         seen = forms(d, 2 * a)
         every = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
@@ -248,22 +278,24 @@ def _layer(network: Network, d: int, after: int, a: int) -> int:
     # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
     scaled = heads * (values + seen - 1)
     if several and after == 1 and heads <= d:
+        # the dimension of the intersection of both row spaces
         common = max(0, 2 * min(a, d) - d)
         scaled -= comb(heads, 2) * common
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
     rank = min(heads, values, every)
     bounds = [scaled, rank * (values + every - rank)]
-    # bound 3: d quadratic forms that vanish where all v_h do
+    # bound 3: for d' = 1 the function is d quadratic forms that vanish where all v_h do, on a
+    # subspace of codimension h
     if several and after == 1:
         h = min(heads, d)
         bounds.append(h * (d - h) + d * forms(d, h))
-    # bound 4
+    # bound 4: all coefficients
     bounds.append(after * coefficients)
     return min(bounds)
 
 
 def _coefficients(network: Network) -> int:
-    """The number of coefficients of the function of lightning attention, a bound of its dimension.
+    """The number of coefficients of a function of lightning attention, a bound of the dimension.
 
     It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
     entries of a symmetric matrix; for one token, forms of degree 3^l in n variables. With skip
@@ -272,6 +304,7 @@ def _coefficients(network: Network) -> int:
     n = network.widths[0]
     outputs = network.widths[-1]
     degree = 3**network.depth
+    # m = (3^l − 1)/2
     m = degree // 2
     N = comb(n + 1, 2)
     if network.skip:
@@ -282,7 +315,7 @@ def _coefficients(network: Network) -> int:
 
 
 def hypotheses(network: Network, key: str, part: str) -> list[str]:
-    """All hypotheses of a statement that fail, in words."""
+    """The hypotheses that fail of the statement with this key and part, in words."""
     return _failing(network, STATEMENTS[key, part].hypotheses)
 
 
@@ -310,7 +343,7 @@ def _layers_of_rank_one(network: Network) -> list[int]:
 
 
 def _conditions(network: Network) -> dict[str, bool]:
-    """The hypotheses of all statements, and whether they hold."""
+    """Whether each hypothesis of any statement holds for a network, by its name in words.toml."""
     first, *hidden, last = network.widths
     single = network.depth == 1
     of_rank_one = bool(_layers_of_rank_one(network))
@@ -337,7 +370,10 @@ def _conditions(network: Network) -> dict[str, bool]:
 
 
 def prediction(network: Network, key: str, part: str) -> int | None:
-    """The number, or yes or no, that a statement gives, where it means something."""
+    """The number, or yes or no, that the statement with this key and part predicts.
+
+    None where the prediction has no meaning for a network.
+    """
     statement = STATEMENTS[key, part]
     meaning = statement.hypotheses if statement.meaning is None else statement.meaning
     if _failing(network, meaning):
@@ -346,30 +382,38 @@ def prediction(network: Network, key: str, part: str) -> int | None:
 
 
 def _always(network: Network) -> bool:
+    """Yes, whatever the network is."""
     return True
 
 
 def _never(network: Network) -> bool:
+    """No, whatever the network is."""
     return False
 
 
 def _zero(network: Network) -> int:
+    """The number zero: the dimension of finite fibres."""
     return 0
 
 
 def all_attention_matrices(network: Network) -> int:
-    """The dimension of all attention matrices of all heads (Lemma 3.1)."""
+    """The dimension of the attention matrices A = KᵀQ of all heads of all layers (Lemma 3.1).
+
+    Those of one head are all matrices of rank at most a_k.
+    """
     return network.heads * sum(matrices(d, a) for d, _, a in network.layers)
 
 
 def _virtual_weights(network: Network) -> int:
+    """The dimension D_virt of the virtual weights (proposition-V)."""
     return virtual(network, whole=network.depth)
 
 
 def _equation_16(network: Network) -> int:
-    """Eq. 16: all hidden layers have one width δ, and M has rank δ.
+    """The number of Eq. 16: all hidden layers have one width δ, and M has rank δ.
 
-    A_1 is d_0 × d_0, the others are δ × δ.
+    A_1 is any d_0 × d_0 matrix of rank at most a_1, the others are δ × δ matrices of rank at most
+    a_k. Without hidden layers δ is the lesser of the widths d_0 and d_l.
     """
     first, *hidden, last = network.widths
     delta = hidden[0] if hidden else min(first, last)
@@ -378,47 +422,64 @@ def _equation_16(network: Network) -> int:
 
 
 def _equation_14(network: Network) -> int:
-    """Eq. 14: Eq. 16 less one scaling for each layer."""
+    """The number of Eq. 14: that of Eq. 16, less one scaling for each layer."""
     return _equation_16(network) - network.depth
 
 
 def _fibre_dimension(network: Network) -> int:
-    """The skew-symmetric matrices of the layers behind the first one of rank one are free."""
+    """The dimension of the fibre among all matrices, up to the torus (proposition-fibres).
+
+    The skew-symmetric n × n parts of A_k for k > f are free, and no more.
+    """
     return (network.depth - network.last_whole_layer) * comb(network.widths[0], 2)
 
 
 def _fibre_degree(network: Network) -> int:
-    """The number of linear spaces that a fibre is, up to scalings (proposition-fibres)."""
+    """The number of linear spaces of which a fibre consists, up to the torus (proposition-fibres).
+
+    M has rank one if some width is 1, and then all its rows are multiples of one row mᵀ.
+    """
     if min(network.widths) > 1:
         return 1
-    last = network.ranks[-1]
+    rank_of_last = network.ranks[-1]
     if network.last_whole_layer == network.depth:
-        # if A_l = k qᵀ, the row of M can be exchanged with k
-        return 2 if last == 1 else 1
-    # the row of M can be exchanged with each linear factor of q_l: two for rank 2, else none
-    rank_of_form = min(2 * last, network.narrowest[-1])
+        # if A_l = k qᵀ, m can be exchanged with k
+        return 2 if rank_of_last == 1 else 1
+    # m can be exchanged with each linear factor of q_l: two factors if its rank is 2, else none
+    rank_of_form = min(2 * rank_of_last, network.narrowest[-1])
     return 3 if rank_of_form == 2 else 1
 
 
 def _fibre_in_virtual_weights(network: Network) -> int:
+    """The dimension D_virt − D_red(f) of a general fibre in the virtual weights, up to the torus.
+
+    It is that of the virtual weights less that of what is seen of them.
+    """
     return _virtual_weights(network) - virtual(network, network.last_whole_layer)
 
 
 def _skip_connections(network: Network) -> int:
-    return linear(network) if network.softmax and network.t == 1 else layered(network)
+    """The dimension with skip connections: the bound layer by layer, where it is not linear."""
+    if network.softmax and network.t == 1:
+        return linear(network)
+    return layered(network)
 
 
 def _separate_heads(network: Network) -> int:
-    """Heads of which nothing is lost but one scaling each."""
-    weights = sum(d * after + matrices(d, a) - 1 for d, after, a in network.layers)
-    return network.heads * weights
+    """The dimension if no symmetry is infinite but the scaling of A against V in each head."""
+    of_one_head = 0
+    for d, after, a in network.layers:
+        of_one_head += d * after + matrices(d, a) - 1
+    return network.heads * of_one_head
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A prediction, and the names of its hypotheses.
+    """A statement: the function that predicts a number, or yes or no, for a network.
 
-    Without those in ``meaning`` it predicts nothing: without all of them, if that is None.
+    ``hypotheses`` are the names of those under which it is claimed. ``meaning`` are those without
+    which the function predicts nothing, so that no number is given beside what is observed: all
+    hypotheses, if that is None.
     """
 
     prediction: Callable[[Network], int]
@@ -426,7 +487,9 @@ class Statement:
     meaning: tuple[str, ...] | None = None
 
 
-_LIGHTNING, _SOFTMAX = ("plain", "lightning"), ("plain", "softmax")
+# Hypotheses that several statements share, by their names in words.toml.
+_LIGHTNING = ("plain", "lightning")
+_SOFTMAX = ("plain", "softmax")
 _NARROW = ("one-hidden-width", "bottleneck")
 _PAPER = (*_LIGHTNING, "several-tokens", *_NARROW, "rank-above-one", "ranks-above-one")
 _HEADS = ("lightning", "no-skip", "single-layer", "several-heads", "several-tokens")
