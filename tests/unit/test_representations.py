@@ -46,6 +46,7 @@ from m2bridge.families.attention.all_sizes.closures import (
     VALUES,
     ClosureOfSizes,
     D,
+    GeneratorsOfAllSizes,
     _verdict,
     closures_of_all_sizes,
 )
@@ -79,6 +80,7 @@ from m2bridge.maps.closure import _representations, closure as closure_of_model
 from m2bridge.maps.completeness import Equations, graded_source
 from m2bridge.maps.cross_check import CrossCheck, cross_check
 from m2bridge.maps.statement import observed_together
+from m2bridge.results.sheet import Table
 from tests.limits import Looks, RecordedEngine
 
 shapes = st.integers(0, 6).flatmap(lambda n: st.sampled_from(list(partitions(n, 3))))
@@ -263,6 +265,18 @@ def test_a_closure_for_all_sizes_has_the_values_of_single_cases() -> None:
             for _, kind, number in found.generators
         }
         assert {kind: number for kind, number in formulas.items() if number} == counted
+
+
+def test_numbers_for_all_sizes_have_a_line_for_each_degree() -> None:
+    """So a line of text has one polynomial, and not as many as there are degrees."""
+    found = closures_of_all_sizes(CORES[:3])
+    numbers = GeneratorsOfAllSizes(closures=found, cases=(), verdicts=(), seconds=0.0)
+    table = numbers.to_sheet().blocks[1]
+    assert isinstance(table, Table)
+    expected = [[*part.numbers()] or ["–"] for part in found.ranges]
+    assert [row[1] for row in table.rows] == [degree for part in expected for degree in part]
+    assert [row[0] for row in table.rows if row[0]] == [part.condition for part in found.ranges]
+    assert max(map(len, numbers.to_text().splitlines())) < 100
 
 
 def test_closures_for_all_sizes_in_all_forms() -> None:

@@ -453,12 +453,14 @@ class GeneratorsOfAllSizes(VerdictsResult):
         ]
         ranges = []
         for part in self.closures.ranges:
-            numbers = part.numbers().items()
-            listed = "; ".join(f"{expression_text(c)} of degree {n}" for n, c in numbers)
-            ranges.append((part.condition, listed or "0"))
+            # A line for each degree, as numbers are long polynomials in the sizes.
+            condition = part.condition
+            for degree, number in part.numbers().items() or [("–", 0)]:
+                ranges.append((condition, degree, expression_text(number)))
+                condition = ""
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
-            Table(("sizes", "generators"), ranges),
+            Table(("sizes", "degree", "generators"), ranges),
             Table(("case", "generators, without the core"), cases),
         ]
         findings = Findings([verdict.to_finding() for verdict in self.verdicts])
