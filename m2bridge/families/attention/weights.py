@@ -388,7 +388,9 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     from it.
     """
     values = _spectrum(head, letter)[0]
-    return [value / values[0] for value in values if value] if values[0] else []
+    if not values[0]:
+        return []
+    return [value / values[0] for value in values if value]
 
 
 def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
@@ -445,8 +447,10 @@ def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
     """The distance of A or V alone to the matrices of a rank below its own."""
     rank = head.ranks.r if letter == "A" else head.ranks.s
-    distances = _spectrum(head, letter)[1]
-    return distances[rank - 2] if rank > 1 else None
+    # Rank 0 is the zero function, a distance that says nothing of the singular locus.
+    if rank <= 1:
+        return None
+    return _spectrum(head, letter)[1][rank - 2]
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
@@ -458,11 +462,18 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
+def _singular_distance(head: HeadWeights) -> float:
+    distance = _near(head)[0]
+    # Relative distances are at most 1: heads without one come last.
+    return 2.0 if distance is None else distance
+
+
 def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     """The heads, or those nearest to the singular locus."""
     axes.axis("off")
-    near = sorted(heads, key=lambda head: 2.0 if (distance := _near(head)[0]) is None else distance)
-    chosen = heads if len(heads) <= MOST_ROWS else near[:MOST_ROWS]
+    chosen = heads
+    if len(heads) > MOST_ROWS:
+        chosen = sorted(heads, key=_singular_distance)[:MOST_ROWS]
     table = axes.table(
         [_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
     )
@@ -560,11 +571,8 @@ def weights(
         )
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
-    given = {
-        x: array
-        for x, array in {"K": K, "Q": Q, "V": V, "A": A, "O": O}.items()
-        if array is not None
-    }
+    matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
+    given = {letter: array for letter, array in matrices.items() if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
@@ -573,12 +581,11 @@ def weights(
         network = find_network(layers, found, heads, skip, normalization) if whole else None
         symmetries = {} if unfinished else find_symmetries(layers, found, skip, normalization)
         if network is not None and len(layers) == 1 and symmetries:
-            symmetries = {1: network.symmetries}  # the layer is the network, of which more is known
+            # The layer is the network, of which more is known.
+            symmetries = {1: network.symmetries}
         remarks = find_remarks(layers, found, heads, whole and network is None)
-        others, name = (
-            left_out(available, layers),
-            (str(source) if isinstance(source, str | Path) else ""),
-        )
+        others = left_out(available, layers)
+        name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
             name, tuple(found), network, others, remarks, running.seconds, unfinished, symmetries
         )
