@@ -429,7 +429,7 @@ def test_a_mistake_of_the_checker_is_noticed(
     name: str, planted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checked, name, planted)
-    checked._evidence.cache_clear()
+    checked._evidence_of_the_lemma.cache_clear()
     checked.content.cache_clear()
     with pytest.raises(ContradictionError):
         checked.content("L")

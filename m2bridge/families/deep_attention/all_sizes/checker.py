@@ -10,7 +10,13 @@ Grassmannians, without isl, and for small networks that a statement says what is
 *Taken on trust*: the steps of these proofs around the identities, the upper bounds, and that the
 hypotheses say of all networks what they say of small ones ("All sizes at once" there).
 
-``CHECKER`` is what the registry looks for.
+*Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l with n = d_0, ranks
+a_1, …, a_l and t tokens. A *block* is a network with at most two inputs and one output: matrices
+C_k in the first layers, and C_k = c_k m mᵀ in those behind a hidden width one; its *kernel* is that
+of its differential. Lightning attention maps the tokens Y, the columns of a matrix, to YYᵀAY, and
+q(x) = xᵀAx. M, A'_k and Q are those of the normal form φ(X) = M Q X. In the sums, a layer has a
+matrix of rank x on a space of dimension u around one of dimension s, in K^n; r is the largest
+dimension that u can have, and e the number of outputs. ``CHECKER`` is what the registry looks for.
 """
 
 from collections.abc import Iterator
@@ -39,7 +45,8 @@ from m2bridge.families.deep_attention.checker.predictions import (
 WORDS = wording(Path(__file__).parent / "words.toml")
 NAME = "deep-attention-all-sizes"
 
-# What each statement is about, and what a verdict on it rests on (words.toml).
+# By its key what each statement is about: the name, in words.toml, of the lemmas on which a verdict
+# on it rests.
 KINDS = {
     "3.5": "virtual_weights",
     "V": "virtual_weights",
@@ -58,7 +65,11 @@ Json = dict[str, Any]
 
 
 def identities() -> list[str]:
-    """The names of the identities; ContradictionError if one does not hold."""
+    """The names of the identities of one layer, all of which hold.
+
+    Each is an equality of polynomials, or of words in matrices, and is found by expanding both
+    sides. ContradictionError if one does not hold.
+    """
     holds = _lightning() | _softmax() | {"normal form": _normal_form()}
     if not all(holds.values()):
         raise ContradictionError(f"an identity of one layer does not hold: {holds}")
@@ -66,69 +77,89 @@ def identities() -> list[str]:
 
 
 def _lightning() -> dict[str, bool]:
-    """The identities of Y' = YYᵀAY with two tokens Y = (u, v) in the plane, where v = κu + hy.
+    """Whether each identity of Y' = YYᵀAY holds, for two tokens Y = (u, v) in the plane.
 
-    With τ = 1 + κ² and q(u) = uᵀAu, the first token of Y' is τ q(u) u modulo h, and the second is κ
-    times the first, plus τh (uᵀAy) u, modulo h². The skew-symmetric part of A has to be seen in
-    uᵀAy.
+    Here v = κu + hy is close to parallel to u, for small h, and τ = 1 + κ².
+
+    * *parallel tokens*: the first token of Y' is τ q(u) u modulo h.
+    * *ratio of tokens*: the second is κ times the first, plus τh (uᵀAy) u, modulo h².
+    * *determinant*: det Y' = (det Y)³ det A.
+    * *skew part*: for the skew-symmetric J, uᵀJu = 0 and uᵀJy = det(u, y). So the skew-symmetric
+      part of A is seen in uᵀAy, though not in q(u).
     """
     a, b, c, d, u_1, u_2, y_1, y_2, kappa, h = ring(10).gens()
     variable_h = 9
     A = [[a, b], [c, d]]
     u = [u_1, u_2]
     y = [y_1, y_2]
-    Y = [[u_1, kappa * u_1 + h * y_1], [u_2, kappa * u_2 + h * y_2]]
+    v = [kappa * u_1 + h * y_1, kappa * u_2 + h * y_2]
+    Y = [[u[0], v[0]], [u[1], v[1]]]
     moved = product(Y, transposed(Y), A, Y)
     tau = 1 + kappa**2
+    q_of_u = _value(A, u, u)
+    mixed = _value(A, u, y)
     parallel = True
     ratio = True
-    for x, (first, second) in zip(u, moved, strict=True):
-        beside_first = first - tau * _value(A, u, u) * x
-        beside_second = second - kappa * first - tau * h * _value(A, u, y) * x
-        parallel = parallel and _order(beside_first, variable_h) >= 1
-        ratio = ratio and _order(beside_second, variable_h) >= 2
+    for u_i, (first, second) in zip(u, moved, strict=True):
+        rest_of_first = first - tau * q_of_u * u_i
+        rest_of_second = second - kappa * first - tau * h * mixed * u_i
+        parallel = parallel and _order(rest_of_first, variable_h) >= 1
+        ratio = ratio and _order(rest_of_second, variable_h) >= 2
     J = [[0, 1], [-1, 0]]
+    not_in_q = _value(J, u, u) == 0
+    is_determinant = _value(J, u, y) == u_1 * y_2 - u_2 * y_1
     return {
         "parallel tokens": parallel,
         "ratio of tokens": ratio,
         "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
-        "skew part": _value(J, u, u) == 0 and _value(J, u, y) == u_1 * y_2 - u_2 * y_1,
+        "skew part": not_in_q and is_determinant,
     }
 
 
 def _value(A: Matrix, x: list[Any], y: list[Any]) -> Any:
-    """The bilinear form xᵀAy."""
-    return product([x], A, [[entry] for entry in y])[0][0]
+    """The value xᵀAy of the bilinear form with the matrix A."""
+    column = [[entry] for entry in y]
+    ((value,),) = product([x], A, column)
+    return value
 
 
 def _det(A: Matrix) -> Any:
+    """The determinant of a 2 × 2 matrix."""
     return A[0][0] * A[1][1] - A[0][1] * A[1][0]
 
 
 def _order(polynomial: Any, variable: int) -> int:
-    """The least power of a variable in a polynomial; above all others if it is zero."""
-    powers = (int(exponents[variable]) for exponents, _ in polynomial.terms())
+    """The least power in a polynomial of the variable with this number.
+
+    If the polynomial is zero it is 99, more than any other power here.
+    """
+    powers = [int(exponents[variable]) for exponents, _ in polynomial.terms()]
     return min(powers, default=99)
 
 
 def _softmax() -> dict[str, bool]:
-    """The lowest orders of one layer of softmax on the tokens x, y, …, y, with δ = x − y.
+    """Whether each identity of one layer of softmax holds, on the tokens x, y, …, y in the plane.
 
-    The weight (1 + ζ)/(t + ζ) of x is 1/t + (t − 1)ζ/t² modulo ζ², and ζ = δᵀAz is linear in the
-    token z.
+    With δ = x − y and ζ = δᵀAz to first order, a token z gives x the weight (1 + ζ)/(t + ζ).
+
+    * *weights of softmax*: it is 1/t + (t − 1)ζ/t² modulo ζ².
+    * *difference of tokens*: for z = x and z = y the ζ differ by q(δ).
+    * *mean of tokens*: the sum of ζ over all t tokens is ζ for their sum.
     """
     a, b, c, d, x_1, x_2, y_1, y_2, t, zeta = ring(10).gens()
     variable_zeta = 9
     A = [[a, b], [c, d]]
     delta = [x_1 - y_1, x_2 - y_2]
+    sum_of_tokens = [x_1 + (t - 1) * y_1, x_2 + (t - 1) * y_2]
     at_x = _value(A, delta, [x_1, x_2])
     at_y = _value(A, delta, [y_1, y_2])
     at_delta = _value(A, delta, delta)
-    at_sum = _value(A, delta, [x_1 + (t - 1) * y_1, x_2 + (t - 1) * y_2])
-    # the two sides, times t²(t + ζ)
-    weights = (1 + zeta) * t**2 - (t + (t - 1) * zeta) * (t + zeta)
+    at_sum = _value(A, delta, sum_of_tokens)
+    # both sides of the first identity, times t²(t + ζ)
+    weight = (1 + zeta) * t**2
+    expansion = (t + (t - 1) * zeta) * (t + zeta)
     return {
-        "weights of softmax": _order(weights, variable_zeta) >= 2,
+        "weights of softmax": _order(weight - expansion, variable_zeta) >= 2,
         "difference of tokens": at_x - at_y == at_delta,
         "mean of tokens": at_x + (t - 1) * at_y == at_sum,
     }
@@ -137,11 +168,16 @@ def _softmax() -> dict[str, bool]:
 def _normal_form() -> bool:
     """Whether one more layer keeps the normal form φ = MQX, as words in matrices (Lemma 3.6).
 
-    V φφᵀAφ is M⁺Q⁺X with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. A negative letter is a transpose.
+    V φφᵀAφ is M⁺Q⁺X with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. The letters are the numbers 1 to 5, and
+    a negative letter is a transpose.
     """
-    V, M, Q, X, A = (1,), (2,), (3,), (4,), (5,)
-    token = M + Q + X
-    layer = V + token + turned(token) + A + token
+    V = (1,)
+    M = (2,)
+    Q = (3,)
+    X = (4,)
+    A = (5,)
+    phi = M + Q + X
+    layer = V + phi + turned(phi) + A + phi
     longer_Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
     return layer == V + M + longer_Q + X
 
@@ -152,42 +188,68 @@ def _normal_form() -> bool:
 def sums_agree() -> bool:
     """Whether the formulas of lemma-layers, and those of statements, are what is counted.
 
+    Both sides are polynomials, which are equal for all sizes if they are the same.
+
     A layer takes the space of dimension s behind it to one of dimension u in an n-dimensional
     space, by a matrix of rank x. It is free if u = s + 2x, and fills its space otherwise; the first
     layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
     # n² − (n − x)² is x(2n − x)
-    free = _matrices(n, s, x, s + 2 * x) == x * (2 * n - x)
-    first = _matrices(n, s, x, n) == x * (2 * n - x)
-    filled = _matrices(n, s, x, u) == (u - s) * (n - u) + x * (2 * u - x)
+    in_whole_space = x * (2 * n - x)
+    free = _matrices(n, s, x, s + 2 * x) == in_whole_space
+    first = _matrices(n, s, x, n) == in_whole_space
+    stated_filled = (u - s) * (n - u) + x * (2 * u - x)
+    filled = _matrices(n, s, x, u) == stated_filled
+    # hidden layers of one width r: the space does not grow
     one_width = _matrices(n, r, x, r) == x * (2 * r - x)
-    # the same for quadratic forms of rank 2x, or of full rank
-    free_forms = _twice_forms(n, s, 2 * x, s + 2 * x) == 2 * x * (2 * n - 2 * x + 1)
+    # the same for quadratic forms of rank 2x, or of full rank u
+    stated_free_forms = 2 * x * (2 * n - 2 * x + 1)
+    free_forms = _twice_forms(n, s, 2 * x, s + 2 * x) == stated_free_forms
     filled_forms = True
     for y in (2 * x, u):
-        stated = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
-        filled_forms = filled_forms and _twice_forms(n, s, y, u) == stated
+        stated_forms = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
+        filled_forms = filled_forms and _twice_forms(n, s, y, u) == stated_forms
+    # M has rank s; or it has full rank, n columns of it or e rows being independent
     end = _end(n, s, e) == s * (n + e - s)
-    # M of full rank: as many rows as the space has dimensions, or fewer
-    full = _end(n, n, e) == n * e and _end(n, e, e) == n * e
-    matrices = free and first and filled and one_width
-    return matrices and free_forms and filled_forms and end and full
+    full_columns = _end(n, n, e) == n * e
+    full_rows = _end(n, e, e) == n * e
+    of_matrices = free and first and filled and one_width
+    of_forms = free_forms and filled_forms
+    of_end = end and full_columns and full_rows
+    return of_matrices and of_forms and of_end
 
 
 def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
-    """A space of dimension u around one of dimension s, a column space in it, and x rows."""
-    return (u - s) * (n - u) + x * (u - x) + x * u
+    """The number of parameters that a layer with a matrix of rank x adds.
+
+    It is the sum of those of a space of dimension u around one of dimension s, a point of the
+    Grassmannian of the quotient K^n/K^s; of a column space of dimension x in it; and of x rows,
+    each of u numbers.
+    """
+    space = (u - s) * (n - u)
+    column_space = x * (u - x)
+    rows = x * u
+    return space + column_space + rows
 
 
 def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
-    """Twice the same for quadratic forms of rank y: a space of dimension y, and forms on it."""
-    return 2 * (u - s) * (n - u) + 2 * y * (u - y) + y * (y + 1)
+    """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
+
+    They are those of the space of dimension u, of a space of dimension y in it, and of the forms in
+    y variables, which are y(y + 1)/2.
+    """
+    twice_space = 2 * (u - s) * (n - u)
+    twice_subspace = 2 * y * (u - y)
+    twice_forms = y * (y + 1)
+    return twice_space + twice_subspace + twice_forms
 
 
 def _end(n: Any, s: Any, e: Any) -> Any:
-    """The rows of M span a space of dimension s; e vectors of it."""
-    return s * (n - s) + s * e
+    """The number of parameters of M: a space of dimension s in K^n, and e rows in it."""
+    space = s * (n - s)
+    rows = e * s
+    return space + rows
 
 
 # The content of certificates.
@@ -197,7 +259,11 @@ def _end(n: Any, s: Any, e: Any) -> Any:
 def content(key: str) -> Content:
     """The content of a certificate on the statement with this key.
 
-    It is CONFIRMED: what contradicts it is an error here.
+    Its verdict is always CONFIRMED, because anything else is an error here: ``sums_agree`` compares
+    what a layer adds in the formula with a count by Grassmannians, ``_needed_hypotheses`` compares
+    the statement with the dimensions of all small networks, and finds for each hypothesis a network
+    that shows it is needed, and ``_evidence_of_the_lemma`` has the identities and the ranks of
+    blocks on which lemma-kernel rests. Each raises ContradictionError if something is not so.
     """
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
@@ -207,56 +273,64 @@ def content(key: str) -> Content:
         "source": words.source,
         "verdict": "CONFIRMED",
         "counterexample": None,
-        "outside": outside(words),
+        "outside": _needed_hypotheses(words),
     }
-    return Content({"verdicts": [verdict]}, _evidence(), WORDS.trusted[KINDS[key]])
+    evidence = _evidence_of_the_lemma()
+    lemmas = WORDS.trusted[KINDS[key]]
+    return Content({"verdicts": [verdict]}, evidence, lemmas)
 
 
 @cache
-def _evidence() -> Json:
-    """The identities, and the ranks of blocks."""
-    return {"identities": identities(), "blocks": [_block(network) for network in _blocks()]}
+def _evidence_of_the_lemma() -> Json:
+    """The evidence for lemma-kernel: the names of the identities, and the ranks of blocks."""
+    blocks = [_block(network) for network in _blocks()]
+    return {"identities": identities(), "blocks": blocks}
 
 
 def _blocks() -> Iterator[Network]:
-    """Networks with all blocks of at most three layers, for softmax of at most two.
+    """Networks whose blocks are all those of at most three layers, for softmax of at most two.
 
     A block has some layers with matrices of rank one or two, and then others behind a hidden width
-    one.
+    one. Two tokens stand for all t ≥ 2; lightning attention has one or two, and softmax two.
     """
-    kinds = [(layers, False, t) for layers in (1, 2, 3) for t in (1, 2)]
-    kinds += [(layers, True, 2) for layers in (1, 2)]
-    for layers, softmax, t in kinds:
-        for wide in range(layers + 1):
-            behind = layers - wide
-            for ranks in tuples((1, 2), repeat=wide):
-                yield Network(
-                    widths=(2,) * wide + (1,) * (behind + 1),
-                    a=ranks + (1,) * behind,
-                    t=t,
-                    softmax=softmax,
-                )
+    for layers, t in tuples((1, 2, 3), (1, 2)):
+        yield from _blocks_of(layers, t=t, softmax=False)
+    for layers in (1, 2):
+        yield from _blocks_of(layers, t=2, softmax=True)
+
+
+def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
+    """Networks whose blocks are all those of so many layers: first ranks, then width one."""
+    for wide in range(layers + 1):
+        behind = layers - wide
+        for ranks in tuples((1, 2), repeat=wide):
+            widths = (2,) * wide + (1,) * (behind + 1)
+            a = ranks + (1,) * behind
+            yield Network(widths=widths, a=a, t=t, softmax=softmax)
 
 
 def _block(network: Network) -> Json:
-    """The rank of a block, whose kernel is only what lemma-kernel says."""
+    """The numbers of columns and the rank of the differential of the block of a network.
+
+    ContradictionError if its kernel is larger than lemma-kernel says.
+    """
     columns, rank = columns_and_rank(network)
     if rank != columns - unseen(network):
         raise ContradictionError(f"the kernel of {network} is larger than it always is")
     return {"network": network.key, "columns": columns, "rank": rank}
 
 
-def outside(words: Words) -> list[Json]:
-    """The first small network of those that one hypothesis alone excludes, for each hypothesis.
+def _needed_hypotheses(words: Words) -> list[Json]:
+    """For each hypothesis of a statement the first small network which shows that it is needed.
 
-    Its dimension is not the stated number: the hypothesis is needed. ContradictionError if a
-    network that none excludes has another dimension: then the statement is not what ``sums_agree``
-    compares.
+    The network satisfies all other hypotheses, and its dimension is not the stated number.
+    ContradictionError if a small network that satisfies all hypotheses has another dimension than
+    the stated one: then the statement is not what ``sums_agree`` compares.
     """
     if words.observable == "normal_form":
         return []
     examples: dict[str, Json] = {}
-    for network in _small(KINDS[words.key] == "softmax"):
+    for network in _small(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
         if words.observable == "virtual_weights":
             dimension = virtual(network, whole=network.depth)
@@ -269,11 +343,11 @@ def outside(words: Words) -> list[Json]:
             raise ContradictionError(
                 f"{words.key} says {stated} for {network.key}, and the dimension is {dimension}"
             )
-        # the words of a hypothesis go on with the numbers of the network
-        kind = failing[0].split(";")[0]
-        if len(failing) == 1 and kind not in examples:
+        # the words of a hypothesis go on, after a semicolon, with the numbers of the network
+        hypothesis, *_ = failing[0].split(";")
+        if len(failing) == 1 and hypothesis not in examples:
             computed, _ = observed(network, words.observable)
-            examples[kind] = {
+            examples[hypothesis] = {
                 "hypothesis": failing[0],
                 "network": network.key,
                 "computed": computed,
@@ -295,12 +369,13 @@ def _small(softmax: bool) -> tuple[Network, ...]:
 
 
 def _size(network: Network) -> tuple[Any, ...]:
-    """The sum of all numbers, and what tells equal sums apart."""
-    widths, a, t = network.widths, network.a, network.t
-    return (sum(widths) + sum(a) + t, network.depth, widths, a, t)
+    """The size of a network, for an order: the sum of its numbers, then the numbers themselves."""
+    total = sum(network.widths) + sum(network.a) + network.t
+    return (total, network.depth, network.widths, network.a, network.t)
 
 
 def _asked(certificate: Certificate) -> Content:
+    """The content of a certificate on the statement that it asks about."""
     return content(certificate.question)
 
 

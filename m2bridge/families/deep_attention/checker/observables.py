@@ -144,8 +144,8 @@ def _units(A: Any) -> Iterator[Any]:
 def attention_rank(d: int, a: int) -> int:
     """The rank of the differential of (K, Q) ↦ KᵀQ at a random point, for K and Q of size a × d.
 
-    Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound of
-    the dimension of the d × d matrices of rank at most a.
+    Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound
+    of the dimension of the d × d matrices of rank at most a.
     """
     a = min(a, d)
     _payable(2 * a * d, d * d)
