@@ -8,6 +8,12 @@ docs/polynomial_networks.md); it is at most each of nine numbers (theorem-networ
 nine numbers, from formulas of its own. Where they meet this is the dimension.
 
 *Taken on trust*: the two facts above, and FLINT's ranks modulo a prime.
+
+*Notation* (that of docs/polynomial_networks.md). A network has widths d_0, …, d_l and matrices
+W_1, …, W_l, its weights, where W_i is d_i × d_{i−1}. The function φ maps x to W_l σ(… σ(W_1 x)),
+with σ the r-th power of each coordinate, and r is its ``degree``. So its d_l outputs are forms of
+degree D = r^(l − 1) in d_0 variables, and their coefficients are the *coordinates* of φ. A *part*
+of a network is one with some of its consecutive widths, or with one of them replaced.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +35,8 @@ WORDS = wording(Path(__file__).parent / "words.toml")
 
 # The bounds of all parts of a network take time cubic in the number of widths.
 MOST_WIDTHS = 101
-# One row is as long as there are weights, and the numbers of coordinates have log r digits for each
-# layer.
+# One row of the matrix whose rank is computed is as long as there are weights, and the numbers of
+# coordinates have log r digits for each layer.
 MOST_WEIGHTS = 10**5
 MOST_DEGREE = 10**6
 # Rows times columns of the matrix whose rank is computed.
@@ -41,7 +47,10 @@ Entries = list[int]
 
 
 def name(case: Mapping[str, Any]) -> str:
-    """The name, such as ``polynomial-network-2-2-1-r2``; CertificateError if it is no network."""
+    """The name of a case, such as ``polynomial-network-2-2-1-r2``.
+
+    CertificateError if it is no network, or one beyond the limits.
+    """
     widths: Any = case.get("widths")
     degree = case.get("degree")
     if len(case) != 2 or not _is_network(widths, degree):
@@ -52,6 +61,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def _is_network(widths: Any, degree: Any) -> bool:
+    """Whether these are the widths and the degree of a network within the limits."""
     if not isinstance(widths, list) or not 2 <= len(widths) <= MOST_WIDTHS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*widths, degree]):
@@ -60,17 +70,21 @@ def _is_network(widths: Any, degree: Any) -> bool:
 
 
 def _weights(widths: Sequence[int]) -> int:
-    """The number of entries of all W_i."""
+    """The number of weights: of the entries of all W_i."""
     return sum(before * after for before, after in pairwise(widths))
 
 
 def expected_dimension(widths: Widths, degree: int) -> int:
-    """The lesser of bounds 1 and 2: weights less hidden neurons, and the number of coordinates."""
-    return min(_weights(widths) - sum(widths[1:-1]), _coordinates(widths, degree))
+    """The lesser of bounds 1 and 2: weights less hidden neurons, and the number of coordinates.
+
+    Each hidden neuron, a coordinate between two layers, can be scaled without changing φ.
+    """
+    hidden_neurons = sum(widths[1:-1])
+    return min(_weights(widths) - hidden_neurons, _coordinates(widths, degree))
 
 
 def _coordinates(widths: Widths, degree: int) -> int:
-    """The number of coefficients of d_l forms of degree D = r^(l − 1) in d_0 variables.
+    """The number of coordinates: of coefficients of d_l forms of degree D in d_0 variables.
 
     If D is larger than the number of weights, it is given instead where d_0 > 1. There are more
     than D coordinates then, so that neither number is ever the least bound, but D has fewer digits.
@@ -83,7 +97,10 @@ def _coordinates(widths: Widths, degree: int) -> int:
 
 
 def upper_bound(widths: Widths, degree: int) -> int:
-    """The least of the nine bounds, with such bounds for the smaller networks in them."""
+    """The least of the nine bounds for the dimension of the functions of a network.
+
+    Bounds 4 to 6 contain dimensions of smaller networks, for which their least bounds are used.
+    """
     if degree == 1:
         # bound 3: the functions are the matrices of rank at most the least width
         least = min(widths)
@@ -91,25 +108,30 @@ def upper_bound(widths: Widths, degree: int) -> int:
 
     @cache
     def bound(part: Widths) -> int:
-        return min(candidates(part))
+        """The least bound of a part."""
+        return min(bounds(part))
 
-    def candidates(part: Widths) -> Iterator[int]:
+    def bounds(part: Widths) -> Iterator[int]:
+        """The bounds that apply to a part."""
         inputs, first_hidden = part[:2]
         last_hidden, outputs = part[-2:]
         # bounds 1 and 2
         yield expected_dimension(part, degree)
-        # bound 5: a function depends on its values on a quotient of dimension d_1
+        # bound 5: a function is one on a quotient of K^(d_0) of dimension d_1, modulo a part of
+        # the kernel of W_1; such quotients form a Grassmannian
         if first_hidden < inputs:
             quotients = first_hidden * (inputs - first_hidden)
             yield quotients + bound((first_hidden, *part[1:]))
-        # bound 6: the outputs lie in a space of dimension d_(l−1)
+        # bound 6: the outputs lie in a space of dimension d_(l−1), the image of W_l; such spaces
+        # form a Grassmannian
         if last_hidden < outputs:
             spaces = last_hidden * (outputs - last_hidden)
             yield spaces + bound((*part[:-1], last_hidden))
-        # bound 4: the network is a composition at each hidden layer, up to a torus
+        # bound 4: the network is the composition of two parts at each hidden layer i, and a torus
+        # of dimension d_i scales the outputs of one against the inputs of the other
         for i in range(1, len(part) - 1):
             yield bound(part[: i + 1]) + bound(part[i:]) - part[i]
-        # bounds 7 to 9: the functions satisfy an equation
+        # bounds 7 to 9: the coordinates of all functions satisfy an equation
         if _has_equation(part, degree):
             yield _coordinates(part, degree) - 1
 
@@ -117,27 +139,41 @@ def upper_bound(widths: Widths, degree: int) -> int:
 
 
 def _has_equation(widths: Widths, degree: int) -> bool:
-    """Whether bound 7, 8 or 9 applies: the functions satisfy an equation, and are not all."""
+    """Whether bound 7, 8 or 9 applies: whether the functions are known to satisfy an equation.
+
+    The network has one hidden layer, so that its outputs are linear combinations of d_1 powers
+    L_j^r of linear forms. Then the dimension is less than the number of coordinates.
+    """
     if len(widths) != 3:
         return False
     inputs, hidden, outputs = widths
-    # 7: the catalecticant matrix of a sum of d_1 powers has rank at most d_1
-    if outputs == 1 and hidden < comb(inputs - 1 + degree // 2, inputs - 1):
+    # 7: the catalecticant matrix of a form has a row for each monomial of degree r//2, and its
+    # rank is at most d_1 for a sum of d_1 powers, as it is 1 for a power. So minors vanish if it
+    # has more rows.
+    rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
+    if outputs == 1 and hidden < rows_of_catalecticant:
         return True
-    # 8: seven points of P^4 lie on a rational normal curve
+    # 8: seven general points of P^4 lie on a rational normal quartic. Their cubes lie on its image,
+    # a rational normal curve in P^12. Seven points of it and a point of their span have 13
+    # parameters, and fill at most 12 dimensions. So a sum of seven cubes in 5 variables is one in
+    # infinitely many ways, and these sums have less than 7 · 5 = 35 dimensions, the number of
+    # coordinates (Alexander and Hirschowitz; the proof in docs/ is another one).
     if widths == (5, 7, 1) and degree == 3:
         return True
-    # 9: the skew-symmetric matrix of three forms has rank at most 2 d_1, but 3 d_0 in general,
-    # or one less if d_0 is odd
-    return outputs == 3 and degree == 2 and 2 * hidden < 3 * inputs - inputs % 2
+    # 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
+    # (0 A B; −A 0 C; −B −C 0). Each hidden square adds one of rank 2, so the rank is at most
+    # 2 d_1; in general it is 3 d_0, or one less if d_0 is odd (after Strassen).
+    general_rank = 3 * inputs - inputs % 2
+    return outputs == 3 and degree == 2 and 2 * hidden < general_rank
 
 
 def lower_bound(widths: Widths, degree: int, count: int) -> int:
-    """The rank modulo a prime of so many derivatives of values of the network, at random weights.
+    """A lower bound of the dimension: the rank modulo a prime of ``count`` rows, at random weights.
 
-    The derivative of ⟨g, φ(x)⟩ by the weights is a combination of rows of the Jacobian matrix of
-    the coefficients of φ. So the rank is at most that of this matrix, whatever the random numbers
-    are; with x and g different in each row it is hardly ever less.
+    A row is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a covector g of its own:
+    a combination of rows of the Jacobian matrix of the coordinates of φ. So the rank is at most
+    that of this matrix, whatever the random numbers are; with x and g different in each row it is
+    hardly ever less.
     """
     columns = _weights(widths)
     if count * columns > MOST_ENTRIES:
@@ -150,17 +186,21 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
 
 
 def _random_vector(length: int, random: Random) -> Entries:
+    """A random vector modulo the prime."""
     return [random.randrange(PRIME) for _ in range(length)]
 
 
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
-    """The derivative of ⟨g, φ(x)⟩ by all weights, the last layer first, for random x and g.
+    """The derivative of ⟨g, φ(x)⟩ by all weights, modulo the prime, for random x and g.
 
-    Layer i multiplies its inputs y by W_i; between layers z ↦ z^r, with the slopes r z^(r−1). If
-    the derivative by W_i y is the covector g, that by W_i is g yᵀ and that by y is W_iᵀ g.
+    ``matrices`` are the W_i; the derivatives by the last of them stand first. Layer i multiplies
+    its inputs y by W_i; between layers z ↦ z^r, with the slopes r z^(r−1). If the derivative by
+    W_i y is the covector g, that by W_i is g yᵀ and that by y is W_iᵀ g.
     """
     y = _random_vector(len(matrices[0][0]), random)
-    inputs, slopes = [y], []
+    # the inputs y of each layer, and the slopes behind each layer but the last
+    inputs = [y]
+    slopes = []
     for W in matrices[:-1]:
         z = [_dot(row, y) for row in W]
         y = [pow(entry, degree, PRIME) for entry in z]
@@ -172,12 +212,14 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
         for entry in g:
             gradient += [entry * x for x in inputs[i]]
         if i > 0:
-            back = [_dot(column, g) for column in zip(*matrices[i], strict=True)]
-            g = [x * slope % PRIME for x, slope in zip(back, slopes[i - 1], strict=True)]
+            columns = zip(*matrices[i], strict=True)
+            by_y = [_dot(column, g) for column in columns]
+            g = [x * slope % PRIME for x, slope in zip(by_y, slopes[i - 1], strict=True)]
     return gradient
 
 
 def _dot(row: Sequence[int], column: Sequence[int]) -> int:
+    """The product of a row and a column modulo the prime."""
     product: int = sum(map(mul, row, column)) % PRIME
     return product
 
@@ -185,9 +227,12 @@ def _dot(row: Sequence[int], column: Sequence[int]) -> int:
 def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension.
 
-    A rank above a bound refutes a proof or a program, and no certificate.
+    The dimension is known if its lower bound, a rank, is its upper bound; each statement predicts
+    that it is the expected one. A rank above a bound refutes a proof or a program, and no
+    certificate: ContradictionError.
     """
-    widths, degree = tuple(certificate.case["widths"]), certificate.case["degree"]
+    widths = tuple(certificate.case["widths"])
+    degree = certificate.case["degree"]
     upper = upper_bound(widths, degree)
     # more rows than the rank can be, so that a few that depend on others do not matter
     lower = lower_bound(widths, degree, count=upper + 5)
