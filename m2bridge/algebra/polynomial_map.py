@@ -90,7 +90,7 @@ class PolynomialMap:
         names = self.source.variables + self.coordinates
         for name in names:
             check_characters(name)
-        PolynomialRing(QQ, names)
+        PolynomialRing(QQ, names)  # which refuses a name that is there twice: elimination has both
 
     @classmethod
     def from_expressions(
@@ -366,6 +366,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
         With linearly independent coordinates.
     """
     images: dict[int, PolyElement] = {}
+    # Row operations within a block change neither the span of its images nor those of others.
     for block in watched(connected(parametrization.images)):
         chosen = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*chosen), reverse=True)
@@ -439,6 +440,7 @@ def tangent_dimension(
     With all generators of a radical ideal this is the (affine) Zariski tangent dimension; with some
     of them, an upper bound for it.
     """
+    # It is the kernel of the Jacobian matrix: further equations can only make it smaller.
     return len(point) - _jacobian_rank(generators, point, field)
 
 
@@ -548,7 +550,7 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     field = flint.fq_default_ctx(p, degree)
     point = [field([chance.randrange(p) for _ in range(degree)]) for _ in free.source.variables]
     most = max(enough + SPARE_ROWS, MOST_ENTRIES // max(1, degree * degree * len(point)))
-    images = chance.sample(free.images, min(most, len(free.images)))
+    images = chance.sample(free.images, min(most, len(free.images)))  # rows of the matrix
     powers = [field.gen() ** i for i in range(degree)]
     rows = []
     for gradient in jacobian_at(images, point):

@@ -29,7 +29,8 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
         yield ()
     elif rows:
         for first in range(min(n, n if largest is None else largest), 0, -1):
-            yield from ((first, *rest) for rest in partitions(n - first, rows - 1, first))
+            for rest in partitions(n - first, rows - 1, first):
+                yield (first, *rest)
 
 
 @lru_cache(maxsize=100_000)

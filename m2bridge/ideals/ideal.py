@@ -144,6 +144,7 @@ class Ideal(Result, GeneratingSet):
         """
         if self.ring != check_ideal(other).ring:
             return False
+        # The same generators up to factors: nobody need be asked.
         if _monic(self) == _monic(other):
             return True
         if options.get("engine") is None:
@@ -164,6 +165,7 @@ class Ideal(Result, GeneratingSet):
         check_one_ring(self, second)
         if _monic(second) <= _monic(self):
             return True
+        # J is contained in I if and only if I + J = I.
         if options.get("engine") is None:
             same = same_small(self, self + second)
             if same is not None:

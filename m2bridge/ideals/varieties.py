@@ -189,6 +189,7 @@ def singular_locus(
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     answer, late = answer_until_limit(script)
+    # What is proved of the locus before a limit is told; with all components it is superfluous.
     proved, rest = proved_until(answer) if late else ([], None)
     variety = components = radical = None
     if "component_degrees" in answer:
@@ -460,7 +461,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         components = None if cone.components is None else _projective(cone.components)
         rest = cone.rest_dimension
         radical = cone.ideal
-        if components == ():
+        if components == ():  # the cone is singular at its apex at most, and X nowhere
             radical = replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
         return replace(
             cone,

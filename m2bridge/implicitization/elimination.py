@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 import flint
 
 from m2bridge.algebra.linear_algebra import (
+    PRIMES_OF_AN_ECHELON,
     elimination_price,
     filled,
     leading_columns,
@@ -54,6 +55,9 @@ SPARE_POINTS = 5
 """A rank at so many points more than it is counts as that at all points; were it too small, the
 dimensions would not add up.
 """
+
+FEWEST_POINTS = 32
+"""So many are drawn at once: products of values at few points would mostly be overhead."""
 
 MOST_ROWS = 2
 """With this many times as many coefficients as monomials, random points give the smaller matrix."""
@@ -103,6 +107,7 @@ class ModularElimination:
         unless slice, points or prime are unlucky. The echelon form depends on these accidents only.
         """
         size = len(monomials) + SPARE_POINTS
+        # Values fill a matrix of size² entries at most; expansions should have no more terms.
         if self.expansions.work(monomials) <= size * size:
             rows = self.expansions.rows(monomials)
             if len(rows) <= MOST_ROWS * size:
@@ -138,7 +143,7 @@ class RandomPoints:
         """Take at least ``count`` points, many at a time."""
         if count <= self.count:
             return
-        size = max(count - self.count, 32)
+        size = max(count - self.count, FEWEST_POINTS)
         self.count += size
         draw = partial(self.random.randrange, self.prime)
         parameters = [[draw() for _ in range(size)] for _ in range(self.parameters)]
@@ -294,7 +299,7 @@ def dense_slice(
     for parameter in range(parameters):
         if rank == parameters - len(fixed):
             break
-        for value in (0, 1):
+        for value in (0, 1):  # 0 first: it leaves fewer terms
             attempt = {**fixed, parameter: value}
             if rank_where(attempt) == rank:
                 fixed = attempt
@@ -321,7 +326,7 @@ class Substitution:
     def of(cls, source: MultigradedMap) -> Substitution:
         """The substitution of a map's images, with denominators cleared."""
         size = len(source.polynomial_map.source.variables)
-        # FLINT takes ASCII names only
+        # FLINT takes ASCII names only, which those of the parameters need not be.
         context = flint.fmpz_mpoly_ctx.get(("x", size), flint.Ordering.degrevlex)
         images = tuple(map(context.from_dict, watched(source.integral_images)))
         return cls(images, {(): context.from_dict({(0,) * size: 1})})
@@ -350,7 +355,7 @@ class Substitution:
         expansions = [self.expand(monomial).to_dict() for monomial in watched(monomials)]
         occurring = sorted(set().union(*expansions))
         row_of = {exponents: row for row, exponents in enumerate(occurring)}
-        check(4 * elimination_price(len(row_of), len(monomials)))
+        check(PRIMES_OF_AN_ECHELON * elimination_price(len(row_of), len(monomials)))
         matrix = flint.fmpz_mat(len(row_of), len(monomials))
         for column, expansion in enumerate(watched(expansions)):
             for exponents, c in expansion.items():
@@ -467,6 +472,7 @@ def in_independent_coordinates(source: MultigradedMap, part: LinearReduction) ->
     number = {j: i for i, j in enumerate(independent)}
     symmetries = []
     for permutation in watched(source.symmetries):
+        # A symmetry of the image is one of its projection only if it keeps the coordinates left.
         moved = [permutation[j] for j in independent]
         if number.keys() >= set(moved):
             symmetries.append(tuple(number[j] for j in moved))
