@@ -224,7 +224,7 @@ def _first_difference(certificate: Certificate, content: Content) -> Difference 
 
 
 # The place of a proof as lemmas ended with it before theorems had labels: a page of docs/, and
-# perhaps a part of the page, as in ``… (docs/deep-attention.md, Theorem L)``.
+# perhaps a part of the page, as in ``… (docs/mathematics.md, Theorem L)``.
 _FORMER = re.compile(r"[ (;]*docs/[\w-]+\.md(?P<part>, [A-Z0-9][\w (),]*)?\)$")
 
 
