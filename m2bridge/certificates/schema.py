@@ -3,6 +3,12 @@
 Maker and checker share this file, so nothing in it depends on mathematics. A certificate has one
 text: keys in order, numbers and strings in one way. What is read has to be this text, byte for
 byte, so that equal files and equal digests mean equal certificates.
+
+*Notation.* A *case* is one model of a family, such as a network with its widths; a *question* is
+the key of statements about it, ``closure`` or ``equations``. The *content* of a certificate is the
+part with mathematics: its answer, its evidence and the lemmas that it takes on trust. The *form* of
+a field is the type and the size that its value must have. A *digest* is the SHA-256 of a text.
+*Stored* is what stands in a certificate, *found* what a checker finds in its place.
 """
 
 import hashlib
@@ -26,10 +32,11 @@ LARGEST = 10**9
 """The largest number of a case that a certificate may be about."""
 
 MOST_BYTES = 32 * 2**20
-"""The largest file that is read."""
+"""The largest file that is read, in bytes."""
 
-# The case is read before anything about it is known, so its lists, its names and the time that it
-# is said to have taken, in seconds, are of a size that can be shown.
+# The case is read before anything about it is known, so its lists have at most so many entries, its
+# names have such characters, and the time that it is said to have taken is at most so many seconds:
+# all of a size that can be shown.
 _MOST_NUMBERS = 1000
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]{0,200}")
 _LONGEST = 10**12
@@ -37,10 +44,11 @@ _LONGEST = 10**12
 # The release that wrote a certificate is part of a command that is shown (with_release), and so is
 # never any text.
 _RELEASE = re.compile(r"[0-9][0-9A-Za-z.+]{0,30}")
+# The programs whose versions a certificate reports, and what a version looks like.
 _VERSION = re.compile(r"[0-9A-Za-z][\w.+-]{0,60}")
 _PROGRAMS = {"macaulay2", "m2bridge", "sympy", "python-flint", "python"}
 
-# Characters of a value that are shown where two differ.
+# The most characters of a value that are shown where two values differ.
 _SHOWN = 200
 
 
@@ -114,16 +122,16 @@ class Certificate:
 
     @property
     def release(self) -> str:
-        """The release of m2bridge that wrote it, as far as it says one."""
+        """The release of m2bridge that wrote the certificate; empty if it says none."""
         return _release(self.reported)
 
     @property
     def file_name(self) -> str:
-        """``d3-dout2-a2-t2-3.4.json``: one name for each case and question."""
+        """The name of its file, such as ``d3-dout2-a2-t2-3.4.json``: of its case and question."""
         return file_name(self.name, self.question)
 
     def computed_digest(self) -> str:
-        """SHA-256 of the canonical JSON of everything but the digest."""
+        """The digest that the certificate must have: of the JSON of all its other fields."""
         content = self._fields()
         del content["digest"]
         return digest(_canonical(content, separators=(",", ":")))
@@ -142,12 +150,12 @@ class Certificate:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """The inverse of :meth:`to_json`.
+        """The certificate with these fields: the inverse of :meth:`to_json`.
 
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of another type, or the schema does not exist.
+            If a field is missing, unknown, or of another form, or the schema does not exist.
             Whether there is such a family, case or question is for the checker of the family to
             say.
         OtherReleaseError
@@ -180,12 +188,12 @@ class Certificate:
 
 
 def file_name(name: str, question: str) -> str:
-    """The name of the file of a certificate about the case with this name."""
+    """The name of the file of a certificate on this question about the case with this name."""
     return f"{name}-{question}.json"
 
 
 def with_release(release: str) -> str:
-    """The way to verify a certificate of another release."""
+    """The words that say how to verify a certificate that this other release wrote."""
     return (
         f"written by m2bridge {release}, which can verify it: in a clone, git checkout v{release}"
         " and pip install ."
@@ -198,12 +206,18 @@ def digest(text: str) -> str:
 
 
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
-    """The one JSON text of these fields in a layout: no other order, no escapes, no NaN."""
+    """The one JSON text of these fields: keys sorted, no escapes, no NaN.
+
+    ``layout`` are the indentation and the separators, as for ``json.dumps``.
+    """
     return json.dumps(fields, sort_keys=True, ensure_ascii=False, allow_nan=False, **layout)
 
 
 def _release(reported: Any) -> str:
-    """The release of m2bridge among the versions that are reported; empty if there is none."""
+    """The release of m2bridge in the field ``reported``; empty if there is none in it.
+
+    The value has not been looked at before, and may be of any type.
+    """
     versions = reported.get("versions") if isinstance(reported, dict) else None
     release = versions.get("m2bridge") if isinstance(versions, dict) else None
     if isinstance(release, str) and _RELEASE.fullmatch(release):
@@ -211,7 +225,7 @@ def _release(reported: Any) -> str:
     return ""
 
 
-# The form of each field. A bool is no number here, though Python takes it for one.
+# Whether a value has the form of a field. A bool is no number here, though Python takes it for one.
 
 
 def _is_integer(value: Any) -> bool:
@@ -251,7 +265,7 @@ def _is_part_of_a_case(value: Any) -> bool:
 
 
 def _is_case(value: Any) -> bool:
-    """Names with numbers, lists of numbers, words, yes or no."""
+    """Whether this maps names to numbers, lists of numbers, words, yes or no."""
     if not isinstance(value, dict) or len(value) > _MOST_NUMBERS:
         return False
     return all(map(_is_name, value)) and all(map(_is_part_of_a_case, value.values()))
@@ -304,16 +318,19 @@ _FORM: dict[str, Callable[[Any], bool]] = {
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate under its name; an older file is replaced at once or not at all."""
+    """Write a certificate into a folder under its name, and give the path of its file.
+
+    An older file is replaced at once or not at all.
+    """
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
 
 
 def write_aside(text: str, target: Path) -> None:
-    """Write a file under another name and rename it, so that there is never half of it.
+    """Write a text into the file ``target``, under another name first, which is then changed.
 
-    It has the permissions of the file that it replaces.
+    So there is never half of the file. It has the permissions of the file that it replaces.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
@@ -339,9 +356,9 @@ def text_of(path: Path) -> str:
     CertificateError
         If it is something else than a file, which may never come to an end.
     TooExpensiveError
-        If it is larger.
+        If the file is larger.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     if not path.is_file():
         raise CertificateError("not a file")
@@ -398,7 +415,12 @@ class Difference:
 
 
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
-    """The first difference of values or types, by the order of keys; 1, 1.0 and true differ."""
+    """The first difference of what is stored and what was found; None if they are equal.
+
+    Dictionaries are compared key by key in their order, lists entry by entry. Values differ if
+    their types do: 1, 1.0 and true are three values. ``place`` names both in the certificate, and
+    the difference says at which place within them it is.
+    """
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):
             inner = difference(stored[key], found[key], f"{place}.{key}")
@@ -406,8 +428,8 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
                 return inner
         return None
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
-        for i, (entry, other) in enumerate(zip(stored, found, strict=True)):
-            inner = difference(entry, other, f"{place}[{i}]")
+        for i, (stored_entry, found_entry) in enumerate(zip(stored, found, strict=True)):
+            inner = difference(stored_entry, found_entry, f"{place}[{i}]")
             if inner:
                 return inner
         return None
@@ -417,7 +439,10 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 
 
 def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
-    """The values as JSON; of long ones a part around the first character where they differ."""
+    """The difference of two values that are not equal, as JSON.
+
+    Of long texts a part is given that begins before the first character where they differ.
+    """
     stored = json.dumps(stored_value, ensure_ascii=False)
     found = json.dumps(found_value, ensure_ascii=False)
     start = max(_common(stored, found) - _SHOWN // 2, 0)
@@ -425,7 +450,7 @@ def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
 
 
 def _common(first: str, second: str) -> int:
-    """How many characters there are before the first one that differs."""
+    """The number of characters before the first one in which two texts differ."""
     for i, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return i
@@ -433,7 +458,7 @@ def _common(first: str, second: str) -> int:
 
 
 def _part(text: str, start: int) -> str:
-    """The part that is shown, with dots where something is left out."""
+    """The part of a text that is shown, from ``start`` on, with dots for what is left out."""
     end = start + _SHOWN
     shown = text[start:end]
     if start:

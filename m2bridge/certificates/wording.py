@@ -1,6 +1,11 @@
 """The words of statements as data: what makes certificates and what checks them read both.
 
 They share nothing else about statements: what one predicts, and its hypotheses, are written twice.
+
+*Notation.* A *statement* is a theorem, or what is claimed to be one, about all models of a family.
+It has a *key*, its number in the paper or its name in docs/statements.md, and a *part* where there
+are several with a key. Its *observable* is what it is about: a number or a fact that can be
+computed for one model. A *lemma* is what a verdict takes on trust.
 """
 
 import tomllib
@@ -17,13 +22,14 @@ class Words:
     Parameters
     ----------
     key, part : str
-        Number in the paper, or name, and part of it.
+        The number of the statement in the paper, or its name; and which part of it, empty if it is
+        the only one.
     text : str
         The statement, with its hypotheses.
     source : str
-        Where it is stated.
+        Where the statement is made.
     observable : str
-        What it is about: ``dimension``, ``singular``, … .
+        The name of what the statement is about: ``dimension``, ``singular``, … .
     """
 
     key: str
@@ -44,17 +50,19 @@ class Wording:
         For each observable what is computed for a verdict on it, and the lemmas on which the
         verdict rests.
     hypotheses : dict of str to str
-        By name why a statement does not apply.
+        For the name of each hypothesis why a statement does not apply where that hypothesis fails.
     lemmas : dict of str to str
-        By name.
+        For the name of each lemma its words, with the place of its proof.
     closure : dict of str to object
-        By name what a Zariski closure rests on.
+        For the name of each way to compute a Zariski closure the names of the lemmas, or the words,
+        of what it takes on trust.
     phrases : dict of str to str
         Sets of cases in words, and the conditions that they are short for.
     former : tuple of Words
         Statements in the words of former certificates, which are decided all the same.
     remarks : dict of str to str
-        By name: what independent methods agree on, how a formula is called, and the like.
+        For the name of each remark its words: what independent methods agree on, how a formula is
+        called, and the like.
     """
 
     statements: tuple[Words, ...]
@@ -79,7 +87,10 @@ class Wording:
         raise KeyError((key, part))
 
     def fields(self, key: str, part: str) -> dict[str, Any]:
-        """All that is said of this statement and of verdicts on it, by names of fields."""
+        """All that is said of the statement with this key and part, and of verdicts on it.
+
+        It has the fields of :class:`Words`, and what is ``computed`` and ``trusted`` for a verdict.
+        """
         words = self.words(key, part)
         return asdict(words) | {
             "computed": self.computed[words.observable],
@@ -89,12 +100,13 @@ class Wording:
 
 @cache
 def wording(path: Path) -> Wording:
-    """The words in the file ``words.toml`` of a family."""
+    """The words of all statements about a family, from its file ``words.toml``."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     # what is computed for several observables stands once, and has a name there
     computations = data.get("computations", {})
     lemmas = data["lemmas"]
-    computed, trusted = {}, {}
+    computed = {}
+    trusted = {}
     for observable, entry in data["observables"].items():
         parts = entry.get("computed", ())
         computed[observable] = tuple(computations.get(part, part) for part in parts)
