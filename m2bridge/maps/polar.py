@@ -240,8 +240,9 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
     for reason in result.theorem.rests_on:
         facts.append((name, reason))
         name = ""  # one heading for all of them
-    if result.theorem.generic_fibre is not None:
-        facts.append(("general fibre", f"{result.theorem.generic_fibre} point, observed"))
+    points = result.theorem.generic_fibre
+    if points is not None:
+        facts.append(("general fibre", f"{points} point{'s' if points > 1 else ''}, observed"))
     return [
         *facts,
         ("not finished", result.unfinished or None),

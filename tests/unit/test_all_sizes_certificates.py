@@ -366,9 +366,9 @@ def test_a_stratum_that_is_left_out_is_noticed(
 
 WRONG_STATED = {
     ("3.2", "otherwise"): statements.Stated("fibre_itself", about="1 = 1"),
-    ("3.4", "i"): statements.Stated("closed", hypotheses=2),
+    ("3.4", "i"): statements.Stated("closed", hypotheses=statements.BOTH),
     ("3.4", "iii"): statements.Stated(
-        "singular", "r = 1 and s = 1 and m = 0", about="1 = 1", hypotheses=2
+        "singular", "r = 1 and s = 1 and m = 0", about="1 = 1", hypotheses=statements.BOTH
     ),
     ("A.2", "birational"): statements.Stated("birational"),
     ("degree", ""): statements.Stated("degree"),

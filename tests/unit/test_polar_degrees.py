@@ -25,6 +25,7 @@ from m2bridge.cli import computing
 from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
 from m2bridge.families.attention import integrals, polar
+from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
 from m2bridge.maps.polar import Method, _chart, _forms
 from m2bridge.maps.statement import Numbers
@@ -120,6 +121,55 @@ def test_codimensions_exceed_kernels_as_the_polynomials_for_all_sizes_say(case: 
         assert locus.codimension - locus.kernel == excess - (d - 1 if (r, s, m) == (1, 1, 1) else 0)
 
 
+SYMMETRIC = {
+    2: (3, 4, 3, 0),
+    3: (45, 180, 312, 300, 174, 60, 12),
+    4: (840, 5040, 13860, 22840, 24880, 18672, 9770, 3520, 840, 120),
+}
+"""By d: δ_n, …, δ_0 for α = d' = 1. The first is P¹ × P²."""
+
+
+@pytest.mark.parametrize(("d", "total"), [(2, 10), (3, 1083), (4, 100382), (5, 9687960)])
+def test_a_two_to_one_parametrization_has_polar_degrees_by_the_theorem(d: int, total: int) -> None:
+    found = polar_degrees(SingleLayerAttention(d, 1, 1))
+    assert (found.generic_ed_degree, found.method) == (total, "theorem")
+    assert found.degrees == SYMMETRIC.get(d, found.degrees)
+    assert found.degrees[0] == degree_formula(Shape(d, 1, 1))
+    assert found.theorem.generic_fibre == 2
+    assert any("symmetric" in lemma for lemma in found.theorem.rests_on)
+
+
+@pytest.mark.parametrize("d", range(2, 9))
+def test_integrals_over_symmetric_matrices_agree(d: int) -> None:
+    """In the Chow ring and by localization, by program and checker."""
+    right = integrals.symmetric_integrals(d)
+    assert integrals.symmetric_integrals_at_fixed_points(d) == right
+    assert checked.symmetric_in_chow_ring(d) == right
+    assert checked.localized_symmetric(d) == right
+
+
+def test_symmetric_matrices_alone_have_the_algebraic_degrees_of_semidefinite_programming() -> None:
+    """Nie, Ranestad, Sturmfels, *The algebraic degree of semidefinite programming*, Table 2: 4 × 4
+    matrices of rank at most two.
+    """
+    assert integrals.polar_sums(integrals.symmetric_integrals(4), 1) == (10, 30, 42, 30, 10, 0, 0)
+
+
+def test_a_fibre_that_is_not_of_two_points_contradicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polar, "fibre_points", lambda orbit, shape: frozenset({1}))
+    with pytest.raises(ContradictionError, match="1 points in a general fibre"):
+        polar_degrees(SingleLayerAttention(3, 1, 1))
+
+
+SIZES = [(d, alpha) for d in range(1, 6) for alpha in range(1, d + 1)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_checker_integrates_in_two_ways(size: tuple[int, int]) -> None:
+    right = integrals.chern_integrals(*size)
+    assert checked.integrals_in_chow_ring(*size) == checked.localized_integrals(*size) == right
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -137,10 +187,9 @@ def test_planted_mistakes_contradict(
 
 
 def test_where_the_theorem_does_not_apply() -> None:
-    assert "two-to-one" in polar.no_theorem(Shape(2, 1, 1))
     assert "t ≥ 2" in polar.no_theorem(Shape(2, 2, 2, 1))
     with pytest.raises(MethodUnavailableError, match="no theorem gives the polar degrees"):
-        polar_degrees(SingleLayerAttention(3, 1, 1), method="theorem")
+        polar_degrees(SingleLayerAttention(3, 1, 1, 1), method="theorem")
     with pytest.raises(TooLargeError, match="dimension at most 600"):
         polar_degrees(SingleLayerAttention(300, 2))
     with pytest.raises(InvalidCaseError, match="unknown method"):
@@ -205,7 +254,7 @@ def test_bars_of_the_picture(tmp_path: Path) -> None:
     assert [bar.get_height() for bar in axes.patches] == [20, 60, 84, 68, 36, 12, 4]
 
 
-@pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (3, 2, 2)], ids=str)
+@pytest.mark.parametrize("case", [(2, 1, 2), (2, 2, 1), (3, 2, 2), (3, 1, 1)], ids=str)
 def test_a_certificate_is_verified_in_another_way(case: Case) -> None:
     certificate = certify(SingleLayerAttention(*case), "polar-degrees")
     assert verify(certificate).accepted
@@ -214,7 +263,7 @@ def test_a_certificate_is_verified_in_another_way(case: Case) -> None:
 
 def test_a_certificate_is_refused_or_too_expensive() -> None:
     with pytest.raises(NotApplicableError):
-        certify(SingleLayerAttention(2, 1, 1), "polar-degrees")
+        certify(SingleLayerAttention(1, 2, 1), "polar-degrees")
     with pytest.raises(TooLargeError, match="too many to be observed"):
         certify(SingleLayerAttention(8, 8, 2), "polar-degrees")
     certificate = certify(SingleLayerAttention(2, 1), "polar-degrees")

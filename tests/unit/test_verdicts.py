@@ -26,7 +26,7 @@ from m2bridge.families.attention.by_degree import GeneratorDegrees, GeneratorNum
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.fibres import fibre_points, products_determine_functions
-from m2bridge.families.attention.hypotheses import WORDS, nondegenerate
+from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
 from m2bridge.families.attention.observed import Observations
 from m2bridge.families.attention.orbits import orbits, representative
 from m2bridge.families.attention.statements import REGISTRY, Preimages
@@ -238,7 +238,8 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
 
 
 @pytest.mark.parametrize(
-    ("d_out", "alpha", "degree"), [(1, 2, (3, 3)), (2, 1, (3, 4, 2)), (2, 1, (4, 5, 2))]
+    ("d_out", "alpha", "degree"),
+    [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2)), (2, 1, (4, 5, 2))],
 )
 def test_points_are_as_many_in_larger_degrees(
     d_out: int, alpha: int, degree: tuple[int, ...]
@@ -299,7 +300,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
 
     assert decided() == "CONFIRMED"
     with monkeypatch.context() as patch:
-        patch.setitem(checker.GLOBAL, ("polar", ""), (3, lambda case: wrong))
+        patch.setitem(checker.GLOBAL, ("polar", ""), (checker.TWO_DIMENSIONS, lambda case: wrong))
         assert decided() == "REFUTED"
     for name in ("localized_polar_degrees", "counted_polar_degrees"):
         with monkeypatch.context() as patch:
@@ -393,7 +394,7 @@ def test_hypotheses_of_ours_are_called_ours() -> None:
     }
     for s in TOGETHER:
         found = compare(s, seen(1, 2, 1))
-        if s.hypotheses is nondegenerate:
+        if s.hypotheses in (nondegenerate, two_dimensions):
             assert found.decision is Decision.NOT_APPLICABLE
             assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
         else:

@@ -35,6 +35,14 @@ def nondegenerate(shape: Shape) -> str:
     return reason
 
 
+def two_dimensions(shape: Shape) -> str:
+    """t ≥ 2 and d ≥ 2."""
+    reason = several_tokens(shape)
+    if not reason and shape.d == 1:
+        return WORDS.hypotheses["two-dimensions"]
+    return reason
+
+
 def no_prediction(shape: Shape) -> str:
     """Why no Hilbert function is predicted for a case; empty if one is."""
     if shape.t >= 2 and shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2:

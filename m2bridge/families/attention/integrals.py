@@ -3,9 +3,11 @@ desingularization of the source, in two ways that share nothing.
 
 Let Y be the desingularization of the source: the [V] in P(K^{d'×d}), and the pairs of a subspace W
 of dimension α and a point [A] of P(W ⊗ K^d). Polar degrees are sums of integrals of c_j(T_Y)
-H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md). :func:`stated_polar_degrees` integrates in the Chow
-ring, :func:`localized_polar_degrees` at the fixed points of a torus. Nothing here looks at a
-function of attention.
+H^{n−j}, H = h_1 + h_2 (docs/polar-degrees.md). For α = d' = 1 < d functions are q ⊗ c with a
+symmetric matrix c of rank at most two, Y is the set of the [q], and the pairs of a plane S and a
+point [c] of P(S²S), and another bundle N stands for the tangent bundle.
+:func:`stated_polar_degrees` integrates in the Chow ring, :func:`localized_polar_degrees` at the
+fixed points of a torus. Nothing here looks at a function of attention.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ import flint
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.errors import ContradictionError
-from m2bridge.families.attention.shape import Shape, dimension_formula
+from m2bridge.families.attention.shape import Shape, dimension_formula, is_birational
 from m2bridge.limits import watched
 from m2bridge.maps.statement import Numbers
 
@@ -37,7 +39,13 @@ def is_stated(shape: Shape) -> bool:
     """Whether a verdict asks for the numbers of the formula. This depends on the case alone."""
     if dimension_formula(shape) > LARGEST_DIMENSION:
         return False
-    return comb(shape.d, shape.alpha) * _moves(shape.d, shape.alpha) ** 2 <= MOST_STEPS
+    rank = shape.alpha if is_birational(shape) else 2  # of the bundle S
+    return comb(shape.d, rank) * _moves(shape.d, rank) ** 2 <= MOST_STEPS
+
+
+def _lines(shape: Shape) -> int:
+    """The coordinates of the factor of Y that is a projective space: those of V, or of q."""
+    return shape.d * shape.d_out
 
 
 def _moves(d: int, alpha: int) -> int:
@@ -56,7 +64,16 @@ def stated_polar_degrees(shape: Shape) -> Numbers | None:
     """
     if not is_stated(shape):
         return None
-    return Numbers(polar_sums(chern_integrals(shape.d, shape.alpha), shape.d * shape.d_out))
+    return Numbers(polar_degrees_in_chow_ring(shape))
+
+
+def polar_degrees_in_chow_ring(shape: Shape) -> tuple[int, ...]:
+    """The same, of a case that may be large."""
+    if is_birational(shape):
+        integrals = chern_integrals(shape.d, shape.alpha)
+    else:
+        integrals = symmetric_integrals(shape.d)
+    return polar_sums(integrals, _lines(shape))
 
 
 @lru_cache(maxsize=64)
@@ -70,8 +87,11 @@ def localized_polar_degrees(shape: Shape) -> Numbers | None:
     """
     if not is_stated(shape):
         return None
-    of_A = integrals_at_fixed_points(shape.d, shape.alpha)
-    size = shape.d * shape.d_out
+    if is_birational(shape):
+        of_A = integrals_at_fixed_points(shape.d, shape.alpha)
+    else:
+        of_A = symmetric_integrals_at_fixed_points(shape.d)
+    size = _lines(shape)
     last_A = len(of_A) - 1
     n = last_A + size - 1
     integrals = []  # of c_j(T_Y) H^{n−j}
@@ -235,3 +255,60 @@ def _inverse(series: flint.fmpz_poly, last: int) -> list[int]:
     for m in range(1, last + 1):
         inverse.append(-sum(int(series[k]) * inverse[m - k] for k in range(1, m + 1)))
     return inverse
+
+
+# Symmetric matrices of rank at most two, for α = d' = 1 < d.
+
+
+def symmetric_integrals(d: int) -> list[int]:
+    """The integrals of c_j(N) h^{2d−2−j} over P(S²S), S the tautological bundle over Gr(2, d), for
+    j = 0, …, 2d − 2, with N = S²S ⊗ O(h) − O + S ⊗ (K^d/S) ⊗ O(h).
+
+    They are coefficients of −½ (1 + u)³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k ((1 + u)^{k+1} −
+    u^{k+1}) (y + z)^k, φ(y) = (1 − uy)^d / (1 − 2(1 + u)y).
+
+    Source: ours, proved in docs/polar-degrees.md, as :func:`chern_integrals`.
+    """
+    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])
+    phi = []
+    coefficient = flint.fmpz_poly([])
+    for m in range(d):
+        coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
+        phi.append(coefficient)
+    total = flint.fmpz_poly([])
+    for k in watched(range(2 * d - 3)):
+        # (y − z)² as 2y² − 2yz, by symmetry: the powers of y and z that are left for φ
+        inner = flint.fmpz_poly([])
+        for i in range(k + 1):
+            of_y, of_z = d - 1 - i, d - 1 - k + i
+            if of_y >= 2 and of_z >= 0:
+                inner += comb(k, i) * phi[of_y - 2] * phi[of_z]
+            if of_y >= 1 and of_z >= 1:
+                inner -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+        total -= (t ** (k + 1) - u ** (k + 1)) * inner
+    total *= t**3
+    return [int(total[j]) for j in range(2 * d - 1)]
+
+
+def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
+    """The integrals of :func:`symmetric_integrals` by localization.
+
+    A fixed point is a coordinate plane with one of the lines of e_i², e_i e_j, e_j² in S²S.
+    """
+    last = 2 * d - 2
+    totals = [flint.fmpq(0)] * (last + 1)
+    for plane in watched(combinations(range(1, d + 1), 2)):
+        first, second = plane
+        others = [b for b in range(1, d + 1) if b not in plane]
+        lines = (2 * first, first + second, 2 * second)
+        for line in lines:
+            moves_of_line = [other - line for other in lines if other != line]
+            moves_of_plane = [b - a for a in plane for b in others]
+            normal = [a + b - line for a in plane for b in others]
+            chern = prod((flint.fmpz_poly([1, w]) for w in (*moves_of_line, *normal)), start=_ONE)
+            euler = prod(moves_of_line) * prod(moves_of_plane)
+            for j in range(last + 1):
+                totals[j] += flint.fmpq(int(chern[j]) * (-line) ** (last - j), euler)
+    if any(total.q != 1 for total in totals):
+        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
+    return [int(total.p) for total in totals]

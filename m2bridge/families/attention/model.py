@@ -250,7 +250,7 @@ class SingleLayerAttention(Shape, Model):
         return f"{', '.join(map(str, degrees))}; generic ED degree {sum(degrees)}"
 
     def polar_theorem(self) -> PolarTheorem | None:
-        """The polar degrees for all sizes but α = d' = 1 < d."""
+        """The polar degrees, for all sizes."""
         from m2bridge.families.attention.polar import polar_theorem
 
         return polar_theorem(self)

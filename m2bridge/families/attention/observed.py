@@ -15,7 +15,7 @@ from m2bridge.errors import EngineError
 from m2bridge.families.attention.fibres import Fibre
 from m2bridge.families.attention.integrals import is_stated, localized_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, orbits, representative
-from m2bridge.families.attention.shape import Shape
+from m2bridge.families.attention.shape import Shape, is_birational
 from m2bridge.families.attention.statements import Preimages, singular
 from m2bridge.maps.singular_locus import zero_text
 from m2bridge.maps.statement import IntegerMatrix, Numbers, NumbersByMethod, Observed, Value
@@ -384,7 +384,7 @@ def _polar_degrees(case: Observations) -> NumbersByMethod | None:
     ``None`` where the conditions of the theorem, which are those of general slices too, were not
     observed, and for large cases.
     """
-    if case.degree is None or not _small_kernels(case):
+    if case.degree is None or not (_small_kernels(case) or _symmetric(case)):
         return None
     integrals = localized_polar_degrees(case.model)
     if integrals is None:
@@ -401,6 +401,14 @@ def polar_degrees_by_method(
     if slices is not None:
         found.append(("slices", slices))
     return NumbersByMethod(tuple(found))
+
+
+def _symmetric(case: Observations) -> bool:
+    """Whether α = d' = 1 < d, and the map is two-to-one: functions are q ⊗ c, c symmetric of rank
+    at most two.
+    """
+    two_to_one = not case.missing and case.generic_fibre.points == case.generic_fibre.length == 2
+    return two_to_one and bool(case.closed) and not is_birational(case.model)
 
 
 def _small_kernels(case: Observations) -> bool:

@@ -9,13 +9,12 @@ from m2bridge.families.attention.fibres import fibre_points
 from m2bridge.families.attention.hypotheses import WORDS, several_tokens
 from m2bridge.families.attention.integrals import (
     LARGEST_DIMENSION,
-    chern_integrals,
     localized_polar_degrees,
-    polar_sums,
+    polar_degrees_in_chow_ring,
 )
 from m2bridge.families.attention.orbits import Orbit, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.parametrization import free_parametrization
-from m2bridge.families.attention.shape import Shape, dimension_formula
+from m2bridge.families.attention.shape import Shape, dimension_formula, is_birational
 from m2bridge.families.attention.tangents import (
     differential_rank,
     orbit_dimension,
@@ -31,12 +30,6 @@ MOST_ORBIT_STEPS = 10**7
 observed.
 """
 
-TWO_TO_ONE = (
-    "the parametrization is two-to-one for α = d' = 1 < d, and the theorem assumes that it is"
-    " birational"
-)
-
-
 LINEAR_SPACE = "the closure is a linear space, for d = 1"
 
 
@@ -45,9 +38,7 @@ def no_theorem(shape: Shape) -> str:
 
     For d = 1 the closure is a linear space, the projective space over which they are taken.
     """
-    if reason := several_tokens(shape):
-        return reason
-    return TWO_TO_ONE if shape.alpha == shape.d_out == 1 < shape.d else ""
+    return several_tokens(shape)
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +63,7 @@ def predicted_polar_degrees(shape: Shape) -> tuple[int, ...]:
         raise TooLargeError(
             f"polar degrees are computed of varieties of dimension at most {LARGEST_DIMENSION}"
         )
-    return polar_sums(chern_integrals(shape.d, shape.alpha), shape.d * shape.d_out)
+    return polar_degrees_in_chow_ring(shape)
 
 
 def is_observed(shape: Shape) -> bool:
@@ -125,6 +116,10 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
             f"{shape}: the polar degrees are {again} by localization, and other ones in the Chow"
             " ring"
         )
+    ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
+    known = f"by the theorem, integrals by {ways}"
+    if not is_birational(shape):
+        return _of_symmetric_matrices(shape, degrees, known)
     loci = observed_loci(shape)
     points = len(fibre_points(generic_orbit(shape), shape)) if loci else None
     if points not in (None, 1) or any(
@@ -139,8 +134,24 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
     lemmas = tuple(
         WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"]
     )
-    ways = "Segre classes" if again is None else "Segre classes and by localization, which agree"
-    return PolarTheorem(degrees, f"by the theorem, integrals by {ways}", lemmas, loci, points)
+    return PolarTheorem(degrees, known, lemmas, loci, points)
+
+
+def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -> PolarTheorem:
+    """The theorem for α = d' = 1 < d: it needs no loci, as tangent spaces are a bundle on Y.
+
+    Raises
+    ------
+    ContradictionError
+        If the parametrization is not two-to-one.
+    """
+    points = len(fibre_points(generic_orbit(shape), shape)) if is_observed(shape) else None
+    if points not in (None, 2):
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre"
+        )
+    lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-symmetric"])
+    return PolarTheorem(degrees, known, lemmas, (), points)
 
 
 FEW_OUTPUTS = 2
@@ -151,7 +162,7 @@ a minute.
 
 def has_few_points(shape: Shape) -> bool:
     """Whether the polar degrees are counted without the theorem. This depends on the case alone."""
-    return shape.t >= 2 and shape.d == 2 and shape.d_out <= FEW_OUTPUTS and not no_theorem(shape)
+    return shape.t >= 2 and shape.d == 2 and shape.d_out <= FEW_OUTPUTS
 
 
 def counted_polar_degrees(shape: Shape) -> Numbers:

@@ -28,7 +28,7 @@ from m2bridge.errors import (
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize, least_degree, sections_series
 from m2bridge.families.attention.fibres import fibres_script
-from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, several_tokens
+from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_dimensions
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observed_by_degree import REACHABLE_COORDINATES, degree_for
 from m2bridge.families.attention.orbits import flatten, orbits, representative
@@ -357,7 +357,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
         TooLargeError
             For too many orbits.
         """
-        if reason := nondegenerate(model):
+        if reason := two_dimensions(model):
             raise NotApplicableError(f"the question {reason}")
         if not is_observed(model):
             reason = "the orbits of this case are too many to be observed"
@@ -383,7 +383,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Whether the theorem holds, and the orbits are few."""
-        return not nondegenerate(model) and is_observed(model)
+        return not two_dimensions(model) and is_observed(model)
 
 
 POLAR = PolarQuestion()

@@ -16,6 +16,7 @@ from m2bridge.families.attention.hypotheses import (
     nondegenerate,
     paper_hypotheses,
     several_tokens,
+    two_dimensions,
 )
 from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
@@ -148,7 +149,7 @@ REGISTRY: tuple[Statement, ...] = (
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
-    about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=nondegenerate),
+    about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=two_dimensions),
     about_the_whole("hilbert", "", predict=_hilbert_function, hypotheses=no_prediction, apart=True),
     about_the_whole("generators", "", predict=_generators, hypotheses=several_tokens, apart=True),
     about_the_whole(

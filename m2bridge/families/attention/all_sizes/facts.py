@@ -305,14 +305,16 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
 
 def with_polar_theorem(seen: Facts) -> isl.Set:
     """The sizes for which polar degrees are integrals, and general slices have no other points:
-    where the map is birational and kernels are small, as for single cases.
+    where the map is birational and kernels are small, as for single cases; and where functions are
+    those of symmetric matrices, α = d' = 1.
     """
     verified = seen.base_locus_empty and sizes.codimensions_exceed_kernels()
-    return seen.small_kernels.intersect(_if(verified))
+    symmetric = sizes.sizes("a = 1 and dp = 1").intersect(seen.two_to_one)
+    return seen.small_kernels.union(symmetric).intersect(_if(verified))
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
-COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
+COMPARED = (*COUNTED, *starmap(Shape, ((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))))
 
 
 def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByMethod]]:

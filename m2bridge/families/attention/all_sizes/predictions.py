@@ -55,7 +55,8 @@ class Hypothesis:
 
 
 PAPER = (Hypothesis("(a >= 2 and d >= 2) or dp >= 2", WORDS.hypotheses["not-degenerate"]),)
-NONDEGENERATE = (*PAPER, Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]))
+TWO_DIMENSIONS = (Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]),)
+NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,7 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
         " a - 1)",
         NONDEGENERATE,
     ),
-    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", NONDEGENERATE),
+    ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", TWO_DIMENSIONS),
 }
 
 

@@ -92,6 +92,11 @@ class Case:
         """
         return self.source_dimension - 2
 
+    @property
+    def is_of_symmetric_matrices(self) -> bool:
+        """Whether A = k qᵀ and V = vᵀ, so that functions are q ⊗ k·v."""
+        return self.alpha == self.d_out == 1 < self.d
+
     def with_fewest_weights(self) -> "Case":
         """The case with the smallest a and t that has the same functions.
 

@@ -8,6 +8,8 @@ Proved in: docs/polar-degrees.md; Atiyah and Bott, *The moment map and equivaria
 Topology 23, 1984.
 Computed here: the stated numbers, in the Chow ring; those that are observed, by localization on the
 Grassmannian; and, for certificates of the numbers, by localization on all of Y.
+For α = d' = 1 there are the same two computations over symmetric matrices of rank at most two
+(theorem-polar-symmetric, proposition-polar-symmetric).
 On trust: these theorems. Points that are counted without them are in slices.py.
 
 Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
@@ -67,14 +69,17 @@ def is_stated(case: Case) -> bool:
     """Whether a verdict compares the polar degrees of a case: where they do not take too long."""
     if case.projective_dimension >= LARGEST_DIMENSION:
         return False
-    moves = case.alpha * (case.d - case.alpha)
-    return comb(case.d, case.alpha) * moves**2 <= MOST_STEPS
+    rank = 2 if case.is_of_symmetric_matrices else case.alpha
+    moves = rank * (case.d - rank)
+    return comb(case.d, rank) * moves**2 <= MOST_STEPS
 
 
 def stated_polar_degrees(case: Case) -> list[int] | None:
     """δ_n, …, δ_0 in the Chow ring, whether the theorem applies or not; None for large cases."""
     if not is_stated(case):
         return None
+    if case.is_of_symmetric_matrices:
+        return _alternating_sums(symmetric_in_chow_ring(case.d), case.d)
     of_A = integrals_in_chow_ring(case.d, case.alpha)
     return _alternating_sums(of_A, case.d * case.d_out)
 
@@ -83,6 +88,8 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
     """δ_n, …, δ_0 by localization on the Grassmannian; None for large cases."""
     if not is_stated(case):
         return None
+    if case.is_of_symmetric_matrices:
+        return polar_degrees_of_symmetric_matrices(case)[::-1]
     of_A = localized_integrals(case.d, case.alpha)
     of_V = [comb(case.d * case.d_out, j) for j in range(case.d * case.d_out)]
     return _in_binomials(_of_product(of_A, of_V))[::-1]
@@ -110,14 +117,55 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     right = [[phi[d - 1 - b - c] if b + c < d else 0 for c in range(d)] for b in range(d)]
     product_matrix = flint.fmpz_mat(left) * flint.fmpz_mat(right)
     value = (-1) ** alpha * int(product_matrix.charpoly()[d - alpha])
+    lowest = alpha * (alpha - 1)
+    return _digits(value, bits, lowest + alpha * (2 * d - alpha))[lowest:]
+
+
+@cache
+def symmetric_in_chow_ring(d: int) -> list[int]:
+    """∫ c_j(N) h^{2d−2−j} over P(S²S) for all j: the coefficients in u of
+
+        −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
+
+    t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y) (docs/polar-degrees.md#proposition-polar-symmetric).
+    Here u is a power of two, as above; the bound has every sign positive, and u = 1.
+    """
+    bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
+    u = 1 << bits
+    value = _symmetric_value(d, u=u, t=1 + u, sign=-1)
+    return _digits(value, bits, 2 * d - 1)
+
+
+def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
+    """This number for these u and t; with sign 1 all terms are added."""
+    phi = []
+    for m in range(d):
+        terms = [(sign * u) ** i * comb(d, i) * (2 * t) ** (m - i) for i in range(m + 1)]
+        phi.append(sum(terms))
+    # −½ (y − z)² is y z less half of the squares, which stand in symmetric places
+    total = 0
+    for k in range(2 * d - 3):
+        mixed = squares = 0
+        for i in range(max(0, k - d + 1), min(k, d - 1) + 1):
+            of_y, of_z = d - 1 - i, d - 1 - k + i  # powers that are left for y z, or a square
+            if of_y >= 1 and of_z >= 1:
+                mixed += comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+            if of_y >= 2:
+                squares += comb(k, i) * phi[of_y - 2] * phi[of_z]
+        total += (t ** (k + 1) + sign * u ** (k + 1)) * (mixed + sign * squares)
+    return t**3 * total
+
+
+def _digits(value: int, bits: int, count: int) -> list[int]:
+    """The first digits of a number to the base 2^bits, which may be negative."""
     digits = []
-    for _ in range(alpha * (alpha - 1) + alpha * (2 * d - alpha)):
-        digit = value % u
-        if 2 * digit > u:
-            digit -= u
+    for _ in range(count):
+        digit = value % (1 << bits)
+        if digit >> (bits - 1):
+            digit -= 1 << bits
         digits.append(digit)
         value = (value - digit) >> bits
-    return digits[alpha * (alpha - 1) :]
+    return digits
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:
@@ -213,6 +261,40 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         for power in range(min(rank - k, rank - 1 + m) + 1):
             integrals[moves - m + power] += comb(rank - k, power) * int(total.p)
     return integrals
+
+
+def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
+    """δ_0, …, δ_n for functions q ⊗ c, with N in place of the tangent bundle."""
+    of_q = [comb(case.d, j) for j in range(case.d)]
+    return _in_binomials(_of_product(localized_symmetric(case.d), of_q))
+
+
+@cache
+def localized_symmetric(d: int) -> list[int]:
+    """∫ c_j(N) h^{2d−2−j} over P(S²S) for all j, N = S²S(1) − O + S ⊗ Q(1).
+
+    A fixed point is a coordinate plane S of K^d, and one of the weights of S²S. The torus has
+    squares as weights, all sums of two of which have to be different within a plane.
+    """
+    last = 2 * d - 2
+    integrals = [flint.fmpq(0)] * (last + 1)
+    weights = [j**2 for j in range(d)]
+    for a, b in combinations(weights, 2):
+        others = [c for c in weights if c not in (a, b)]
+        of_plane = prod((c - a) * (c - b) for c in others)
+        for h, moves in (
+            (2 * a, (b - a, 2 * b - 2 * a)),
+            (a + b, (a - b, b - a)),
+            (2 * b, (a - b, 2 * a - 2 * b)),
+        ):
+            normal = [*moves, *(a + c - h for c in others), *(b + c - h for c in others)]
+            chern = _elementary(normal, last)
+            euler = of_plane * moves[0] * moves[1]
+            for j in range(last + 1):
+                integrals[j] += flint.fmpq(chern[j] * (-h) ** (last - j), euler)
+    if any(integral.q != 1 for integral in integrals):
+        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
+    return [int(integral.p) for integral in integrals]
 
 
 def _elementary(weights: Sequence[int], last: int) -> list[int]:

@@ -26,6 +26,7 @@ from m2bridge.families.attention.checker.integrals import (
     MOST_SIZES,
     localization_steps,
     polar_degrees,
+    polar_degrees_of_symmetric_matrices,
 )
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -42,20 +43,29 @@ def polar(certificate: Certificate) -> Content | Difference:
     theorem says; TooExpensiveError for too many fixed points or too large ranks.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    if case.t == 1 or case.alpha == case.d_out == 1 or case.d == 1:
+    if case.t == 1 or case.d == 1:
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
     rank_pairs = case.alpha * min(case.d, case.d_out)
     entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * entries_of_ranks
     if case.d >= MOST_SIZES or steps > MOST_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
-    degrees = polar_degrees(case)
-    defect = next(i for i, value in enumerate(degrees) if value)
     orbits = cases.orbits(case)
-    loci = [locus(orbit, case) for orbit in orbits]
+    if case.is_of_symmetric_matrices:
+        # tangent spaces are a bundle on all of Y, and no locus is special
+        degrees = polar_degrees_of_symmetric_matrices(case)
+        loci = []
+        points_of_fibre = 2
+        lemmas = WORDS.closure["polar-symmetric"]
+    else:
+        degrees = polar_degrees(case)
+        loci = [locus(orbit, case) for orbit in orbits]
+        points_of_fibre = 1
+        lemmas = WORDS.closure["polar-observed"]
+    defect = next(i for i, value in enumerate(degrees) if value)
     _, dense = max((cases.orbit_dimension(orbit, case), orbit) for orbit in orbits)
     _, points = cases.fibre(dense, case)
-    if len(points) != 1 or not all(map(_has_small_kernel, loci)):
+    if len(points) != points_of_fibre or not all(map(_has_small_kernel, loci)):
         raise ContradictionError(f"the theorem does not apply to {case}")
     answer = {
         "polar_degrees": degrees[::-1],
@@ -64,8 +74,7 @@ def polar(certificate: Certificate) -> Content | Difference:
         "dual_dimension": case.coordinate_count - 2 - defect,
     }
     evidence = {"loci": loci, "generic_fibre_points": len(points)}
-    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["polar-observed"]]
-    return Content(answer, evidence, tuple(lemmas))
+    return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
 
 
 def locus(orbit: Orbit, case: Case) -> dict[str, Any]:

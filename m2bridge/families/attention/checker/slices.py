@@ -4,7 +4,9 @@ Rests on: δ_i is the number of points of the source Y on i general hyperplanes 
 hyperplanes of a general linear space of dimension i + 1 is tangent, and that is the dimension of a
 cokernel in any large multidegree (docs/polar-degrees.md, proposition-slices).
 Proved in: docs/polar-degrees.md.
-Computed here: these cokernels for d = 2 and three cases, by ranks modulo a prime.
+Computed here: these cokernels for d = 2 and four cases, by ranks modulo a prime. For α = d' = 1 the
+map is two-to-one, and its differential is special where k and v are proportional: there points are
+left out, and each of the others is counted twice.
 On trust: that random forms modulo the prime are general, and that the multidegrees of DEGREES are
 large enough: a test finds the same in larger ones.
 
@@ -23,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations_with_replacement, product
+from math import comb
 from random import Random
 from typing import Any
 
@@ -39,7 +42,11 @@ Form = dict[tuple[int, ...], int]
 # a row of a matrix by its nonzero entries
 Row = dict[int, int]
 
+DETERMINANTS = 2
+"""The power of the determinant that is zero where k and v are proportional."""
+
 DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
+    (1, 1): (3, 3, 3),
     (1, 2): (2, 2),
     (2, 1): (4, 4, 2),
     (2, 2): (2, 4),
@@ -63,7 +70,10 @@ def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     if alpha == 1:
         sizes = (2, 2, 2 * d_out)
     source = Source(sizes=sizes, degree=degree)
-    return tuple(source.number_of_points(i) for i in range(source.dimension, -1, -1))
+    numbers = range(source.dimension, -1, -1)
+    if d_out == alpha == 1:
+        return tuple(source.number_of_pairs(i) for i in numbers)
+    return tuple(source.number_of_points(i) for i in numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,22 +116,67 @@ class Source:
         as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the
         dimension of the functions.
         """
-        random = Random(hyperplanes)
-        equations = [self._general_form(random) for _ in range(hyperplanes)]
-        spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
-        restriction = self._restriction(equations)
+        restriction, spanning = self._slice(hyperplanes)
         functions = int(restriction.ncols())
         if hyperplanes == self.dimension or functions == 0:
             return functions
+        relations = self._relations(spanning, restriction)
+        return len(spanning) * functions - rank_of(relations)
+
+    def number_of_pairs(self, hyperplanes: int) -> int:
+        """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
+
+        They are those where the determinant D of k and v is not zero. Multiplication with D is
+        bijective on the part of the cokernel that lives there, and a high power of it is zero on
+        the rest; so the rank of this power counts the points: that of the relations with the
+        multiples of the power, less that of the relations. For n hyperplanes no point has D = 0.
+        """
+        restriction, spanning = self._slice(hyperplanes)
+        functions = int(restriction.ncols())
+        if hyperplanes == self.dimension:
+            return functions // 2
+        relations = self._relations(spanning, restriction)
+        powers = (self._multiples_of_determinant() * restriction).tolist()
+        rows = []
+        for place, row in product(range(len(spanning)), powers):
+            before = [0] * (place * functions)
+            after = [0] * ((len(spanning) - 1 - place) * functions)
+            rows.append([*before, *map(int, row), *after])
+        return (rank_of([*relations, *rows]) - rank_of(relations)) // 2
+
+    def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
+        """The restriction to so many hyperplanes, and forms that span a linear space."""
+        random = Random(hyperplanes)
+        equations = [self._general_form(random) for _ in range(hyperplanes)]
+        spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
+        return self._restriction(equations), spanning
+
+    def _relations(self, spanning: Sequence[Form], restriction: Any) -> list[list[int]]:
+        """The multiples of the vectors of derivatives, with the entries of all forms in a row."""
         # for each form a matrix with a row for each vector and multiple, all in the same order
         derivatives = [self._derivatives(form) * restriction for form in spanning]
-        entries = []
-        for row in zip(*(matrix.tolist() for matrix in derivatives), strict=True):
+        relations = []
+        for row in zip(*(found.tolist() for found in derivatives), strict=True):
+            entries: list[int] = []
             for part in row:
                 entries += [int(x) for x in part]
-        columns = len(spanning) * functions
-        relations = flint.nmod_mat(len(entries) // columns, columns, entries, PRIME)
-        return columns - int(relations.rank())
+            relations.append(entries)
+        return relations
+
+    def _multiples_of_determinant(self) -> Any:
+        """The multiples in the multidegree of a power of D = k_1 v_2 − k_2 v_1: a row for each."""
+        lower = [e - DETERMINANTS * (factor != 1) for factor, e in enumerate(self.degree)]
+        rows = []
+        for monomial in monomials(self.sizes, lower):
+            row: Row = {}
+            for swapped in range(DETERMINANTS + 1):
+                multiple = monomial
+                for number in range(DETERMINANTS):
+                    first = int(number < swapped)
+                    multiple = times(multiple, {0: first, 2: 1 - first})
+                row[self.number[multiple]] = (-1) ** swapped * comb(DETERMINANTS, swapped)
+            rows.append(row)
+        return matrix(rows, len(self.number))
 
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
@@ -194,6 +249,14 @@ class Source:
                         row[self.number[times(monomial, others)]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.number))
+
+
+def rank_of(rows: Sequence[Sequence[int]]) -> int:
+    """The rank of a matrix modulo the prime."""
+    entries: list[int] = []
+    for row in rows:
+        entries += row
+    return int(flint.nmod_mat(len(rows), len(rows[0]), entries, PRIME).rank())
 
 
 def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:

@@ -140,29 +140,34 @@ def itself(orbit: Orbit, case: Case) -> list[Json]:
     return as_json([representative(orbit)], case)
 
 
-# By key and part of a statement: how many of these hypotheses, the first ones, it has; and what it
-# predicts of a case, or at an orbit.
-HYPOTHESES = ("several-tokens", "not-degenerate", "two-dimensions")
-GLOBAL: dict[tuple[str, str], tuple[int, Callable[[Case], int | list[int] | None]]] = {
-    ("3.2", "zero"): (1, always),
-    ("3.3", ""): (2, dimension),
-    ("3.4", "i"): (2, always),
-    ("A.2", "birational"): (2, always),
-    ("A.2", "special fibres"): (2, two_points),
-    ("A.5", ""): (1, always),
-    ("not-a-manifold", ""): (3, never),
-    ("degree", ""): (1, degree),
-    ("polar", ""): (3, stated_polar_degrees),
+# The hypotheses of statements, in the order in which they are asked.
+TOKENS = ("several-tokens",)
+PAPER = (*TOKENS, "not-degenerate")
+NONDEGENERATE = (*PAPER, "two-dimensions")
+TWO_DIMENSIONS = (*TOKENS, "two-dimensions")
+Hypotheses = tuple[str, ...]
+
+# By key and part of a statement: its hypotheses, and what it predicts.
+GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
+    ("3.2", "zero"): (TOKENS, always),
+    ("3.3", ""): (PAPER, dimension),
+    ("3.4", "i"): (PAPER, always),
+    ("A.2", "birational"): (PAPER, always),
+    ("A.2", "special fibres"): (PAPER, two_points),
+    ("A.5", ""): (TOKENS, always),
+    ("not-a-manifold", ""): (NONDEGENERATE, never),
+    ("degree", ""): (TOKENS, degree),
+    ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
-AT_ORBITS: dict[tuple[str, str], tuple[int, Callable[[Orbit, Case], Any]]] = {
-    ("3.2", "rank one"): (1, exchanged),
-    ("3.2", "otherwise"): (1, itself),
-    ("3.4", "ii"): (3, is_square),
-    ("3.4", "iii"): (3, has_rank_at_most_one),
-    ("A.3", ""): (3, is_square),
-    ("A.4", ""): (3, has_rank_one),
-    ("A.6", ""): (3, always),
-    ("singular-locus", ""): (3, singular_locus),
+AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
+    ("3.2", "rank one"): (TOKENS, exchanged),
+    ("3.2", "otherwise"): (TOKENS, itself),
+    ("3.4", "ii"): (NONDEGENERATE, is_square),
+    ("3.4", "iii"): (NONDEGENERATE, has_rank_at_most_one),
+    ("A.3", ""): (NONDEGENERATE, is_square),
+    ("A.4", ""): (NONDEGENERATE, has_rank_one),
+    ("A.6", ""): (NONDEGENERATE, always),
+    ("singular-locus", ""): (NONDEGENERATE, singular_locus),
 }
 
 
@@ -175,7 +180,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     listed = former_words(certificate) or WORDS.about(key)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
-        reason = failing_hypothesis(1, case)
+        reason = failing_hypothesis(TOKENS, case)
         return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
     failure = missing_facts(certificate.evidence, case)
     if failure:
@@ -193,12 +198,11 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
 def former_words(certificate: Certificate) -> tuple[Words, ...]:
     """The statement in the words of former certificates, if this is one of them; else none.
 
-    They say of the formula for polar degrees that it is right, and predict yes where others predict
-    its numbers.
+    They leave out α = d' = 1, and say yes or no of the formula in place of its numbers.
     """
     said = certificate.answer.get("verdicts")
     first = said[0] if isinstance(said, list) and said else None
-    if not isinstance(first, Mapping) or isinstance(first.get("predicted"), list):
+    if not isinstance(first, Mapping):
         return ()
     of_key = (words for words in WORDS.former if words.key == certificate.question)
     return tuple(words for words in of_key if words.text == first.get("text"))
@@ -207,11 +211,15 @@ def former_words(certificate: Certificate) -> tuple[Words, ...]:
 QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.statements}
 
 
-def failing_hypothesis(number: int, case: Case) -> str | None:
-    """The first that fails of the first ``number`` hypotheses, in words; None if all hold."""
-    holds = (case.t >= 2, case.alpha > 1 or case.d_out > 1, case.d >= 2)
-    for name, good in zip(HYPOTHESES[:number], holds, strict=False):
-        if not good:
+def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
+    """The first of these hypotheses that fails, in words; None if all hold."""
+    holds = {
+        "several-tokens": case.t >= 2,
+        "not-degenerate": case.alpha > 1 or case.d_out > 1,
+        "two-dimensions": case.d >= 2,
+    }
+    for name in hypotheses:
+        if not holds[name]:
             return WORDS.hypotheses[name]
     return None
 
@@ -221,11 +229,11 @@ def failing_hypothesis(number: int, case: Case) -> str | None:
 
 def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
     """The verdict on a statement about the whole case: what it predicts is what is observed."""
-    number, predict = GLOBAL[words.key, words.part]
+    hypotheses, predict = GLOBAL[words.key, words.part]
     if words in WORDS.former:
-        predict = always
+        hypotheses, predict = NONDEGENERATE, always
     observed = _observed_of_case(words.observable, case, evidence)
-    return global_verdict(words, failing_hypothesis(number, case), predict(case), observed)
+    return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
 
 
 def _observed_of_case(
@@ -268,7 +276,9 @@ def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | 
     integrals, and general slices have no other points, where the map is birational and kernels are
     small (docs/polar-degrees.md). None where that is not so, or for large cases.
     """
-    if evidence["degree"] is None or not _polar_theorem_applies(case, evidence):
+    if evidence["degree"] is None:
+        return None
+    if not (_polar_theorem_applies(case, evidence) or _is_of_symmetric_matrices(case, evidence)):
         return None
     integrals = localized_polar_degrees(case)
     if integrals is None:
@@ -338,6 +348,15 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
+def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
+    """Whether functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
+    each of them of two weights (docs/polar-degrees.md#theorem-polar-symmetric).
+    """
+    generic = evidence["generic_fibre"]
+    two_points = generic["points"] == generic["length"] == 2
+    return bool(evidence["base_locus_empty"]) and two_points and case.is_of_symmetric_matrices
+
+
 # Verdicts orbit by orbit.
 
 
@@ -350,8 +369,8 @@ def _verdict_at_orbits(
     is not known; and, if all hypotheses hold, the largest orbit where it fails as witness.
     ``points`` has the points of the fibre over each orbit, which Theorem 3.2 is about.
     """
-    number, predict = AT_ORBITS[words.key, words.part]
-    hypothesis = failing_hypothesis(number, case)
+    hypotheses, predict = AT_ORBITS[words.key, words.part]
+    hypothesis = failing_hypothesis(hypotheses, case)
     concerned = 0
     failing = []
     undecided = []

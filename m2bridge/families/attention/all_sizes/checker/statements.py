@@ -60,6 +60,7 @@ from m2bridge.families.attention.checker.integrals import (
     stated_polar_degrees,
 )
 from m2bridge.families.attention.checker.slices import counted_polar_degrees
+from m2bridge.families.attention.checker.statements import former_words
 
 FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
@@ -91,6 +92,10 @@ def observed(observable: str) -> Seen:
     """Where an observable is true. Polar degrees are computed only where they are asked for."""
     if observable == "polar_degrees":
         return polar_degrees()
+    if observable == "polar_integrals":
+        found = polar_degrees()
+        birational = sizes("not (a = 1 and dp = 1 and d >= 2)")
+        return Seen(found.true, known=found.known.intersect(birational))
     return seen()[observable]
 
 
@@ -129,7 +134,10 @@ def seen() -> Mapping[str, Seen]:
     }
 
 
-COMPARED = ((2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2))
+COMPARED = (
+    *((2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2)),
+    *((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2)),
+)
 """The sizes (d, d', α) whose polar degrees are compared with the stated ones."""
 
 
@@ -137,17 +145,18 @@ COMPARED = ((2, 1, 2), (2, 2, 1), (2, 2, 2), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    They are integrals where the map is birational and the kernel of its differential on Y is zero
-    or of smaller dimension than the codimension, over every orbit (docs/polar-degrees.md,
-    theorem-polar). So they are known there, and those of COMPARED are integrated once more. For
-    d = 2 and small d' and α points are counted, too: a general slice has no others where the same
-    conditions hold (docs/polar-degrees.md#proposition-slices). A size with another number in one of
-    these ways is not among those returned.
+    They are integrals where the map is birational and the kernel of the differential is small
+    (docs/polar-degrees.md#theorem-polar), and for α = d' = 1, where the map is two-to-one
+    (theorem-polar-symmetric). So they are known there, and those of COMPARED are integrated once
+    more. For d = 2 and small d' and α points are counted, too: a general slice has no others where
+    the same conditions hold (proposition-slices). A size with another number in one of these ways
+    is not among those returned.
     """
     found = fibres()
     birational = some(dense_orbits().intersect(found.one))
     large_kernels = some(found.many.subtract(orbits(_where_kernels_are_small())))
-    known = birational.subtract(large_kernels)
+    symmetric = some(dense_orbits().intersect(found.two)).intersect(sizes("a = 1 and dp = 1"))
+    known = birational.subtract(large_kernels).union(symmetric)
     equal = known
     for d, d_out, alpha in COMPARED:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
@@ -255,17 +264,19 @@ class Stated:
         The condition for an orbit, or a size, for which it says that the observable is true.
     about : str
         The condition for an orbit about which it says something; empty if it is about sizes.
-    hypotheses : int
-        How many of HYPOTHESES it has: the first ones.
+    hypotheses : tuple of str
+        The names of its hypotheses.
     """
 
     observable: str
     true: str = EVERY
     about: str = ""
-    hypotheses: int = 0
+    hypotheses: tuple[str, ...] = ()
 
 
 HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
+PAPER = ("not-degenerate",)
+BOTH = ("not-degenerate", "two-dimensions")
 RANK_ONE = "r = 1 and s = 1"
 LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
 
@@ -273,26 +284,28 @@ STATED: dict[tuple[str, str], Stated] = {
     ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
     ("3.2", "zero"): Stated("zero_fibre"),
     ("3.2", "otherwise"): Stated("fibre_itself", about="r + s >= 3"),
-    ("3.3", ""): Stated("dimension", hypotheses=1),
-    ("3.4", "i"): Stated("closed", hypotheses=1),
-    ("3.4", "ii"): Stated("boundary", SQUARE, about=EVERY, hypotheses=2),
-    ("3.4", "iii"): Stated("singular", RANK_ONE, about=EVERY, hypotheses=2),
-    ("A.2", "birational"): Stated("birational", hypotheses=1),
-    ("A.2", "special fibres"): Stated("special_fibre_points", about=EVERY, hypotheses=1),
-    ("A.3", ""): Stated("critical", SQUARE, about=EVERY, hypotheses=2),
-    ("A.4", ""): Stated("singular", RANK_ONE, about=EVERY, hypotheses=2),
+    ("3.3", ""): Stated("dimension", hypotheses=PAPER),
+    ("3.4", "i"): Stated("closed", hypotheses=PAPER),
+    ("3.4", "ii"): Stated("boundary", SQUARE, about=EVERY, hypotheses=BOTH),
+    ("3.4", "iii"): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
+    ("A.2", "birational"): Stated("birational", hypotheses=PAPER),
+    ("A.2", "special fibres"): Stated("special_fibre_points", about=EVERY, hypotheses=PAPER),
+    ("A.3", ""): Stated("critical", SQUARE, about=EVERY, hypotheses=BOTH),
+    ("A.4", ""): Stated("singular", RANK_ONE, about=EVERY, hypotheses=BOTH),
     ("A.5", ""): Stated("products"),
-    ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=2),
-    ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=2),
+    ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=BOTH),
+    ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=BOTH),
     ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
-    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=2),
-    ("polar", ""): Stated("polar_degrees", hypotheses=2),
+    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=BOTH),
+    ("polar", ""): Stated("polar_degrees", hypotheses=("two-dimensions",)),
 }
+FORMER = {("polar", ""): Stated("polar_integrals", hypotheses=BOTH)}
+"""Statements in their former words, without the family α = d' = 1."""
 
 
 @cache
-def content(key: str) -> Content:
-    """The content of a certificate on the statements with this key: verdicts, and the evidence.
+def content(listed: tuple[Words, ...]) -> Content:
+    """The content of a certificate on these statements: verdicts, and the evidence.
 
     Lemmas are those of the observables with a verdict other than UNDECIDED.
     """
@@ -304,8 +317,9 @@ def content(key: str) -> Content:
     }
     verdicts = []
     lemmas: list[str] = []
-    for words in SAID.about(key):
-        stated = STATED.get((words.key, words.part))
+    for words in listed:
+        table = FORMER if words in SAID.former else STATED
+        stated = table.get((words.key, words.part))
         if stated is None:
             continue
         found = _verdict(words, stated)
@@ -317,7 +331,7 @@ def content(key: str) -> Content:
 
 def statement(certificate: Certificate) -> Content:
     """The content of a certificate on its question, the key of some statements."""
-    return content(certificate.question)
+    return content(former_words(certificate) or SAID.about(certificate.question))
 
 
 QUESTIONS = {key: statement for key, _ in STATED}
@@ -392,7 +406,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
     compared = _compared(stated)
     left = ALL
     not_applicable = []
-    for name in list(HYPOTHESES)[: stated.hypotheses]:
+    for name in stated.hypotheses:
         condition = sizes(HYPOTHESES[name])
         fails = left.subtract(condition)
         left = left.intersect(condition)
