@@ -120,8 +120,13 @@ def polar_sums(of_A: Sequence[int], size: int) -> tuple[int, ...]:
     of_V = [comb(size, j) for j in range(size)]
     n = len(of_A) + len(of_V) - 2
     divided = _over_factorials(of_A) * _over_factorials(of_V)
-    signed = [(-1) ** j * int((divided[j] * factorial(n - j)).p) for j in range(n + 1)]
-    shifted = flint.fmpz_poly([0, *reversed(signed)])(flint.fmpz_poly([1, 1]))
+    signed = []
+    for j in range(n + 1):
+        integral = divided[j] * factorial(n - j)
+        signed.append((-1) ** j * int(integral.p))
+    # Σ signed_j T^{n+1−j}, at T + 1.
+    polynomial = flint.fmpz_poly([0, *reversed(signed)])
+    shifted = polynomial(flint.fmpz_poly([1, 1]))
     return tuple(int(shifted[i + 1]) for i in range(n, -1, -1))
 
 

@@ -130,11 +130,18 @@ def polar_theorem(shape: Shape) -> PolarTheorem | None:
         )
     # the hypothesis of the theorem is d ≥ 2; here the integrals are over the closure itself
     if shape.d == 1:
-        return PolarTheorem(degrees, LINEAR_SPACE, (WORDS.lemmas["reduced"],), loci, points)
-    lemmas = tuple(
-        WORDS.lemmas[name] for name in WORDS.closure["polar-observed" if loci else "polar"]
+        known, names = LINEAR_SPACE, ["reduced"]
+    elif loci:
+        names = WORDS.closure["polar-observed"]
+    else:
+        names = WORDS.closure["polar"]
+    return PolarTheorem(
+        degrees=degrees,
+        known=known,
+        rests_on=tuple(WORDS.lemmas[name] for name in names),
+        loci=loci,
+        generic_fibre=points,
     )
-    return PolarTheorem(degrees, known, lemmas, loci, points)
 
 
 def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -> PolarTheorem:
@@ -151,7 +158,7 @@ def _of_symmetric_matrices(shape: Shape, degrees: tuple[int, ...], known: str) -
             f"{shape}: the theorem does not apply, {points} points in a general fibre"
         )
     lemmas = tuple(WORDS.lemmas[name] for name in WORDS.closure["polar-symmetric"])
-    return PolarTheorem(degrees, known, lemmas, (), points)
+    return PolarTheorem(degrees=degrees, known=known, rests_on=lemmas, generic_fibre=points)
 
 
 FEW_OUTPUTS = 2

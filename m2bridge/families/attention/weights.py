@@ -587,5 +587,12 @@ def weights(
         others = left_out(available, layers)
         name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
-            name, tuple(found), network, others, remarks, running.seconds, unfinished, symmetries
+            source=name,
+            heads=tuple(found),
+            network=network,
+            left_out=others,
+            remarks=remarks,
+            seconds=running.seconds,
+            unfinished=unfinished,
+            symmetries=symmetries,
         )
