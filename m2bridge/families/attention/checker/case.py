@@ -344,11 +344,15 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     The dimension is that of the Zariski tangent space of the cone over the closure at the
     representative of the orbit, whose fibre has the given points. It contains the image of the
     differential at each of these. (For A of rank below α the vectors are tangents of the curves
-    A + sB with rk B = 1, which stay in D_α.) At (1, 1, 1), where two preimages come together, it
-    also contains the limits f(b qᵀ, e_1 wᵀ) and f(w e_1ᵀ, h bᵀ) for all vectors b, w, q, h: these
-    span all functions with entries c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For
-    α = 1 q has to be e_1, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for a second
-    reason").
+    A + sB with rk B = 1, which stay in D_α.)
+
+    At (1, 1, 1) the two points of a nearby fibre, k and v exchanged, come together. There the
+    tangent space also contains limits of tangent vectors at nearby functions, since the tangent
+    spaces of a variety are a closed condition. A difference of images of the differential at the
+    two points, divided by their distance ε, tends for ε → 0 to f(b qᵀ, e_1 wᵀ), or to
+    f(w e_1ᵀ, h bᵀ), for any vectors b, w, q, h. These span all functions with entries c_{1,i,p,q}
+    alone, and all with entries c_{k,1,p,q} alone. For α = 1 q has to be e_1, so that i = 1
+    (docs/mathematics.md#math-smooth, "Singular for a second reason").
     """
     vectors: list[Function] = []
     for point in points:

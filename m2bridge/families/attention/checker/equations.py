@@ -222,12 +222,16 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
 def hilbert_coefficients(case: Case) -> list[int]:
     """The e_0, …, e_{D−1} with h(n) = Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) for n ≥ 1.
 
-    D is the dimension of the closure and M that of the weights, ``source_dimension``. For n ≥ 1 h
-    is a polynomial of degree D − 1, and D − 1 < M. At n = 0 alone it may be another number than
-    this polynomial. So its series is N(T)/(1 − T)^M with N of degree at most M, which h(0), …, h(M)
-    determine. A term x (T − 1)^i of N gives (−1)^i x C(n + M − i − 1, M − i − 1) at T^n; that in
-    (T − 1)^M changes h(0) alone, and is left out. So the first i with x ≠ 0 is M − D, and the
-    coefficients x from there on are e_0, e_1, …, all of them times (−1)^(M − D).
+    D is the dimension of the closure and M that of the weights, ``source_dimension``, so D ≤ M. For
+    n ≥ 1 each summand of h is a polynomial in n (``number_of_sections``), and so is h, of degree D
+    − 1. If it were one for n = 0 too, the series Σ h(n) T^n times (1 − T)^M would be a polynomial N
+    of degree below M. Another number h(0) adds a multiple of (1 − T)^M, so that N has degree at
+    most M, and h(0), …, h(M) determine it.
+
+    Expand N in powers of T − 1. As (T − 1)^i/(1 − T)^M is (−1)^i/(1 − T)^(M − i), a term x (T −
+    1)^i with i < M is the summand (−1)^i x C(n + M − i − 1, M − i − 1) of h(n); the term with i = M
+    is that of h(0) alone, and is left out. The summand of highest degree in n is that of the first
+    i with x ≠ 0: so i = M − D, and with i = M − D + j the number e_j is (−1)^(M − D) x.
     """
     most = case.source_dimension
     values = [sections_of_case(case, n) for n in range(most + 1)]

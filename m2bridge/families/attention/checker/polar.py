@@ -81,14 +81,15 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
-    Grassmannian of dimension (α − r)(d − α). It has the points over the orbit as many dimensions
-    more than the orbit, and its tangent vectors are those of Y that do not move (A, V): they are in
-    the kernel. Others move (A, V) along a tangent vector of case.py, so modulo those of the
-    Grassmannian the kernel is contained in that of f on all of these. From the latter (A, −V) is
-    taken away, which is no direction in projective space.
+    Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have (α − r)(d − α)
+    dimensions more than the orbit. Tangent vectors of the Grassmannian are those of Y that do not
+    move (A, V): they are in the kernel. Others move (A, V) along a tangent vector of case.py, so
+    modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
+    of these. From the latter (A, −V) is taken away, which is no direction in projective space.
     """
     r, _, _ = orbit
     subspaces = (case.alpha - r) * (case.d - case.alpha)
+    # below rank α, A moves along all matrices of rank one, which span all matrices
     tangent_vectors = case.d**2 + case.d * case.d_out
     if r == case.alpha:
         tangent_vectors = case.source_dimension

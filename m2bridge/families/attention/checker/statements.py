@@ -272,9 +272,11 @@ def _polar_degrees(case: Case, evidence: Json) -> dict[str, list[int | None]] | 
     """The polar degrees δ_n, …, δ_0 by several methods, each a list with None where it is silent.
 
     They are the integrals of the theorem, computed in another way than the stated ones; δ_n alone,
-    the degree of the closure; and points in slices, where they are counted. Polar degrees are these
-    integrals, and general slices have no other points, where the map is birational and kernels are
-    small (docs/polar-degrees.md). None where that is not so, or for large cases.
+    the degree of the closure; and points in slices, where they are counted. The polar degrees are
+    these integrals, and the numbers of points of general slices, by one of two theorems of
+    docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
+    theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. None where neither applies,
+    or for large cases.
     """
     if evidence["degree"] is None:
         return None

@@ -321,11 +321,13 @@ def _block(network: Network) -> Json:
 
 
 def _needed_hypotheses(words: Words) -> list[Json]:
-    """For each hypothesis of a statement the first small network which shows that it is needed.
+    """The first small network which shows that a hypothesis of a statement is needed, for each.
 
-    The network satisfies all other hypotheses, and its dimension is not the stated number.
-    ContradictionError if a small network that satisfies all hypotheses has another dimension than
-    the stated one: then the statement is not what ``sums_agree`` compares.
+    The network satisfies all other hypotheses, and its dimension is not the stated number; there is
+    none of hypotheses without such a network among the small ones. Networks are looked for by the
+    upper bound of the dimension, and what is shown of one that is found is computed by ranks
+    (``observed``). ContradictionError if a small network that satisfies all
+    hypotheses has another dimension than the stated one.
     """
     if words.observable == "normal_form":
         return []

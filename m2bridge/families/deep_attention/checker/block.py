@@ -200,9 +200,14 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, most: int) -> 
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """The derivatives by all parameters of the outputs at random tokens X.
+    """The derivatives by all parameters of the outputs at random tokens X, as rows.
 
-    There is a row for each output (that of x, and that of all tokens y) and each power of h.
+    For t ≥ 2 the first column of X is a token x, and the second a token y that stands for all t − 1
+    others, which are equal. There is a row for the output of x, for that of y, and in each for each
+    power of h. Softmax of few layers is that of h times the scores, a power series in h: each of
+    its coefficients is a function of X, so its derivative is a row. Beyond (``length`` 1) there is
+    no h, and random numbers stand for the exponentials of the scores, which are algebraically
+    independent by Ax's theorem; for lightning attention they are not used.
     """
     different_tokens = min(block.t, 2)
     X = [_random(different_tokens, prime, random) for _ in range(block.size)]

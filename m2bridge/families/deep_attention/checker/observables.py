@@ -340,12 +340,16 @@ def _scalings(network: Network) -> Found:
 
 @cache
 def _dimension(network: Network) -> Found:
-    """The dimension of the functions: a lower bound that meets the upper bound."""
+    """The dimension of the functions: a lower bound that meets the upper bound.
+
+    ``network.plain`` is one head and no skip connections, which theorem-block is about; other
+    networks are differentiated as a whole. For t = 1 softmax is 1, and functions are the products
+    V_l⋯V_1: all matrices of bounded rank, whose dimension ``upper_bound`` is by its formula.
+    """
     if network.softmax and not network.plain:
         return NOTHING
     upper = upper_bound(network)
     if network.softmax and network.t == 1:
-        # the functions are all matrices of bounded rank, whose dimension is that of the formula
         return upper, {"lower_bound": upper, "upper_bound": upper}
     if network.plain:
         lower, numbers = _by_block(network, upper)

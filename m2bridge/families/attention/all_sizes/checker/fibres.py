@@ -226,8 +226,15 @@ class Fibres:
 
 @cache
 def fibres() -> Fibres:
-    """The fibres over all orbits: ContradictionError if something is not as theorem-fibres says."""
+    """The fibres over all orbits, by the four strata of ``STRATA``, which contain every orbit once.
+
+    Over r ≥ 2, and over r = 1, s ≥ 2, the fibre is one reduced point. Over r = s = 1, where A = k
+    qᵀ and V = h vᵀ, it is one point of length d if k and v are multiples of each other (m = 1), and
+    two reduced points if they are not (m = 0). ``_stratum`` proves each of these from ideals of
+    base cases; ContradictionError if something is not so (theorem-fibres in docs/all-sizes.md).
+    """
     evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
+    # in the order of STRATA
     several_columns, several_rows, alike, different = map(orbits, STRATA)
     # for d = 1 there are no unknowns, so the fibre over (1, 1, 1) is one reduced point
     one = several_columns.union(several_rows).union(alike.intersect(orbits("d = 1")))
