@@ -216,7 +216,8 @@ def test_processes_that_are_killed_cost_nothing_but_time(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(Worker, "receive", killing)
     assert verify_files(FILES[:8], workers=2) == [alone(path) for path in FILES[:8]]
-    assert len(killed) > 3
+    # How many depends on what was in the pipes already: both of the first ones were, at least.
+    assert len(killed) >= 2
 
 
 def test_a_parent_that_is_killed_takes_its_processes_along_in_the_middle_of_c(
