@@ -26,7 +26,7 @@ from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, ConversionError, OtherReleaseError, TooExpensiveError
 
 SCHEMA = 3
-"""The version of the format that this release writes and reads."""
+"""The version of the format that this release writes and reads; words do not belong to it."""
 
 LARGEST = 10**9
 """The largest number of a case that a certificate may be about."""

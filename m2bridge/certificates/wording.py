@@ -5,10 +5,14 @@ They share nothing else about statements: what one predicts, and its hypotheses,
 *Notation.* A *statement* is a theorem, or what is claimed to be one, about all models of a family.
 It has a *key*, its number in the paper or its name in docs/statements.md, and a *part* where there
 are several with a key. Its *observable* is what it is about: a number or a fact that can be
-computed for one model. A *lemma* is what a verdict takes on trust.
+computed for one model. A *lemma* is what a verdict takes on trust. Words have a *version*, which a
+certificate does not name: it is the one whose words stand there. Former words stay beside the
+present ones, so that certificates that have them are still verified.
 """
 
+import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +34,8 @@ class Words:
         Where the statement is made.
     observable : str
         The name of what the statement is about: ``dimension``, ``singular``, … .
+    version : int
+        1 for the first words of the statement, and one more for each later text or source.
     """
 
     key: str
@@ -37,6 +43,7 @@ class Words:
     text: str
     source: str
     observable: str
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,8 @@ class Wording:
         Sets of cases in words, and the conditions that they are short for.
     former : tuple of Words
         Statements in the words of former certificates, which are decided all the same.
+    reworded : dict of str to str
+        For the former words of a lemma or a hypothesis the present ones.
     remarks : dict of str to str
         For the name of each remark its words: what independent methods agree on, how a formula is
         called, and the like.
@@ -67,6 +76,7 @@ class Wording:
 
     statements: tuple[Words, ...]
     former: tuple[Words, ...]
+    reworded: dict[str, str]
     computed: dict[str, tuple[str, ...]]
     trusted: dict[str, tuple[str, ...]]
     hypotheses: dict[str, str]
@@ -79,6 +89,33 @@ class Wording:
         """The statements with this key, in their order."""
         return tuple(words for words in self.statements if words.key == key)
 
+    def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
+        """The statements with this key, each in the version whose words stand in ``answer``.
+
+        ``answer`` is that of a certificate, and has not been looked at before. A statement whose
+        words there are of no version is listed in its present ones, so that they are compared.
+        """
+        listed = []
+        for words in self.about(key):
+            for former in self.former:
+                if (former.key, former.part) == (key, words.part) and _stands_in(answer, former):
+                    words = former
+            listed.append(words)
+        return tuple(listed)
+
+    def renewed(self, text: str) -> str:
+        """The present words of a lemma or a hypothesis, if ``text`` is its former words.
+
+        Any other text is given back as it is.
+        """
+        for former, present in self.reworded.items():
+            found = _pattern(former).fullmatch(text)
+            if found:
+                for name, numbers in found.groupdict().items():
+                    present = present.replace(f"{{{name}}}", numbers)
+                return present
+        return text
+
     def words(self, key: str, part: str) -> Words:
         """The statement with this key and part; KeyError if there is none."""
         for words in self.about(key):
@@ -89,19 +126,52 @@ class Wording:
     def fields(self, key: str, part: str) -> dict[str, Any]:
         """All that is said of the statement with this key and part, and of verdicts on it.
 
-        It has the fields of :class:`Words`, and what is ``computed`` and ``trusted`` for a verdict.
+        It has the fields of :class:`Words` but the version, and what is ``computed`` and
+        ``trusted`` for a verdict.
         """
         words = self.words(key, part)
-        return asdict(words) | {
+        fields = asdict(words) | {
             "computed": self.computed[words.observable],
             "trusted": self.trusted[words.observable],
         }
+        del fields["version"]
+        return fields
+
+
+# Where a number of the case, or several with commas, stands in the words of a hypothesis.
+_PLACE = re.compile(r"\{(?P<name>[a-z]+)\}")
+_NUMBERS = r"[0-9, ]{1,200}"
+
+
+@cache
+def _pattern(words: str) -> re.Pattern[str]:
+    """What has these words, whatever numbers stand in their places."""
+    pattern = ""
+    end = 0
+    for place in _PLACE.finditer(words):
+        pattern += re.escape(words[end : place.start()])
+        pattern += f"(?P<{place['name']}>{_NUMBERS})"
+        end = place.end()
+    return re.compile(pattern + re.escape(words[end:]))
+
+
+def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
+    """Whether a verdict in the answer of a certificate is one on a statement in these words."""
+    verdicts = answer.get("verdicts")
+    if not isinstance(verdicts, list):
+        return False
+    for verdict in verdicts:
+        if isinstance(verdict, Mapping):
+            said = verdict.get("text"), verdict.get("source")
+            if said == (words.text, words.source):
+                return True
+    return False
 
 
 @cache
 def wording(path: Path) -> Wording:
     """The words of all statements about a family, from its file ``words.toml``."""
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    data = _read(path)
     # what is computed for several observables stands once, and has a name there
     computations = data.get("computations", {})
     lemmas = data["lemmas"]
@@ -114,6 +184,7 @@ def wording(path: Path) -> Wording:
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
+        reworded=_reworded(data),
         computed=computed,
         trusted=trusted,
         hypotheses=data.get("hypotheses", {}),
@@ -122,3 +193,17 @@ def wording(path: Path) -> Wording:
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
     )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
+    """For the former words of a lemma or a hypothesis the present ones, which have its name."""
+    reworded = {}
+    for kind in ("lemmas", "hypotheses", "closure"):
+        for name, texts in data.get(f"former-{kind}", {}).items():
+            for text in texts:
+                reworded[text] = data[kind][name]
+    return reworded

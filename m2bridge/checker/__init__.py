@@ -40,12 +40,19 @@ class FamilyChecker:
     is no such case. ``questions`` has for the key of each question a function of the certificate,
     which computes the content of that certificate from scratch (of a Zariski closure: from the
     stored generators), or gives the first stored value that a check refutes; it may raise
-    TooExpensiveError.
+    TooExpensiveError. ``wordings`` are those whose former words its certificates may have.
     """
 
     family: str
     name: Callable[[Mapping[str, Any]], str]
     questions: Mapping[str, Callable[[Certificate], Content | Difference]]
+    wordings: tuple[Wording, ...] = ()
+
+    def renewed(self, text: str) -> str:
+        """The present words of a lemma or hypothesis, if ``text`` is its former words."""
+        for wording in self.wordings:
+            text = wording.renewed(text)
+        return text
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:

@@ -117,13 +117,26 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
         # the checker of the family has found a stored value to be wrong, and went no further
         wrong: Difference | None = computed
     else:
-        wrong = _first_difference(certificate, computed)
+        wrong = _first_difference(certificate, computed, family)
     if wrong:
         return _refused("rejected", certificate, name, wrong)
-    if certificate.release == __version__:
-        return VerifyResult("accepted", name)
-    remark = f"made by m2bridge {certificate.release}; this is {__version__}"
-    return VerifyResult("accepted", name, remarks=(remark,))
+    remarks = _former_words(certificate, family)
+    if certificate.release != __version__:
+        remarks.append(f"made by m2bridge {certificate.release}; this is {__version__}")
+    return VerifyResult("accepted", name, remarks=tuple(remarks))
+
+
+def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
+    """For each statement that a certificate has in former words, that it is so."""
+    remarks = []
+    for wording in family.wordings:
+        for words in wording.listed(certificate.question, certificate.answer):
+            present = wording.words(words.key, words.part)
+            if words != present:
+                statement = f"{words.key} {words.part}".rstrip()
+                remark = f"{statement} in its words of version {words.version}"
+                remarks.append(f"{remark}; the present ones are version {present.version}")
+    return remarks
 
 
 def _refused(
@@ -207,20 +220,52 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     )
 
 
-def _first_difference(certificate: Certificate, content: Content) -> Difference | None:
+def _first_difference(
+    certificate: Certificate, content: Content, family: FamilyChecker
+) -> Difference | None:
     """The first stored value that is not that of ``content``, which was computed anew.
 
     The evidence comes first: a wrong answer follows from wrong evidence, and not the other way.
+    Lemmas and hypotheses in former words are those in the present words. A statement stands in
+    ``content`` in the words that are stored, if these are of one of its versions.
     """
-    trusted = certificate.trusted
+    answer = _with_hypotheses(certificate.answer, family)
+    trusted = [family.renewed(lemma) for lemma in certificate.trusted]
     # a certificate of this release has to name the present place of each proof, and no other
     if certificate.release != __version__:
         trusted = _in_present_words(trusted, content.trusted)
     return (
         difference(certificate.evidence, content.evidence, "evidence")
-        or difference(certificate.answer, content.answer, "answer")
+        or difference(answer, content.answer, "answer")
         or difference(trusted, list(content.trusted), "trusted")
     )
+
+
+def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
+    """A stored answer with hypotheses in their present words, in verdicts and in their lists."""
+    verdicts = answer.get("verdicts")
+    if not isinstance(verdicts, list):
+        return answer
+    renewed = []
+    for verdict in verdicts:
+        if isinstance(verdict, dict):
+            verdict = _with_hypothesis(verdict, family)
+            for name in ("not_applicable", "outside"):
+                parts = verdict.get(name)
+                if isinstance(parts, list):
+                    verdict[name] = [_with_hypothesis(part, family) for part in parts]
+        renewed.append(verdict)
+    return answer | {"verdicts": renewed}
+
+
+def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
+    """A copy of a stored value whose hypothesis, if it has one, is in its present words."""
+    if not isinstance(value, dict):
+        return value
+    hypothesis = value.get("hypothesis")
+    if not isinstance(hypothesis, str):
+        return dict(value)
+    return value | {"hypothesis": family.renewed(hypothesis)}
 
 
 # The place of a proof as lemmas ended with it before theorems had labels: a page of docs/, and

@@ -42,10 +42,15 @@ from m2bridge.results.base import Decision
 from m2bridge.results.sheet import name_with_part, value_text
 from m2bridge.system import m2script
 
+FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {}
+"""By the name of a shared script, SHA-256 of its texts in former releases, of which somebody has
+read that they do what the present one does.
+"""
+
 
 def foreign_program(certificate: Certificate) -> Difference | None:
     """Find the first place where program or shared scripts are not those of this release for this
-    case and question.
+    case and question, nor the scripts those of a former one.
 
     Raises
     ------
@@ -56,8 +61,12 @@ def foreign_program(certificate: Certificate) -> Difference | None:
     """
     model = family(certificate.family).from_json(certificate.case)
     text, libraries = _program(_script(certificate.family, certificate.question, model))
+    stored = certificate.libraries
+    for name in stored.keys() & libraries.keys():
+        if stored[name] in FORMER_SCRIPTS.get(name, ()):
+            libraries[name] = stored[name]
     found = difference(certificate.script["text"], text, "script.text")
-    return found or difference(certificate.libraries, libraries, "libraries")
+    return found or difference(stored, libraries, "libraries")
 
 
 @lru_cache(maxsize=256)

@@ -4,13 +4,16 @@
 and ``too-expensive`` such with one change and a digest that fits, under the name of the check that
 has to notice it; ``program-not-checked`` such as another release might have written; ``malformed``
 files that are not certificates. ``former`` has what nobody writes any more and ``verify`` accepts
-all the same; it stays as it is.
+all the same; it stays as it is. So does ``1.0``, with all kinds of certificates as release 1.0
+writes them: every later release verifies them. A release that writes others adds a folder of its
+own with ``python -m tests.certificates keep NUMBER``.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +87,14 @@ def main() -> None:
     write(with_foreign_program(made["d2-dout1-a1-t2-degree.json"]), folders["program-not-checked"])
     for name, text in malformed(made["d2-dout1-a1-t2-degree.json"].to_text()).items():
         (folders["malformed"] / f"{name}.json").write_text(text, encoding="utf-8")
+
+
+def keep(release: str) -> None:
+    """Copy all that is accepted into a folder that stays as it is."""
+    (HERE / release).mkdir()
+    for name in ("accepted", "all-sizes", "networks", "deep"):
+        for path in (HERE / name).glob("*.json"):
+            shutil.copy(path, HERE / release)
 
 
 def write_deep(folder: Path, engine: Macaulay2) -> None:
@@ -285,4 +296,7 @@ def malformed(text: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["keep"]:
+        keep(sys.argv[2])
+    else:
+        main()

@@ -210,7 +210,7 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(checked, "prediction", planted)
     with pytest.raises(ContradictionError, match=f"{key} says"):
-        checked.content.__wrapped__(key)
+        checked.content.__wrapped__(predicted.WORDS.words(key, ""))
 
 
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,10 +431,11 @@ def test_a_mistake_of_the_checker_is_noticed(
     monkeypatch.setattr(checked, name, planted)
     checked._evidence_of_the_lemma.cache_clear()
     checked.content.cache_clear()
+    words = predicted.WORDS.words("L", "")
     with pytest.raises(ContradictionError):
-        checked.content("L")
+        checked.content(words)
     monkeypatch.undo()
-    assert checked.content("L").evidence["identities"] == list(layer_identities())
+    assert checked.content(words).evidence["identities"] == list(layer_identities())
 
 
 def test_both_sides_count_alike() -> None:

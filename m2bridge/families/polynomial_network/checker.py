@@ -242,7 +242,8 @@ def expected(certificate: Certificate) -> Content:
     dimension = upper if lower == upper else None
     predicted = expected_dimension(widths, degree)
     verdicts = []
-    for words in WORDS.about("expected-dimension"):
+    listed = WORDS.listed("expected-dimension", certificate.answer)
+    for words in listed:
         about_equal_widths = words.part != ""
         hypothesis = None
         if degree == 1:
@@ -251,7 +252,7 @@ def expected(certificate: Certificate) -> Content:
             hypothesis = WORDS.hypotheses["equal-widths"]
         verdicts.append(global_verdict(words, hypothesis, predicted, dimension))
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return statements(WORDS, WORDS.about("expected-dimension"), verdicts, evidence)
+    return statements(WORDS, listed, verdicts, evidence)
 
 
-CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected})
+CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected}, (WORDS,))

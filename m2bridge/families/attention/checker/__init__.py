@@ -18,4 +18,5 @@ CHECKER = FamilyChecker(
         "equations": equations.up_to_a_degree,
         "polar-degrees": polar.polar,
     },
+    (statements.WORDS,),
 )

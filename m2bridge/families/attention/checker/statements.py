@@ -159,6 +159,11 @@ GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int]
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
+# By key, part and version, where former words predict something else: those on polar degrees leave
+# out α = d' = 1, and say yes or no of the formula in place of its numbers.
+FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
+    ("polar", "", 1): (NONDEGENERATE, always)
+}
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (TOKENS, exchanged),
     ("3.2", "otherwise"): (TOKENS, itself),
@@ -177,7 +182,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     A difference if it does not list as many orbits as there are. For t = 1 there is no evidence.
     """
     case = Case(**certificate.case)
-    listed = former_words(certificate) or WORDS.about(key)
+    listed = WORDS.listed(key, certificate.answer)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
         reason = failing_hypothesis(TOKENS, case)
@@ -195,20 +200,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     return statements(WORDS, listed, verdicts, evidence)
 
 
-def former_words(certificate: Certificate) -> tuple[Words, ...]:
-    """The statement in the words of former certificates, if this is one of them; else none.
-
-    They leave out α = d' = 1, and say yes or no of the formula in place of its numbers.
-    """
-    said = certificate.answer.get("verdicts")
-    first = said[0] if isinstance(said, list) and said else None
-    if not isinstance(first, Mapping):
-        return ()
-    of_key = (words for words in WORDS.former if words.key == certificate.question)
-    return tuple(words for words in of_key if words.text == first.get("text"))
-
-
-QUESTIONS = {words.key: partial(statement, words.key) for words in WORDS.statements}
+QUESTIONS = {key: partial(statement, key) for key, _ in (*GLOBAL, *AT_ORBITS)}
 
 
 def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
@@ -229,9 +221,8 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
 
 def _global_verdict(words: Words, case: Case, evidence: Json) -> Json:
     """The verdict on a statement about the whole case: what it predicts is what is observed."""
-    hypotheses, predict = GLOBAL[words.key, words.part]
-    if words in WORDS.former:
-        hypotheses, predict = NONDEGENERATE, always
+    key = (words.key, words.part)
+    hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_of_case(words.observable, case, evidence)
     return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
 

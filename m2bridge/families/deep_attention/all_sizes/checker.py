@@ -256,8 +256,8 @@ def _end(n: Any, s: Any, e: Any) -> Any:
 
 
 @cache
-def content(key: str) -> Content:
-    """The content of a certificate on the statement with this key.
+def content(words: Words) -> Content:
+    """The content of a certificate on the statement in these words.
 
     Its verdict is always CONFIRMED, because anything else is an error here: ``sums_agree`` compares
     what a layer adds in the formula with a count by Grassmannians, ``_needed_hypotheses`` compares
@@ -267,7 +267,6 @@ def content(key: str) -> Content:
     """
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
-    (words,) = predictions.WORDS.about(key)
     verdict: Json = {
         "text": words.text,
         "source": words.source,
@@ -276,7 +275,7 @@ def content(key: str) -> Content:
         "outside": _needed_hypotheses(words),
     }
     evidence = _evidence_of_the_lemma()
-    lemmas = WORDS.trusted[KINDS[key]]
+    lemmas = WORDS.trusted[KINDS[words.key]]
     return Content({"verdicts": [verdict]}, evidence, lemmas)
 
 
@@ -378,7 +377,10 @@ def _size(network: Network) -> tuple[Any, ...]:
 
 def _asked(certificate: Certificate) -> Content:
     """The content of a certificate on the statement that it asks about."""
-    return content(certificate.question)
+    (words,) = predictions.WORDS.listed(certificate.question, certificate.answer)
+    return content(words)
 
 
-CHECKER = FamilyChecker(NAME, only_case(NAME), dict.fromkeys(KINDS, _asked))
+CHECKER = FamilyChecker(
+    NAME, only_case(NAME), dict.fromkeys(KINDS, _asked), (predictions.WORDS, WORDS)
+)

@@ -33,7 +33,7 @@ def expected(certificate: Certificate) -> Content:
     predicted either.
     """
     network = read(certificate.case)
-    about = WORDS.about(certificate.question)
+    about = WORDS.listed(certificate.question, certificate.answer)
     values = {}
     evidence = {}
     for observable in sorted({words.observable for words in about}):
@@ -49,7 +49,7 @@ def expected(certificate: Certificate) -> Content:
         if evidence:
             predicted = prediction(network, words.key, words.part)
         verdicts.append(global_verdict(words, first, predicted, values[words.observable]))
-    return statements(WORDS, WORDS.about(certificate.question), verdicts, evidence)
+    return statements(WORDS, about, verdicts, evidence)
 
 
-CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS})
+CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS}, (WORDS,))

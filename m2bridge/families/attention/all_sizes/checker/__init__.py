@@ -5,9 +5,12 @@ more with the program that makes certificates.
 """
 
 from m2bridge.checker import FamilyChecker, only_case
-from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS
+from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS, SAID, WORDS
 from m2bridge.families.attention.checker.representations import closures
 
 CHECKER = FamilyChecker(
-    "attention-all-sizes", only_case("attention-all-sizes"), {**QUESTIONS, "closures": closures}
+    "attention-all-sizes",
+    only_case("attention-all-sizes"),
+    {**QUESTIONS, "closures": closures},
+    (SAID, WORDS),
 )

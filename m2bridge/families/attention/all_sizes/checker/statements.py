@@ -60,7 +60,6 @@ from m2bridge.families.attention.checker.integrals import (
     stated_polar_degrees,
 )
 from m2bridge.families.attention.checker.slices import counted_polar_degrees
-from m2bridge.families.attention.checker.statements import former_words
 
 FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
@@ -299,8 +298,10 @@ STATED: dict[tuple[str, str], Stated] = {
     ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=BOTH),
     ("polar", ""): Stated("polar_degrees", hypotheses=("two-dimensions",)),
 }
-FORMER = {("polar", ""): Stated("polar_integrals", hypotheses=BOTH)}
-"""Statements in their former words, without the family α = d' = 1."""
+FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
+"""Statements whose former words say something else, by key, part and version: without the family
+α = d' = 1.
+"""
 
 
 @cache
@@ -318,8 +319,8 @@ def content(listed: tuple[Words, ...]) -> Content:
     verdicts = []
     lemmas: list[str] = []
     for words in listed:
-        table = FORMER if words in SAID.former else STATED
-        stated = table.get((words.key, words.part))
+        key = (words.key, words.part)
+        stated = FORMER.get((*key, words.version), STATED.get(key))
         if stated is None:
             continue
         found = _verdict(words, stated)
@@ -331,7 +332,7 @@ def content(listed: tuple[Words, ...]) -> Content:
 
 def statement(certificate: Certificate) -> Content:
     """The content of a certificate on its question, the key of some statements."""
-    return content(former_words(certificate) or SAID.about(certificate.question))
+    return content(SAID.listed(certificate.question, certificate.answer))
 
 
 QUESTIONS = {key: statement for key, _ in STATED}

@@ -1,0 +1,58 @@
+"""Verify the certificates of a folder where all words of all statements are others by now.
+
+``python -m tests.reworded FOLDER kept`` (former words in their tables) or ``forgotten`` (the same
+without the tables) prints for each file its outcome, as JSON. It is a program of its own, since
+checkers read their words when they are imported.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from m2bridge.certificates import wording
+
+
+def reworded(path: Path) -> dict[str, Any]:
+    """The words of a file, each put otherwise, and what is there now in the tables of before."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    former = data.setdefault("former", [])
+    for statement in data.get("statements", ()):
+        former.append(dict(statement))
+        statement["version"] = statement.get("version", 1) + 1
+        statement["text"] = f"Now put otherwise: {statement['text']}"
+        statement["source"] = f"{statement['source']}, second printing"
+    for kind in ("lemmas", "hypotheses"):
+        for name, text in data.get(kind, {}).items():
+            data.setdefault(f"former-{kind}", {})[name] = [text]
+            data[kind][name] = f"now put otherwise: {text}"
+    one_token = data.get("closure", {}).get("one-token")
+    if one_token:
+        data["former-closure"] = {"one-token": [one_token]}
+        data["closure"]["one-token"] = f"now put otherwise: {one_token}"
+    return data
+
+
+def forgotten(path: Path) -> dict[str, Any]:
+    """The same without the tables."""
+    data = reworded(path)
+    return {key: value for key, value in data.items() if not key.startswith("former")}
+
+
+def main(folder: Path, tables: str) -> None:
+    """Verify what is in a folder, by the checker alone."""
+    wording._read = {"kept": reworded, "forgotten": forgotten}[tables]
+    from m2bridge.checker.verify import verify_path
+
+    findings = {}
+    for path in sorted(folder.glob("*.json")):
+        finding = verify_path(path)
+        findings[path.name] = [finding.outcome, finding.check, list(finding.remarks)]
+    print(json.dumps(findings))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2])
