@@ -489,12 +489,21 @@ def _end_with_parent() -> None:
     assert parent is not None
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGTERM})
+    end_with(parent.sentinel)
+
+
+def end_with(pipe: int) -> None:
+    """End at once, and whatever this process is at, when nobody holds the other end of a pipe.
+
+    Nobody must ever write to it.
+    """
     signal.signal(signal.SIGIO, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGIO, signal.SIGTERM})
-    fcntl.fcntl(parent.sentinel, fcntl.F_SETOWN, os.getpid())
-    flags = fcntl.fcntl(parent.sentinel, fcntl.F_GETFL)
-    fcntl.fcntl(parent.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if not parent.is_alive():  # it ended before the signal was asked for
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if wait([pipe], 0):  # it was closed before the signal was asked for
         os._exit(1)
 
 

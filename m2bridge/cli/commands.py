@@ -19,6 +19,7 @@ from m2bridge.cli import (
     bridge,
     certifying,
     computing,
+    mcp,
     showing,
 )
 from m2bridge.cli.shared import Commands
@@ -32,6 +33,7 @@ SECTIONS = {
         computing.singular_locus_command,
         computing.polar_degrees_command,
         computing.implicitize_command,
+        computing.ideal_command,
     ),
     "Decide": (
         computing.cross_check_command,
@@ -43,6 +45,7 @@ SECTIONS = {
     "Bridge to Macaulay2, and this program": (
         bridge.run_command,
         bridge.script_command,
+        mcp.mcp_command,
         bridge.doctor_command,
         bridge.cite_command,
     ),
@@ -69,7 +72,8 @@ def run() -> int:
     """Run the command line, and return its exit code."""
     words = sys.argv[1:]
     try:
-        return int(cli.main(standalone_mode=False, prog_name="m2bridge") or DONE)
+        # for the command whose processes perform other command lines
+        return int(cli.main(standalone_mode=False, prog_name="m2bridge", obj=run) or DONE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from m2bridge.algebra.field import QQ
-from m2bridge.cli import LARGEST_FUNCTION, shared
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.cli import DONE, LARGEST_FUNCTION, shared
 from m2bridge.cli.families import (
     ALL,
     WEIGHTS,
@@ -37,7 +37,6 @@ from m2bridge.results.sheet import name_with_part, printable
 from m2bridge.system import importing
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.field import CoefficientField
     from m2bridge.ideals.ideal import Ideal
     from m2bridge.maps.statement import Statement
     from m2bridge.results.base import Result
@@ -226,8 +225,12 @@ def _ideal_request(options: dict[str, Any]) -> tuple[shared.Run, CoefficientFiel
     return shared.Run.of(options), field
 
 
-def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
+def read_ideal(
+    named: str, field: CoefficientField | None, option: str = "--ideal: "
+) -> tuple[Ideal, str]:
     """The ideal in a file of this name, else that of the polynomials in the text; and its title.
+
+    ``option`` is how a message begins that says what is wrong.
 
     Raises
     ------
@@ -242,7 +245,7 @@ def read_ideal(named: str, field: CoefficientField | None) -> tuple[Ideal, str]:
         return ideal(named, field=field), ""
     except ConversionError as reason:
         raise click.UsageError(
-            f"--ideal: there is no file '{printable(named):.60}', and it is not the text of"
+            f"{option}there is no file '{printable(named):.60}', and it is not the text of"
             f" polynomials: {reason}"
         ) from None
 
@@ -281,6 +284,80 @@ def _polar_of_ideal(named: str) -> Callable[..., Result]:
     return lambda ideal, title, **more: polar_degrees(
         ideal, title=title or f"variety of {printable(named):.60}", **more
     )
+
+
+METHODS_OF_IDEALS = (
+    "dimension",
+    "codimension",
+    "degree",
+    "hilbert_series",
+    "hilbert_polynomial",
+    "betti_table",
+    "resolution",
+    "groebner_basis",
+    "radical",
+    "is_radical",
+    "is_prime",
+    "minimal_primes",
+    "primary_decomposition",
+    "associated_primes",
+    "jacobian",
+)
+"""Methods of ideals that take nothing else."""
+OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eliminate")
+"""Those that take another ideal, or a polynomial, or variables."""
+
+
+@click.command("ideal", epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical")
+@click.argument("ideal", metavar="FILE|TEXT")
+@click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS))
+@click.option("--other", help="The other polynomials, or the variables of 'eliminate': 'x, y'.")
+@click.option("--field", type=CoefficientField.parse, metavar="FIELD", help="QQ or GF(p).")
+@shared.timeout_option
+@shared.memory_option
+@shared.engine_option
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object: ideal, method, value, text."
+)
+def ideal_command(
+    ideal: str, method: str, other: str | None, field: Any, as_json: bool, **options: Any
+) -> int:
+    """What a method of an ideal gives: dimension, radical, primary decomposition and so on.
+
+    The ideal is that of polynomials such as 'x^2 - y^2*z, x*y', or of a file.
+    """
+    if (other is not None) != (method in OF_TWO_IDEALS):
+        raise click.UsageError(f"--other is of {', '.join(OF_TWO_IDEALS)}, which need it")
+    request = shared.Run.of(options)
+    with shared.within(timeout=request.timeout), request.engine():
+        with importing():
+            from m2bridge.ideals import construct
+        given, title = read_ideal(ideal, field, option="")
+        arguments: list[Any] = []
+        if method == "eliminate":
+            arguments = [name.strip() for name in str(other).split(",")]
+        elif other is not None:
+            ring = given.ring
+            arguments = [construct.ideal(other, variables=ring.variables, field=ring.field)]
+        with progress(f"{method} of {title or printable(ideal):.60}"):
+            value = getattr(given, method)(*arguments)
+    if as_json:
+        data = {"ideal": given.to_json(), "method": method, "value": _as_json(value)}
+        shared.echo_json(json.dumps(data | {"text": str(value)}, ensure_ascii=False))
+    else:
+        click.echo(str(value))
+    return DONE
+
+
+def _as_json(value: Any) -> Any:
+    """What a method gives as JSON: numbers as they are, results as theirs, the rest as text."""
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, tuple):
+        return [_as_json(entry) for entry in value]
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    return str(value)
 
 
 @click.command("implicitize", epilog="Example: m2bridge implicitize examples/twisted_cubic.toml")

@@ -28,6 +28,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, GRACE, REFUTED, UNDECIDED, WRITING
 from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.engine import Session
+from m2bridge.engine.context import chosen
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime
 from m2bridge.results import SHOWN
@@ -186,10 +187,11 @@ class Run:
     def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
         """A session, which starts while Python imports modules, or later: at its first run.
 
-        None where Macaulay2 may not be needed, and nothing is said of it: what needs it takes that
-        of the process.
+        None where Macaulay2 may not be needed, or one was chosen before, and nothing is said of it:
+        what needs it takes that one, or that of the process.
         """
-        if not early and self.program is None and self.memory is None:
+        own = self.program is not None or self.memory is not None
+        if not own and (not early or chosen() is not None):
             return nullcontext()
         engine = Session(self.program, Limits(memory=self.memory))
         if early:
@@ -478,7 +480,13 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         echo_json(text)
     else:
         click.echo(text)
+    for listener in listeners:
+        listener(result)
     return finished(result)
+
+
+listeners: list[Callable[[Result], object]] = []
+"""Who gets each result that is shown, besides the text that is printed: the worker of ``mcp``."""
 
 
 @contextmanager

@@ -29,6 +29,7 @@ LIBRARIES = {
     "click": "click",
     "distributed": "distributed",
     "matplotlib": "matplotlib",
+    "mcp": "mcp",
     "pexpect": "pexpect",
 }
 """How the map calls libraries, and how Python does."""
@@ -177,7 +178,7 @@ def users(library: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "pexpect"]
+    "library", ["Jinja", "IPython", "click", "distributed", "matplotlib", "mcp", "pexpect"]
 )
 def test_each_library_has_the_door_that_the_map_names(library: str) -> None:
     door = map_doors()[library]

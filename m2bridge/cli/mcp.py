@@ -1,0 +1,250 @@
+"""``m2bridge mcp``: commands as tools of a server by the Model Context Protocol.
+
+A tool is a command: the schema of its arguments is made from the options, and a call is the command
+line itself with ``--json``, in a process of :mod:`m2bridge.cli.workers`. This file is the only door
+to mcp.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+import click
+
+from m2bridge import limits
+from m2bridge._version import __version__
+from m2bridge.cli import DONE, bridge, certifying, computing, shared, showing
+from m2bridge.cli.worker import work
+from m2bridge.cli.workers import Answer, Workers
+from m2bridge.limits import Limits
+from m2bridge.results.sheet import shortened
+from m2bridge.system import library
+
+MOST_TEXT = 4000  # characters beside the whole result, for who reads it
+NOTICE = 2.0  # seconds between two notices of progress
+PATIENCE = 5.0  # seconds after the limit for a worker in code that looks at no clock
+
+COMMANDS: dict[str, click.Command] = {
+    "closure": computing.closure_command,
+    "dimension": computing.dimension_command,
+    "singular_locus": computing.singular_locus_command,
+    "cross_check": computing.cross_check_command,
+    "membership": computing.membership_command,
+    "polar_degrees": computing.polar_degrees_command,
+    "weights": showing.weights_command,
+    "verify": certifying.verify_command,
+    "ideal": computing.ideal_command,
+    "evaluate": bridge.run_command,
+}
+"""The command of each tool."""
+
+OBJECTS = list[dict[str, Any]]
+RESULTS: dict[str, dict[str, Any]] = {
+    "closure": {"dimension": int, "degree": int, "generators": list[str], "complete": str},
+    "dimension": {"dimension": int, "status": str},
+    "singular_locus": {"dimension": int, "components": OBJECTS},
+    "cross_check": {"verdicts": OBJECTS},
+    "membership": {"place": str, "orbit": dict[str, int], "weights": OBJECTS},
+    "polar_degrees": {"polar_degrees": list[int | None], "dual_degree": int},
+    "weights": {"source": str, "heads": OBJECTS},
+    "verify": {"counts": dict[str, int], "certificates": OBJECTS},
+    "ideal": {"ideal": dict[str, Any], "method": str, "value": Any, "text": str},
+    "evaluate": {"value": Any, "text": str, "output": str, "seconds": float},
+}
+"""The main fields of what ``--json`` prints, with their types; there are others."""
+
+# Options about a terminal, a batch or this machine, and those that all tools have.
+LEFT_OUT = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers", "each"}
+LEFT_OUT |= {"out", "executor", "retry", "named_file", "timeout", "memory"}
+NUMBER = int | float | str
+TYPES = {**dict.fromkeys("AKQV", list[list[NUMBER]]), "function": dict[str, NUMBER]}
+ABOUT = {
+    "options": 'With family: its own options by their names, such as {"widths": "2,2,1"}.',
+    "statement": "A statement, '3.4', or a part, '3.4 (iii)'; all when left out.",
+    "code": "Code of Macaulay2; the value of its last statement is that of the call.",
+    "file": "A file with arrays.",
+    "paths": "Certificates, and folders of them.",
+    "ideal": "Polynomials, 'x^2 - y^3, x*y', or a file.",
+    "timeout": "Seconds for the whole computation.",
+    "memory": "MiB of address space for Macaulay2.",
+}
+
+
+def arguments_of(name: str) -> dict[str, click.Parameter]:
+    """The parameters of a command that are arguments of its tool, by the names that they have."""
+    kept = [param for param in COMMANDS[name].params if param.name not in LEFT_OUT]
+    named = {param.opts[0].lstrip("-").replace("-", "_"): param for param in kept}
+    if name == "evaluate":  # what is run comes with the call
+        named["code"] = named.pop("file")
+    return named
+
+
+def _type(param: click.Parameter) -> Any:
+    if isinstance(param.type, click.Choice):
+        return Literal[tuple(param.type.choices)]
+    kinds = {"integer": int, "decimal": float, "boolean": bool} | TYPES
+    kind: Any = kinds.get(str(param.name), kinds.get(param.type.name, str))
+    return list[kind] if param.nargs == -1 else kind
+
+
+def _default(param: click.Parameter) -> Any:
+    return param.default if isinstance(param.default, str | int | float) else None
+
+
+def tool(name: str, most: Limits, workers: Workers) -> Any:
+    """The tool of this name; a call asks a worker."""
+    from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
+    from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+    from pydantic import ConfigDict, Field, create_model
+
+    fields: dict[str, Any] = {}
+    for argument, param in arguments_of(name).items():
+        about = getattr(param, "help", None) or ABOUT.get(argument, argument)
+        if argument == "map":
+            about += " Or the text of such a file."
+        if param.required:
+            fields[argument] = (_type(param), Field(description=about))
+        else:
+            fields[argument] = (_type(param) | None, Field(_default(param), description=about))
+    more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
+    mebibytes = (most.memory or 0) // 2**20
+    more["memory"] = (int, mebibytes, {"ge": limits.LEAST_MEMORY // 2**20, "le": mebibytes})
+    if "family" in fields:
+        more["options"] = (dict[str, bool | int | str], {}, {})
+    for argument, (kind, default, bounds) in more.items():
+        fields[argument] = (kind, Field(default, description=ABOUT[argument], **bounds))
+
+    async def call(ctx: Any, **values: Any) -> Any:
+        return await called(name, values, mebibytes, workers, ctx)
+
+    # a name that is no argument of the tool is refused, and not left out
+    strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
+    arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
+    shown: dict[str, Any] = {field: (kind | None, None) for field, kind in RESULTS[name].items()}
+    found = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **shown)
+    return Tool(
+        fn=call,
+        name=name,
+        description=str(COMMANDS[name].help).partition("\n\n")[0],
+        parameters=arguments.model_json_schema(),
+        fn_metadata=FuncMetadata(arg_model=arguments, output_model=found),
+        is_async=True,
+        context_kwarg="ctx",
+        annotations=ToolAnnotations(read_only_hint=name != "evaluate"),
+    )
+
+
+def words_of(name: str, values: Mapping[str, Any], folder: Path, most: int) -> list[str]:
+    """The command line of a call; a text in place of a file is written into ``folder``.
+
+    Who does not lower the memory below ``most`` MiB gets the Macaulay2 that is there.
+    """
+    command = COMMANDS[name]
+    words, places = [str(command.name), "--json", f"--timeout={values['timeout']}"], []
+    limited = [param.name for param in command.params if param.name == "memory"]
+    # checkers, and code of users, have processes of their own
+    if limited and (values["memory"] < most or name in ("verify", "evaluate")):
+        words.append(f"--memory={values['memory']}M")
+    own = [option.lstrip("-") for param in command.params for option in param.opts]
+    for option, value in values.get("options", {}).items():
+        if not values["family"] or option.replace("_", "-") in own:
+            raise click.UsageError(f"options: '{option}' is no option of a family")
+        words.append(f"--{option.replace('_', '-')}={value}")
+    for argument, param in arguments_of(name).items():
+        value = values[argument]
+        if value is None or value == _default(param):
+            continue
+        if argument == "code" or (argument == "map" and "\n" in value):
+            path = folder / argument
+            path.write_text(value, encoding="utf-8", errors="surrogateescape")
+            value = str(path)
+        if isinstance(param, click.Argument):
+            places += value if isinstance(value, list) else [value]
+        elif value is True:
+            words.append(param.opts[0])
+        else:
+            text = json.dumps(value) if isinstance(value, list | dict) else value
+            words.append(f"{param.opts[0]}={text}")
+    return [*words, "--", *places]
+
+
+async def called(name: str, values: dict[str, Any], most: int, workers: Workers, ctx: Any) -> Any:
+    """The result of a call, or the error of the command line; meanwhile there are notices."""
+    import anyio
+    from mcp_types import CallToolResult, TextContent
+
+    begin = time.monotonic()
+
+    async def notices() -> None:
+        while True:
+            seconds = time.monotonic() - begin
+            await ctx.report_progress(seconds, values["timeout"], f"{name}: {seconds:.0f} s")
+            await anyio.sleep(NOTICE)
+
+    answer = Answer(error="Error: it did not finish in time, and was ended")
+    with TemporaryDirectory(prefix="m2bridge-mcp-") as folder:
+        try:
+            words = words_of(name, values, Path(folder), most)
+        except click.UsageError as error:
+            answer = Answer(error=f"Error: {error.message}")
+        else:
+            async with anyio.create_task_group() as group:
+                group.start_soon(notices)
+                with anyio.move_on_after(values["timeout"] + PATIENCE):
+                    answer = await workers.ask(words)
+                group.cancel_scope.cancel()
+    found = json.loads(answer.printed or "{}")
+    text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
+    said = shortened("\n".join(filter(None, (text, answer.error))), MOST_TEXT)
+    content = [TextContent(type="text", text=said)]
+    if not found:
+        return CallToolResult(content=content, is_error=True)
+    return CallToolResult(content=content, structured_content=found)
+
+
+@click.command("mcp", epilog="Example: m2bridge mcp --timeout 300 --memory 4G")
+@click.option("--timeout", type=shared.seconds, default=600.0, help="Seconds for a call, at most.")
+@click.option(
+    "--memory", type=shared.engine_memory, default="4G", help="Of Macaulay2 for a call, at most."
+)
+@click.option("--allow-code", is_flag=True, help="With the tool 'evaluate': any Macaulay2 code.")
+@shared.engine_option
+@click.option("--worker", type=int, hidden=True)
+@click.pass_obj
+def mcp_command(
+    run: Any, /, *, memory: int, program: str | None, worker: int | None, **options: Any
+) -> int:
+    """Serve commands as tools for assistants and other programs (Model Context Protocol).
+
+    On standard input and output. Callers can lower the limits, and not raise them.
+    """
+    if worker is not None:
+        work(run, worker, memory, program)
+        return DONE
+    need = "this needs the package mcp: in the clone of m2bridge, pip install '.[mcp]'"
+    library("mcp.server.mcpserver", need)
+    from mcp.server.mcpserver import MCPServer
+
+    # the thread that waits for input would outlive an exception; workers end with this process
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    workers = Workers(memory, program)
+    most = Limits(timeout=options["timeout"], memory=memory)
+    names = [name for name in COMMANDS if options["allow_code"] or name != "evaluate"]
+    server = MCPServer(
+        "m2bridge",
+        version=__version__,
+        instructions="Exact algebraic geometry of lightning self-attention, maps and ideals.",
+        tools=[tool(name, most, workers) for name in names],
+        lifespan=workers.kept,
+        log_level="WARNING",
+    )
+    server.run()
+    return DONE

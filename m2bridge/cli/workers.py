@@ -1,0 +1,98 @@
+"""Processes that perform command lines, as those see them who ask (:mod:`m2bridge.cli.worker`).
+
+An idle worker takes the next command line, and has kept its Macaulay2 for it; one that comes while
+all are busy begins another. So command lines share a session and nothing in it; and one that is not
+waited for, because it was cancelled or is late, is ended with its worker and all that this has
+begun.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from m2bridge.system import cores
+
+MOST_BYTES = 2**28
+"""Bytes of an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a command line printed as JSON, the text of its results, and its message, if any."""
+
+    printed: str = ""
+    text: str = ""
+    error: str = ""
+
+
+class Workers:
+    """Worker processes: idle ones, and at work as many as there are cores, and two in any case.
+
+    Each has so many bytes of memory, and this program as its Macaulay2, or the one that is found.
+    """
+
+    def __init__(self, memory: int, program: str | None) -> None:
+        # closed by the system when this process ends, whatever ends it: then workers end too
+        self._watched, self._held = os.pipe()
+        begin = [sys.executable, "-m", "m2bridge", "mcp", f"--worker={self._watched}"]
+        self._words = [*begin, f"--memory={memory}"]
+        if program is not None:
+            self._words.append(f"--m2={program}")
+        self._idle: list[Any] = []
+
+    @asynccontextmanager
+    async def kept(self, server: Any) -> AsyncIterator[None]:
+        """Keep workers in the block, of which the first begins now, and end them."""
+        import anyio
+
+        self._room = anyio.Semaphore(max(cores(), 2))
+        self._idle.append(await self._begun())
+        try:
+            yield
+        finally:
+            for process in self._idle:
+                await _end(process)
+
+    async def ask(self, words: Sequence[str]) -> Answer:
+        """The answer of a worker, which is ended if it is not waited for."""
+        import anyio
+        from anyio.streams.buffered import BufferedByteReceiveStream
+
+        async with self._room:
+            process = self._idle.pop() if self._idle else None
+            process = process or await self._begun()
+            try:
+                await process.stdin.send(json.dumps(words).encode() + b"\n")
+                line = BufferedByteReceiveStream(process.stdout).receive_until(b"\n", MOST_BYTES)
+                answer = Answer(**json.loads(await line))
+                self._idle.append(process)
+            except (anyio.IncompleteRead, anyio.EndOfStream, anyio.BrokenResourceError):
+                await _end(process)
+                answer = Answer(error="Error: the process that computed it has ended")
+            except BaseException:
+                await _end(process)
+                raise
+        return answer
+
+    async def _begun(self) -> Any:
+        import anyio
+
+        return await anyio.open_process(self._words, stderr=None, pass_fds=[self._watched])
+
+
+async def _end(process: Any) -> None:
+    """End a worker and its Macaulay2; by force if it sits in code that cannot be left."""
+    import anyio
+
+    with anyio.CancelScope(shield=True), suppress(ProcessLookupError):
+        process.terminate()
+        with anyio.move_on_after(1.0):
+            await process.wait()
+        process.kill()
+        await process.aclose()

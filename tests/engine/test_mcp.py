@@ -1,0 +1,354 @@
+"""``m2bridge mcp``, as a client of the library sees it, over pipes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+pytest.importorskip("mcp.server.mcpserver", reason="the extra mcp is not installed")
+
+import anyio
+from jsonschema import Draft202012Validator, validate
+from mcp import Client, StdioServerParameters
+
+from m2bridge.cli.mcp import COMMANDS
+from tests.events import alive, wait_for_end
+
+ROOT = Path(__file__).parents[2]
+Script = Callable[[Any], Awaitable[None]]
+pytestmark = [pytest.mark.macaulay2("any")]
+
+
+def served(script: Script, *options: str, program: Path | None = None) -> None:
+    """Let a client talk to a server of its own."""
+    words = ["-m", "m2bridge", "mcp", *options]
+    if program is not None:
+        words.append(f"--m2={program}")
+
+    async def main() -> None:
+        server = StdioServerParameters(command=sys.executable, args=words, cwd=str(ROOT))
+        async with Client(server) as client:
+            await script(client)
+
+    anyio.run(main)
+
+
+def engines() -> list[int]:
+    """The processes of Macaulay2 below this one."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            command = process.cmdline()
+        except psutil.Error:
+            continue
+        if "--no-readline" in command and alive(process.pid):
+            found.append(process.pid)
+    return found
+
+
+def said(result: Any) -> str:
+    return "\n".join(part.text for part in result.content)
+
+
+CUBIC = (ROOT / "examples" / "twisted_cubic.toml").read_text(encoding="utf-8")
+CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("closure", {"d": 2, "d_out": 1}, {"dimension": 5, "degree": 4}, "1 quartic"),
+    ("closure", {"map": CUBIC, "strategy": "elimination"}, {"degree": 3}, "twisted cubic"),
+    ("dimension", {"d": 2, "d_out": 1, "method": "elimination"}, {"dimension": 5}, "5 affine"),
+    (
+        "dimension",
+        {"family": "polynomial-network", "options": {"widths": "2,2,1"}},
+        {"dimension": 3},
+        "(2, 2, 1)",
+    ),
+    ("singular_locus", {"d": 2, "d_out": 1}, {"dimension": 4}, "(1, 1, 0)"),
+    ("singular_locus", {"ideal": "x^2 - y^3"}, {"dimension": 0}, "dimension 0"),
+    ("cross_check", {"statement": "3.4 (iii)", "d": 3, "d_out": 2, "a": 2}, {}, "REFUTED"),
+    (
+        "membership",
+        {"A": [[1, 2], [3, 4]], "V": [[1, "1/2"]]},
+        {"place": "in the neuromanifold"},
+        "in the neuromanifold",
+    ),
+    ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
+    ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "4 heads"),
+    ("verify", {"paths": ["tests/certificates/networks"]}, {"counts": {"accepted": 4}}, "accepted"),
+    ("ideal", {"ideal": "x*y", "method": "is_prime"}, {"value": False}, "False"),
+    ("ideal", {"ideal": "x*y", "method": "eliminate", "other": "x"}, {}, "ideal"),
+    (
+        "ideal",
+        {"ideal": "x*y, x*z", "method": "saturate", "other": "x"},
+        {},
+        "ideal(y, z) of QQ[x, y, z]",
+    ),
+    ("evaluate", {"code": "print 5; 2^100"}, {"text": str(2**100), "output": "5\n"}, str(2**100)),
+]
+
+
+def test_each_tool(program: Path) -> None:
+    """Results are those of ``--json``, by the schema, with a text."""
+
+    async def script(client: Any) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert {name for name, *_ in CALLS} == tools.keys()
+        for name, arguments, expected, text in CALLS:
+            validate(arguments, tools[name].input_schema)
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, said(result)
+            assert text in said(result)
+            validate(result.structured_content, tools[name].output_schema)
+            assert expected.items() <= result.structured_content.items()
+
+    served(script, "--allow-code", program=program)
+
+
+def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
+    mistakes = [
+        ("closure", {"d": 2}, "a case is named by --d 2 --d-out 1"),
+        ("closure", {"d": "two", "d_out": 1}, "integer"),
+        ("closure", {"d": 2, "d_out": 1, "strategy": "magic"}, "lattice"),
+        ("closure", {"d": 2, "d_out": 1, "everything": True}, "Extra inputs"),
+        ("closure", {"d": 2, "d_out": 1, "timeout": 61}, "less than or equal to 60"),
+        ("closure", {"d": 2, "d_out": 1, "timeout": -1}, "greater than 0"),
+        ("closure", {"d": 2, "d_out": 1, "memory": 2001}, "less than or equal to 2000"),
+        (
+            "closure",
+            {"family": "deep-attention", "options": {"m2": "/bin/sh"}},
+            "'m2' is no option",
+        ),
+        ("closure", {"d": 2, "d_out": 1, "options": {"widths": "2"}}, "no option of a family"),
+        ("cross_check", {"statement": "9.9", "d": 2, "d_out": 1}, "is not one of 3.2"),
+        ("ideal", {"ideal": "x^^2", "method": "radical"}, "an exponent must be an integer"),
+        ("ideal", {"ideal": "x^2", "method": "saturate"}, "--other"),
+        ("verify", {"paths": ["nowhere"]}, "does not exist"),
+        ("dimension", {"d": 90, "d_out": 90, "method": "elimination"}, "Error"),
+        ("evaluate", {"code": "1"}, "evaluate"),
+    ]
+
+    async def script(client: Any) -> None:
+        assert "evaluate" not in [tool.name for tool in (await client.list_tools()).tools]
+        for name, arguments, message in mistakes:
+            result = await client.call_tool(name, arguments)
+            assert result.is_error, (name, arguments)
+            assert message in said(result)
+            assert "Traceback" not in said(result)
+        result = await client.call_tool("dimension", {"d": 2, "d_out": 1})
+        assert result.structured_content["dimension"] == 5
+
+    served(script, "--timeout=60", "--memory=2000M", program=program)
+
+
+def test_limits_can_be_lowered(program: Path) -> None:
+    """On memory as Macaulay2 itself sees it, on time where nothing ever ends."""
+
+    async def script(client: Any) -> None:
+        async def kibibytes(**limits: int) -> int:
+            code = 'value get "!ulimit -v"'
+            result = await client.call_tool("evaluate", {"code": code, **limits})
+            return int(result.structured_content["text"])
+
+        assert await kibibytes() == 2000 * 1024
+        assert await kibibytes(memory=900) == 900 * 1024
+        endless = {"code": "while true do 1", "timeout": 2.0}
+        result = await client.call_tool("evaluate", endless)
+        assert result.is_error
+        assert "within the limit of 2 seconds" in said(result)
+        assert "give it more with timeout" in said(result)
+
+    served(script, "--allow-code", "--memory=2000M", program=program)
+
+
+def test_calls_share_a_session_and_nothing_in_it(program: Path) -> None:
+    async def script(client: Any) -> None:
+        for _ in range(3):
+            await client.call_tool("ideal", {"ideal": "x^2 - y^3", "method": "dimension"})
+        first = engines()
+        result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
+        assert result.structured_content["value"] is False
+        assert engines() == first
+        assert len(first) == 1
+        await client.call_tool("evaluate", {"code": "x = 5"})
+        result = await client.call_tool("evaluate", {"code": "x === symbol x"})
+        assert result.structured_content["text"] == "true"
+
+    served(script, "--allow-code", program=program)
+
+
+def test_two_calls_at_once(program: Path, tmp_path: Path) -> None:
+    """Each waits for what the other writes."""
+
+    def code(mine: str, other: str) -> str:
+        write = f'"{tmp_path / mine}" << "here" << close;'
+        return f'{write} while not fileExists "{tmp_path / other}" do 1; "{mine}"'
+
+    async def script(client: Any) -> None:
+        found = {}
+
+        async def call(mine: str, other: str) -> None:
+            result = await client.call_tool("evaluate", {"code": code(mine, other)})
+            found[mine] = result.structured_content["text"]
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(call, "a", "b")
+            group.start_soon(call, "b", "a")
+        assert found == {"a": "a", "b": "b"}
+
+    served(script, "--allow-code", program=program)
+
+
+HARD = {"d": 4, "d_out": 4, "strategy": "elimination"}
+"""A closure that takes Macaulay2 longer than anybody waits."""
+
+
+@pytest.mark.parametrize("name", ["closure", "evaluate"])
+def test_a_cancelled_call_ends_macaulay2(program: Path, tmp_path: Path, name: str) -> None:
+    """With notices of progress until then; what comes next is answered."""
+    begun = tmp_path / "begun"
+    code = f'"{begun}" << "here" << close; while true do 1'
+
+    async def script(client: Any) -> None:
+        notices = []
+
+        async def notice(seconds: float, total: float | None, message: str | None) -> None:
+            notices.append((seconds, total, message))
+            if len(notices) > 1 and engines() and (begun.exists() or name == "closure"):
+                group.cancel_scope.cancel()
+
+        async def call() -> None:
+            arguments = HARD if name == "closure" else {"code": code}
+            await client.call_tool(name, arguments, progress_callback=notice)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+        before = engines()
+        assert notices[0][1] == 600
+        assert notices[0][2].startswith(name)
+        assert [seconds for seconds, _, _ in notices] == sorted(
+            seconds for seconds, _, _ in notices
+        )
+        await anyio.to_thread.run_sync(wait_for_end, before)
+        result = await client.call_tool("dimension", {"d": 2, "d_out": 1, "method": "elimination"})
+        assert result.structured_content["dimension"] == 5
+
+    served(script, "--allow-code", program=program)
+
+
+def test_a_killed_macaulay2_is_an_error_and_the_next_call_has_another(program: Path) -> None:
+    """Killed in the middle of a call, and between two."""
+    small = {"d": 2, "d_out": 1, "method": "elimination"}
+
+    def kill() -> None:
+        for pid in engines():
+            psutil.Process(pid).send_signal(signal.SIGKILL)
+
+    async def script(client: Any) -> None:
+        async with anyio.create_task_group() as group:
+
+            async def killer() -> None:
+                while True:  # until it is at work for the call
+                    kill()
+                    await anyio.sleep(0.1)
+
+            group.start_soon(killer)
+            result = await client.call_tool("closure", HARD)
+            group.cancel_scope.cancel()
+        assert result.is_error
+        assert "EngineDiedError: Macaulay2" in said(result)
+        assert (await client.call_tool("dimension", small)).structured_content["dimension"] == 5
+        kill()
+        result = await client.call_tool("dimension", small)
+        if result.is_error:  # it began while the last thread was ending
+            assert "EngineDiedError: Macaulay2" in said(result)
+            result = await client.call_tool("dimension", small)
+        assert result.structured_content["dimension"] == 5
+
+    served(script, program=program)
+
+
+def test_nothing_runs_when_the_client_has_gone(program: Path) -> None:
+    left: list[int] = []
+
+    async def script(client: Any) -> None:
+        await client.call_tool("ideal", {"ideal": "x", "method": "dimension"})
+        left.extend(engines())
+        assert left
+
+    served(script, program=program)
+    wait_for_end(left)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_all_of_it(program: Path, number: signal.Signals) -> None:
+    """In the middle of a call, which nobody waits for any more."""
+    words = [sys.executable, "-m", "m2bridge", "mcp", f"--m2={program}"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        who = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+        call = {"name": "closure", "arguments": HARD, "_meta": {"progressToken": 1}}
+        for message in (
+            {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", **who}},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": call},
+        ):
+            print(json.dumps({"jsonrpc": "2.0", **message}), file=server.stdin, flush=True)
+        notices = 0
+        while notices < 2:
+            notices += "notifications/progress" in server.stdout.readline()
+        below = [child.pid for child in psutil.Process(server.pid).children(recursive=True)]
+        assert {*engines()} <= {*below}
+        assert engines()
+        server.send_signal(number)
+        assert server.wait() == -number
+    wait_for_end(below)
+
+
+def test_schemas_are_strict_and_have_words() -> None:
+    """Every argument has a type and a description, and there is none besides; no Macaulay2 runs."""
+
+    async def script(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        assert {tool.name for tool in tools} == COMMANDS.keys()
+        for tool in tools:
+            assert tool.description
+            Draft202012Validator.check_schema(tool.input_schema)
+            Draft202012Validator.check_schema(tool.output_schema)
+            assert tool.input_schema["additionalProperties"] is False
+            for argument in tool.input_schema["properties"].values():
+                assert argument["description"]
+                assert {"type", "anyOf"} & argument.keys()
+            limits = tool.input_schema["properties"]
+            assert limits["timeout"]["maximum"] == 60
+            assert limits["memory"]["maximum"] == 4096
+            assert not {"m2", "format", "workers", "out"} & limits.keys()
+            assert tool.annotations.read_only_hint is (tool.name != "evaluate")
+
+    served(script, "--allow-code", "--timeout=60")
+
+
+def test_without_macaulay2_the_rest_is_answered() -> None:
+    async def script(client: Any) -> None:
+        result = await client.call_tool("dimension", {"d": 2, "d_out": 1})
+        assert result.structured_content["dimension"] == 5
+        result = await client.call_tool("ideal", {"ideal": "x", "method": "radical"})
+        assert result.is_error
+        assert "/nowhere/M2" in said(result)
+
+    served(script, "--m2=/nowhere/M2")
+
+
+def test_texts_are_short_and_results_whole() -> None:
+    async def script(client: Any) -> None:
+        result = await client.call_tool("verify", {"paths": ["tests/certificates/rejected"]})
+        assert len(said(result)) < 5000 < len(json.dumps(result.structured_content))
+
+    served(script)
