@@ -1,8 +1,7 @@
 """``m2bridge mcp``: commands as tools of a server by the Model Context Protocol.
 
 A tool is a command: the schema of its arguments is made from the options, and a call is the command
-line itself with ``--json``, in a process of :mod:`m2bridge.cli.workers`. This file is the only door
-to mcp.
+line itself with ``--json``, in a process of :mod:`m2bridge.cli.workers`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import click
@@ -20,8 +18,9 @@ import click
 from m2bridge import limits
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, bridge, certifying, computing, shared, showing
-from m2bridge.cli.worker import work
+from m2bridge.cli.families import CASE
 from m2bridge.cli.workers import Answer, Workers
+from m2bridge.engine.scratch import Scratch
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import shortened
 from m2bridge.system import library
@@ -69,9 +68,10 @@ ABOUT = {
     "statement": "A statement, '3.4', or a part, '3.4 (iii)'; all when left out.",
     "code": "Code of Macaulay2; the value of its last statement is that of the call.",
     "file": "A file with arrays.",
+    "map": "A polynomial map, or layers of them: a TOML file, or its text.",
     "paths": "Certificates, and folders of them.",
     "ideal": "Polynomials, 'x^2 - y^3, x*y', or a file.",
-    "timeout": "Seconds for the whole computation.",
+    "timeout": "Seconds for all of it.",
     "memory": "MiB of address space for Macaulay2.",
 }
 
@@ -105,16 +105,16 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
 
     fields: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
-        about = getattr(param, "help", None) or ABOUT.get(argument, argument)
-        if argument == "map":
-            about += " Or the text of such a file."
+        about = ABOUT.get(argument) or getattr(param, "help", None) or argument
+        kind, default = _type(param), _default(param)
         if param.required:
-            fields[argument] = (_type(param), Field(description=about))
+            fields[argument] = (kind, Field(description=about))
         else:
-            fields[argument] = (_type(param) | None, Field(_default(param), description=about))
+            fields[argument] = (kind | None, Field(default, description=about))
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
     mebibytes = (most.memory or 0) // 2**20
-    more["memory"] = (int, mebibytes, {"ge": limits.LEAST_MEMORY // 2**20, "le": mebibytes})
+    if "memory" in [param.name for param in COMMANDS[name].params]:
+        more["memory"] = (int, mebibytes, {"ge": limits.LEAST_MEMORY // 2**20, "le": mebibytes})
     if "family" in fields:
         more["options"] = (dict[str, bool | int | str], {}, {})
     for argument, (kind, default, bounds) in more.items():
@@ -141,21 +141,19 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
 
 
 def words_of(name: str, values: Mapping[str, Any], folder: Path, most: int) -> list[str]:
-    """The command line of a call; a text in place of a file is written into ``folder``.
-
-    Who does not lower the memory below ``most`` MiB gets the Macaulay2 that is there.
-    """
+    """The command line of a call; a text in place of a file is written into ``folder``."""
     command = COMMANDS[name]
     words, places = [str(command.name), "--json", f"--timeout={values['timeout']}"], []
-    limited = [param.name for param in command.params if param.name == "memory"]
-    # checkers, and code of users, have processes of their own
-    if limited and (values["memory"] < most or name in ("verify", "evaluate")):
+    # less than the Macaulay2 that runs has; checkers, and code of users, have their own processes
+    if values.get("memory", most) < most or name in ("verify", "evaluate"):
         words.append(f"--memory={values['memory']}M")
-    own = [option.lstrip("-") for param in command.params for option in param.opts]
+    own = {option.lstrip("-") for param in command.params for option in param.opts}
     for option, value in values.get("options", {}).items():
-        if not values["family"] or option.replace("_", "-") in own:
+        option = option.replace("_", "-")
+        if not values["family"] or option in own - {*CASE}:
             raise click.UsageError(f"options: '{option}' is no option of a family")
-        words.append(f"--{option.replace('_', '-')}={value}")
+        if value is not False:
+            words.append(f"--{option}" if value is True else f"--{option}={value}")
     for argument, param in arguments_of(name).items():
         value = values[argument]
         if value is None or value == _default(param):
@@ -188,21 +186,22 @@ async def called(name: str, values: dict[str, Any], most: int, workers: Workers,
             await anyio.sleep(NOTICE)
 
     answer = Answer(error="Error: it did not finish in time, and was ended")
-    with TemporaryDirectory(prefix="m2bridge-mcp-") as folder:
-        try:
-            words = words_of(name, values, Path(folder), most)
-        except click.UsageError as error:
-            answer = Answer(error=f"Error: {error.message}")
-        else:
-            async with anyio.create_task_group() as group:
-                group.start_soon(notices)
-                with anyio.move_on_after(values["timeout"] + PATIENCE):
-                    answer = await workers.ask(words)
-                group.cancel_scope.cancel()
+    scratch = Scratch()
+    try:
+        words = words_of(name, values, scratch.path, most)
+    except click.UsageError as error:
+        answer = Answer(error=f"Error: {error.message}")
+    else:
+        async with anyio.create_task_group() as group:
+            group.start_soon(notices)
+            with anyio.move_on_after(values["timeout"] + PATIENCE):
+                answer = await workers.ask(words)
+            group.cancel_scope.cancel()
+    scratch.remove()
     found = json.loads(answer.printed or "{}")
     text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
-    said = shortened("\n".join(filter(None, (text, answer.error))), MOST_TEXT)
-    content = [TextContent(type="text", text=said)]
+    said = "\n".join(filter(None, (text, answer.error))).replace(f"{scratch.path}/", "")
+    content = [TextContent(type="text", text=shortened(said, MOST_TEXT))]
     if not found:
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=found)
@@ -225,10 +224,11 @@ def mcp_command(
     On standard input and output. Callers can lower the limits, and not raise them.
     """
     if worker is not None:
+        from m2bridge.cli.worker import work
+
         work(run, worker, memory, program)
         return DONE
-    need = "this needs the package mcp: in the clone of m2bridge, pip install '.[mcp]'"
-    library("mcp.server.mcpserver", need)
+    library("mcp.server.mcpserver", "mcp is missing: in the clone, pip install '.[mcp]'")
     from mcp.server.mcpserver import MCPServer
 
     # the thread that waits for input would outlive an exception; workers end with this process

@@ -20,6 +20,8 @@ from m2bridge.system import cores
 
 MOST_BYTES = 2**28
 """Bytes of an answer."""
+PATIENCE = 1.0
+"""Seconds in which a worker may end by itself what it has begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,8 @@ class Workers:
         from anyio.streams.buffered import BufferedByteReceiveStream
 
         async with self._room:
-            process = self._idle.pop() if self._idle else None
-            process = process or await self._begun()
+            self._idle = [process for process in self._idle if process.returncode is None]
+            process = self._idle.pop() if self._idle else await self._begun()
             try:
                 await process.stdin.send(json.dumps(words).encode() + b"\n")
                 line = BufferedByteReceiveStream(process.stdout).receive_until(b"\n", MOST_BYTES)
@@ -90,9 +92,11 @@ async def _end(process: Any) -> None:
     """End a worker and its Macaulay2; by force if it sits in code that cannot be left."""
     import anyio
 
-    with anyio.CancelScope(shield=True), suppress(ProcessLookupError):
-        process.terminate()
-        with anyio.move_on_after(1.0):
+    with anyio.CancelScope(shield=True):
+        with suppress(ProcessLookupError):
+            process.terminate()
+        with anyio.move_on_after(PATIENCE):
             await process.wait()
-        process.kill()
+        with suppress(ProcessLookupError):
+            process.kill()
         await process.aclose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -69,6 +70,18 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         {"dimension": 3},
         "(2, 2, 1)",
     ),
+    (
+        "dimension",
+        {"family": "deep-attention", "options": {"widths": "2,2,2", "a": 2, "skip": True}},
+        {"dimension": 14},
+        "skip",
+    ),
+    (
+        "dimension",
+        {"family": "deep-attention", "options": {"widths": "2,2,2", "a": 2, "skip": False}},
+        {"dimension": 10},
+        "(2, 2, 2)",
+    ),
     ("singular_locus", {"d": 2, "d_out": 1}, {"dimension": 4}, "(1, 1, 0)"),
     ("singular_locus", {"ideal": "x^2 - y^3"}, {"dimension": 0}, "dimension 0"),
     ("cross_check", {"statement": "3.4 (iii)", "d": 3, "d_out": 2, "a": 2}, {}, "REFUTED"),
@@ -130,7 +143,7 @@ def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
         ("ideal", {"ideal": "x^2", "method": "saturate"}, "--other"),
         ("verify", {"paths": ["nowhere"]}, "does not exist"),
         ("dimension", {"d": 90, "d_out": 90, "method": "elimination"}, "Error"),
-        ("evaluate", {"code": "1"}, "evaluate"),
+        ("evaluate", {"code": "1"}, "Unknown tool"),
     ]
 
     async def script(client: Any) -> None:
@@ -157,6 +170,8 @@ def test_limits_can_be_lowered(program: Path) -> None:
 
         assert await kibibytes() == 2000 * 1024
         assert await kibibytes(memory=900) == 900 * 1024
+        result = await client.call_tool("evaluate", {"code": "1;\n2/0"})
+        assert said(result).startswith("Error: ScriptError: code:2:2: division by zero")
         endless = {"code": "while true do 1", "timeout": 2.0}
         result = await client.call_tool("evaluate", endless)
         assert result.is_error
@@ -273,16 +288,40 @@ def test_a_killed_macaulay2_is_an_error_and_the_next_call_has_another(program: P
     served(script, program=program)
 
 
-def test_nothing_runs_when_the_client_has_gone(program: Path) -> None:
+def test_nothing_is_left_when_the_client_has_gone(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     left: list[int] = []
 
     async def script(client: Any) -> None:
-        await client.call_tool("ideal", {"ideal": "x", "method": "dimension"})
+        await client.call_tool("evaluate", {"code": "1"})
+        await client.call_tool("dimension", {"map": CUBIC})
         left.extend(engines())
         assert left
+        assert [*tmp_path.iterdir()]
+
+    served(script, "--allow-code", program=program)
+    wait_for_end(left)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_worker_that_is_killed_costs_at_most_its_call(program: Path) -> None:
+    small = {"d": 2, "d_out": 1, "method": "elimination"}
+
+    async def script(client: Any) -> None:
+        for _ in range(2):
+            assert not (await client.call_tool("dimension", small)).is_error
+            workers = {psutil.Process(pid).ppid() for pid in engines()}
+            assert len(workers) == 1
+            for pid in workers:
+                psutil.Process(pid).kill()
+            result = await client.call_tool("dimension", small)
+            if result.is_error:  # nobody knew of its end yet
+                assert "has ended" in said(result)
 
     served(script, program=program)
-    wait_for_end(left)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -328,7 +367,8 @@ def test_schemas_are_strict_and_have_words() -> None:
                 assert {"type", "anyOf"} & argument.keys()
             limits = tool.input_schema["properties"]
             assert limits["timeout"]["maximum"] == 60
-            assert limits["memory"]["maximum"] == 4096
+            if tool.name != "weights":  # which Macaulay2 has no part in
+                assert limits["memory"]["maximum"] == 4096
             assert not {"m2", "format", "workers", "out"} & limits.keys()
             assert tool.annotations.read_only_hint is (tool.name != "evaluate")
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from m2bridge._version import __version__
 from m2bridge.certificates.schema import Certificate, read, write
 from m2bridge.certificates.wording import Wording
 from m2bridge.crosscheck import certify
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.families import OWN, checker
+from tests.certificates.__main__ import by_release
 from tests.changing import changed
 
 FOLDER = Path(__file__).parents[1] / "certificates"
@@ -53,6 +55,11 @@ ALIKE = {
 """Questions whose certificates are made as those on others are, with the same evidence."""
 
 
+def read_now(path: Path) -> Certificate:
+    """A certificate, said to be written by this release: what is wrong in it is rejected."""
+    return by_release(read(path), __version__)
+
+
 def findings(folder: Path, tables: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.reworded", str(folder), tables]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -71,17 +78,18 @@ def test_other_words_make_no_certificate_unverifiable() -> None:
 def test_former_words_are_accepted_by_their_tables_only() -> None:
     refused = findings(FOLDER / "1.0", "forgotten")
     assert len(refused) == len(list((FOLDER / "1.0").glob("*.json")))
-    assert {outcome for outcome, _, _ in refused.values()} == {"rejected"}
+    # which of them is a matter of the release that wrote it
+    assert {outcome for outcome, _, _ in refused.values()} <= {"rejected", "other-release"}
 
 
 def test_former_words_are_no_way_to_say_what_is_false(tmp_path: Path) -> None:
     """The numbers in the former words of a hypothesis, verdicts and lemmas are compared as ever."""
-    network = read(FOLDER / "1.0" / "deep-attention-2-2-1-a2-1-t2-3.7.json")
+    network = read_now(FOLDER / "1.0" / "deep-attention-2-2-1-a2-1-t2-3.7.json")
     (verdict, *_) = network.answer["verdicts"]
     place = ("answer", "verdicts", 0)
     assert verdict["hypothesis"].endswith("here 2, 2 and 1")
     lied = verdict["hypothesis"].replace("here 2, 2 and 1", "here 2, 2 and 2")
-    theorem = read(FOLDER / "1.0" / "d3-dout2-a2-t2-3.4.json")
+    theorem = read_now(FOLDER / "1.0" / "d3-dout2-a2-t2-3.4.json")
     texts = [said["text"] for said in theorem.answer["verdicts"]]
     forged = {
         "hypothesis": changed(network, (*place, "hypothesis"), lied),
@@ -99,7 +107,7 @@ def test_former_words_are_no_way_to_say_what_is_false(tmp_path: Path) -> None:
 
 def test_former_words_say_what_they_said() -> None:
     """Those on polar degrees predict yes or no, and a source that is not theirs is no source."""
-    certificate = read(FORMER_POLAR)
+    certificate = read_now(FORMER_POLAR)
     finding = verify(certificate)
     assert finding.accepted
     assert finding.remarks[0].startswith("polar in its words of version 1")
@@ -109,14 +117,14 @@ def test_former_words_say_what_they_said() -> None:
 
 
 def test_a_question_is_not_answered_in_the_words_of_another() -> None:
-    former = read(FORMER_POLAR).answer["verdicts"][0]
-    degree = read(FOLDER / "1.0" / "d3-dout2-a2-t2-degree.json")
+    former = read_now(FORMER_POLAR).answer["verdicts"][0]
+    degree = read_now(FOLDER / "1.0" / "d3-dout2-a2-t2-degree.json")
     finding = verify(changed(degree, ("answer", "verdicts", 0, "text"), former["text"]))
     assert (finding.outcome, finding.check) == ("rejected", "answer.verdicts[0].text")
 
 
 def test_statements_that_are_not_certified_are_no_questions() -> None:
-    certificate = read(FOLDER / "1.0" / "d3-dout2-a2-t2-degree.json")
+    certificate = read_now(FOLDER / "1.0" / "d3-dout2-a2-t2-degree.json")
     for question in ("hilbert", "generators", "generated"):
         assert verify(replace(certificate, question=question).sealed()).outcome == "malformed"
 
@@ -125,7 +133,7 @@ def test_shared_scripts_of_former_releases(monkeypatch: pytest.MonkeyPatch) -> N
     """Those in the table are as good as the present ones, under their own name only."""
 
     def with_script(name: str, digest: str) -> Certificate:
-        certificate = read(FOLDER / "1.0" / "d2-dout2-a2-t1-closure.json")
+        certificate = read_now(FOLDER / "1.0" / "d2-dout2-a2-t1-closure.json")
         return replace(certificate, libraries=certificate.libraries | {name: digest}).sealed()
 
     former = with_script("wire", "0" * 64)
