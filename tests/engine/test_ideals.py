@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -23,10 +24,12 @@ from m2bridge import (
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.cli.computing import METHODS_OF_IDEALS, OF_TWO_IDEALS
 from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import parse
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.program import small_basis
+from tests.conftest import Invoke
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -522,3 +525,44 @@ def test_macaulay2_reads_rings_in_oscars_words(engine_of_mrdi: Macaulay2, tmp_pa
         f'needsPackage "MRDI"\nmbEmit("read", ideal vars loadMRDI get "{tmp_path / "ring.mrdi"}")'
     )
     assert parse(engine_of_mrdi.run(Script("read", body)).records).ideal("read").ring == given.ring
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["x^2 - y^2*z, x*y", "dimension"], 1),
+        (["x^2 - y^2*z, x*y", "is_radical"], False),
+        (["x^2, x*y", "radical", "--field", "GF(7)"], ["x"]),
+        (["x*y", "minimal_primes"], [["x"], ["y"]]),
+        (["x^2 - y^2*z, x*y", "eliminate", "--other", "x"], ["y**3*z"]),
+        (["x*y, x*z", "quotient", "--other", "x"], ["y", "z"]),
+        (["x*y, x*z", "contains", "--other", "x*y + x*z"], True),
+        (["x^2 - y^3", "jacobian"], "((2*x, -3*y**2))"),
+        (["examples/ideals/whitney_umbrella.toml", "degree"], 3),
+    ],
+    ids=lambda value: value[1] if isinstance(value, list) and len(value) > 1 else "",
+)
+def test_methods_on_the_command_line(
+    invoke: Invoke, program: Path, words: list[str], value: Any
+) -> None:
+    def plain(found: Any) -> Any:
+        if isinstance(found, list):
+            return [plain(one) for one in found]
+        return found["generators"] if isinstance(found, dict) else found
+
+    done = invoke("ideal", *words, "--json", "--m2", str(program))
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["method"] == words[1]
+    assert plain(printed["value"]) == value
+    assert invoke("ideal", *words, "--m2", str(program)).stdout.rstrip() == printed["text"]
+
+
+def test_every_method_that_the_command_line_names_is_there(invoke: Invoke) -> None:
+    for method in (*METHODS_OF_IDEALS, *OF_TWO_IDEALS):
+        assert callable(getattr(ideal("x"), method))
+    for words in (["x", "saturate"], ["x", "radical", "--other", "x"]):
+        done = invoke("ideal", *words)
+        assert done.returncode == 2
+        assert "--other is of contains, equals" in done.stderr
+    assert "Error: there is no file" in invoke("ideal", "x^^2", "degree").stderr
