@@ -51,7 +51,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "cross_check": {"verdicts": OBJECTS},
     "membership": {"place": str, "orbit": dict[str, int], "weights": OBJECTS},
     "polar_degrees": {"polar_degrees": list[int | None], "dual_degree": int},
-    "weights": {"source": str, "heads": OBJECTS},
+    "weights": {"heads": OBJECTS, "arrays": OBJECTS},
     "verify": {"counts": dict[str, int], "certificates": OBJECTS},
     "ideal": {"ideal": dict[str, Any], "method": str, "value": Any, "text": str},
     "evaluate": {"value": Any, "text": str, "output": str, "seconds": float},

@@ -20,7 +20,7 @@ import anyio
 from jsonschema import Draft202012Validator, validate
 from mcp import Client, StdioServerParameters
 
-from m2bridge.cli.mcp import COMMANDS
+from m2bridge.cli.mcp import COMMANDS, RESULTS
 from tests.events import alive, wait_for_end
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +93,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ),
     ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
     ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "4 heads"),
+    ("weights", {"file": "examples/blocks.npz"}, {}, "blocks.0.key"),
     ("verify", {"paths": ["tests/certificates/networks"]}, {"counts": {"accepted": 4}}, "accepted"),
     ("ideal", {"ideal": "x*y", "method": "is_prime"}, {"value": False}, "False"),
     ("ideal", {"ideal": "x*y", "method": "eliminate", "other": "x"}, {}, "ideal"),
@@ -112,6 +113,7 @@ def test_each_tool(program: Path) -> None:
     async def script(client: Any) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert {name for name, *_ in CALLS} == tools.keys()
+        seen: dict[str, set[str]] = {name: set() for name in tools}
         for name, arguments, expected, text in CALLS:
             validate(arguments, tools[name].input_schema)
             result = await client.call_tool(name, arguments)
@@ -119,6 +121,9 @@ def test_each_tool(program: Path) -> None:
             assert text in said(result)
             validate(result.structured_content, tools[name].output_schema)
             assert expected.items() <= result.structured_content.items()
+            seen[name] |= result.structured_content.keys()
+        for name, fields in RESULTS.items():
+            assert fields.keys() <= seen[name]
 
     served(script, "--allow-code", program=program)
 
