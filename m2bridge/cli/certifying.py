@@ -254,18 +254,18 @@ def verify_command(
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    else:
-        rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
-        table = Table(("certificate", "outcome", ""), rows)
-        click.echo(fitted(Sheet("", [table])).removeprefix("\n"))
-        words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
-        click.echo(f"\n  {plural(len(findings), 'certificate')}: {words}{left_out}")
-        others = counts["other-release"]
-        if others:
-            click.echo(
-                f"  {plural(others, 'certificate')} for another release to verify, which decides"
-                " nothing here"
-            )
+    rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
+    table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
+    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
+    summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
+    if counts["other-release"]:
+        others = plural(counts["other-release"], "certificate")
+        summary += f"\n  {others} for another release to verify, which decides nothing here"
+    if not as_json:
+        click.echo(fitted(table).removeprefix("\n"))
+        click.echo(f"\n{summary}")
+    for listener in shared.listeners:
+        listener(f"{summary}\n{table.text()}")
     return _code_of(counts)
 
 

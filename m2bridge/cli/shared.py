@@ -481,12 +481,12 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
     else:
         click.echo(text)
     for listener in listeners:
-        listener(result)
+        listener(result.to_text())
     return finished(result)
 
 
-listeners: list[Callable[[Result], object]] = []
-"""Who gets each result that is shown, besides the text that is printed: the worker of ``mcp``."""
+listeners: list[Callable[[str], object]] = []
+"""Who gets the text of each result, in whichever form it is printed: the worker of ``mcp``."""
 
 
 @contextmanager

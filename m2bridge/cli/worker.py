@@ -15,7 +15,6 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
 from io import StringIO
-from typing import Any
 
 from m2bridge import limits
 from m2bridge.batch.pool import end_with, lower_limit
@@ -47,14 +46,13 @@ def work(run: Callable[[], object], pipe: int, memory: int, program: str | None)
         session.start()
         from m2bridge.maps import closure, cross_check  # noqa: F401
     choose(session)
-    results: list[Any] = []
-    shared.listeners.append(results.append)
+    texts: list[str] = []
+    shared.listeners.append(texts.append)
     for line in lines:
-        results.clear()
+        texts.clear()
         limits.start("timeout")
         sys.argv = ["m2bridge", *json.loads(line)]
         with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
             run()
-        text = "".join(result.to_text() for result in results)
-        answer = Answer(printed=out.getvalue(), text=text, error=error.getvalue())
+        answer = Answer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
         print(json.dumps(asdict(answer)), file=answers, flush=True)

@@ -94,7 +94,12 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
     ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "4 heads"),
     ("weights", {"file": "examples/blocks.npz"}, {}, "blocks.0.key"),
-    ("verify", {"paths": ["tests/certificates/networks"]}, {"counts": {"accepted": 4}}, "accepted"),
+    (
+        "verify",
+        {"paths": ["tests/certificates/networks"]},
+        {"counts": {"accepted": 4}},
+        "4 certificates: 4 accepted",
+    ),
     ("ideal", {"ideal": "x*y", "method": "is_prime"}, {"value": False}, "False"),
     ("ideal", {"ideal": "x*y", "method": "eliminate", "other": "x"}, {}, "ideal"),
     (
