@@ -1,8 +1,8 @@
 """How the site is built: ``sphinx-build -W docs OUT``.
 
 All that it needs is in it: no font, script or picture comes from elsewhere, and formulas are
-MathML, which browsers show by themselves. Tutorials are executed at each build, by the Macaulay2
-that m2bridge finds.
+MathML, which browsers show by themselves in the font that comes with the site. Tutorials are
+executed at each build, by the Macaulay2 that m2bridge finds.
 """
 
 import os
@@ -44,7 +44,7 @@ smartquotes = False  # --family is no dash
 html_theme = "furo"
 html_title = f"m2bridge {version}"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["mathematics.css", "site.css"]
 html_extra_path = ["../m2bridge/certificates/certificate.schema.json"]
 html_copy_source = False
 html_math_renderer = "mathml"

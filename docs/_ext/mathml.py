@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers show by themselves: no script, no font, no picture.
+"""Formulas as MathML, which browsers show by themselves: no script and no picture.
 
 The words of statements and the docstrings of the package are plain text, so that a terminal can
 show them; what they write as ``A_k``, ``d_{k−1}``, ``x^2`` or ``α(2d − α) ≥ 2`` is a formula on the
@@ -77,9 +77,13 @@ SPACING = (
     (r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>"),
     (r"<mi>([:;]|&#x0007E;)</mi>", r"<mo>\1</mo>"),
     ("&#x0007E;", "&#x223C;"),
+    (
+        r"(<mo[^>]*>(?:[(,\[]|&#x000(?:28|2C|3D|3C|3E|5B);|&#x0226[45];)</mo>)<mo>(&#x02212;|−)</mo>",
+        r"\1<mo form='prefix'>\2</mo>",
+    ),
 )
-"""Mended in what latex2mathml writes: names of functions are no operators, and ``:``, ``;`` and
-``~`` no letters.
+"""Mended in what latex2mathml writes: names of functions are no operators, ``:``, ``;`` and ``~``
+no letters, and the minus of a negative number has no space after it.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 

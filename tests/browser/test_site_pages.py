@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,6 +131,41 @@ def test_formulas_and_pictures_are_seen(browser: Chrome, site: Path) -> None:
     )
     assert len(sizes) == 4
     assert all(size > 100 for size in sizes)
+
+
+def test_formulas_have_a_font_that_comes_with_the_site(browser: Chrome, site: Path) -> None:
+    style = (site / "_static" / "mathematics.css").read_text(encoding="utf-8")
+    ranges = re.findall(r"U\+([0-9A-F]+)(?:-([0-9A-F]+))?", style)
+    font = {n for first, last in ranges for n in range(int(first, 16), int(last or first, 16) + 1)}
+    used = set()
+    for file in site.rglob("*.html"):
+        formulas = re.findall(r"<math.*?</math>", file.read_text(encoding="utf-8"), re.DOTALL)
+        used |= set(unescape(re.sub(r"<[^>]+>|\s", "", "".join(formulas))))
+    assert len(used) > 100
+    assert {sign for sign in used if ord(sign) not in font} == set()
+    browser.get((site / "polar-degrees.html").as_uri())
+    status = "return [...document.fonts].map(font => font.status)"
+    wait(browser, lambda: "loading" not in browser.execute_script(status))
+    assert browser.execute_script(status) == ["loaded"]
+    prime, letter = browser.execute_script(
+        """const box = e => e.getBoundingClientRect(), power = [...document.querySelectorAll('p math msup')]
+        .find(e => e.textContent == 'd\u2032'); return [box(power.lastChild), box(power.firstChild)]"""
+    )
+    assert prime["bottom"] > letter["top"]  # the prime stands beside its letter, not above
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_statements_have_the_width_of_the_page(width: int, browser: Chrome, site: Path) -> None:
+    device = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
+    browser.get((site / "statements.html").as_uri())
+    widths = browser.execute_script(
+        """const width = e => e.getBoundingClientRect().width, page = width(document.querySelector('h1'));
+        return [...document.querySelectorAll('article td')].map(cell => width(cell) / page)"""
+    )
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert len(widths) > 100
+    assert all(0.9 < width < 1.1 for width in widths)
 
 
 def test_outputs_of_commands_keep_their_lines(site: Path) -> None:
