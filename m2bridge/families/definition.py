@@ -399,6 +399,7 @@ class Commands(ABC, Generic[M]):
         shapes: Sequence[Sequence[Any]],
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
+        most_rank: int | None = None,
     ) -> Any:
         """Say what trained weights determine of a model as a whole.
 
@@ -411,6 +412,8 @@ class Commands(ABC, Generic[M]):
         matrices : callable
             Yields for each layer the matrices of each head with these letters, such as ``KQV``,
             modulo a prime.
+        most_rank : int, optional
+            An upper bound for the rank of the differential at these weights.
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from io import StringIO
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -670,10 +670,42 @@ def test_a_network_with_output_matrices() -> None:
     )
     given["K"][0] = given["K"][1]
     critical = weights(**given, heads=2)
-    assert critical.network.regular is None
+    assert critical.network.regular is False
+    assert critical.network.rank <= critical.network.most_rank < critical.network.dimension.lower
     assert critical.heads[0].regular is False
     assert critical.heads[1].regular is True
     assert weights(**{x: given[x] for x in "KQV"}, heads=2).network is None
+
+
+@pytest.mark.parametrize(
+    ("widths", "a", "v", "heads", "expected"),
+    [((3, 3, 3), 1, 1, 2, 24), ((2, 5, 2), 1, 2, 1, None), ((4, 4, 3), 1, 1, 3, None)],
+)
+def test_width_that_heads_cannot_use_is_no_dimension(
+    widths: tuple[int, ...], a: int, v: int, heads: int, expected: int | None
+) -> None:
+    """The rank of the differential at random weights attains the bound."""
+    random = numpy.random.default_rng(2)
+    state = {}
+    for k, (before, after) in enumerate(pairwise(widths)):
+        sizes = {"K": (heads * a, before), "Q": (heads * a, before)}
+        sizes |= {"V": (heads * v, before), "O": (after, heads * v)}
+        state |= {f"{k}.{x}": random.standard_normal(size) for x, size in sizes.items()}
+    network = weights(state, heads=heads).network
+    assert network.rank == network.dimension.upper
+    assert expected in (None, network.dimension.exact)
+
+
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("normalization", ["none", "softmax"])
+def test_a_singular_head_makes_a_network_critical(skip: bool, normalization: str) -> None:
+    """The rank at the weights is at most the sum of those of the heads."""
+    layers = drawn_layers((3, 3, 3), (2, 2), 2)
+    layers[0][1]["K"][1] = layers[0][1]["K"][0]
+    network = weights_of(layers, skip=skip, normalization=normalization).network
+    assert network.rank <= network.most_rank
+    if network.dimension.exact is not None:
+        assert network.regular is False
 
 
 @pytest.mark.parametrize("skip", [False, True])

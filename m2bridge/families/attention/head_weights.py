@@ -113,6 +113,25 @@ class HeadWeights:
         return _onto(self.shape, self.ranks)
 
     @property
+    def most_rank(self) -> int | None:
+        """An upper bound for the rank of the differential at these weights, of this head alone.
+
+        It is that of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV, less one for the rescaling of A against V.
+        """
+        if not self.ranks.proved or self.is_outside:
+            return None
+        shape = self.shape
+        most = shape.dimension
+        if self.regular is False:
+            most -= 1
+        by_A = _product_rank(self.ranks, "KQ", shape.d, shape.d)
+        by_V = _product_rank(self.ranks, "OV", shape.d_out, shape.d)
+        if by_A is None or by_V is None:
+            return most
+        rescaling = not (shape.softmax or self.is_zero)
+        return min(most, by_A + by_V - rescaling)
+
+    @property
     def point(self) -> str:
         """What kind of point the function is, in words."""
         if self.is_outside:
@@ -264,6 +283,19 @@ def _loses_nothing(ranks: Ranks, letters: str, rows: int, columns: int, most: in
     return (rows - left) * (columns - right) == (rows - most) * (columns - most)
 
 
+def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
+    """The rank of the differential of the product of two factors; ``None`` where it is not known.
+
+    A factor that was not given has full rank, which makes it an upper bound.
+    """
+    left, right = (
+        ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)
+    )
+    if left is None or right is None:
+        return None
+    return columns * left + rows * right - left * right
+
+
 def find_heads(
     layers: Sequence[LayerTensors],
     count: int | None,
@@ -350,7 +382,15 @@ def find_network(
                 reduced.append({x: residues(given[x]) for x in given if x in letters})
             yield reduced
 
-    return deep.at_weights(model, shapes, all(head.regular for head in found), matrices)
+    ranks = [head.most_rank for head in found]
+    known = [rank for rank in ranks if rank is not None]
+    return deep.at_weights(
+        model,
+        shapes,
+        regular=all(head.regular for head in found),
+        matrices=matrices,
+        most_rank=sum(known) if len(known) == len(ranks) else None,
+    )
 
 
 def find_remarks(

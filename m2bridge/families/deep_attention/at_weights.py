@@ -165,6 +165,8 @@ class NetworkAtWeights:
     note : str
         Why the rank is not known; or the theorem by which it is.
     symmetries : Symmetries
+    most_rank : int or None
+        An upper bound for the rank of the differential at these weights.
     """
 
     model: DeepAttention
@@ -174,12 +176,17 @@ class NetworkAtWeights:
     gauge: tuple[str, ...]
     note: str
     symmetries: Symmetries
+    most_rank: int | None = None
 
     @property
     def regular(self) -> bool | None:
         """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
         # The rank is a lower bound: a smaller one does not show that weights are critical.
-        return True if self.rank == self.dimension.upper else None
+        if self.rank == self.dimension.upper:
+            return True
+        if self.most_rank is not None and self.most_rank < self.dimension.least:
+            return False
+        return None
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people."""
@@ -196,6 +203,9 @@ class NetworkAtWeights:
         if self.regular:
             proved = f"proved by {self.note}" if self.note else "proved"
             regular = f"yes ({proved}: the rank of the differential is the dimension)"
+        elif self.regular is False:
+            most = f"the rank of the differential is at most {self.most_rank}"
+            regular = f"no (proved: {most}, by the ranks of the heads)"
         else:
             reason = self.note or f"the rank of the differential is at least {self.rank}"
             regular = f"not decided: {reason}"
@@ -222,6 +232,7 @@ def at_weights(
     shapes: Heads,
     regular: bool,
     matrices: Callable[[str], Iterator[list[Matrices]]],
+    most_rank: int | None = None,
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -234,6 +245,8 @@ def at_weights(
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
+    most_rank : int, optional
+        The sum of the ranks of the differentials of all heads, each alone, or more.
 
     Raises
     ------
@@ -269,6 +282,8 @@ def at_weights(
         found = dimension(model).lower
         generic = found.value if found else None
     known = together(known, Known.at_least(generic), Known.at_least(rank))
+    if most_rank is not None and rank != upper:
+        most_rank -= _free_base_changes(model, matrices)
     return NetworkAtWeights(
         model=model,
         parameters=parameters,
@@ -277,7 +292,29 @@ def at_weights(
         gauge=_gauge(model, shapes),
         note=note,
         symmetries=Symmetries.of(model, shapes, known),
+        most_rank=most_rank,
     )
+
+
+def _free_base_changes(
+    model: DeepAttention, matrices: Callable[[str], Iterator[list[Matrices]]]
+) -> int:
+    """The dimension of the changes of base that move the functions of the heads at these weights.
+
+    Where the outputs of all heads of a layer span its space, none keeps all of them.
+    """
+    hidden = model.widths[1:-1]
+    if model.skip or not hidden or max(hidden) > MOST_WIDTH:
+        return 0
+    free = 0
+    for after, layer in zip(hidden, watched(matrices("OV")), strict=False):
+        columns: list[list[int]] = []
+        for head in layer:
+            values = head["O"] * head["V"] if "O" in head else head["V"]
+            columns += [[int(entry) for entry in row] for row in values.transpose().table()]
+        if rank_mod(columns, LARGE_PRIME) == after:
+            free += after**2
+    return free
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:

@@ -148,11 +148,12 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         shapes: Sequence[Sequence[Any]],
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
+        most_rank: int | None = None,
     ) -> NetworkAtWeights:
         """The parameters, dimension and gauge group of a network at its weights."""
         from m2bridge.families.deep_attention.at_weights import at_weights
 
-        return at_weights(model, shapes, regular, matrices)
+        return at_weights(model, shapes, regular, matrices, most_rank)
 
     def symmetries(self, model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
         """The redundant directions of these heads, compared with the orbits of the gauge group."""

@@ -9,7 +9,7 @@ need ranks: they are in ``bounds``; the functions themselves are in ``network``.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from math import comb
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -444,16 +444,41 @@ def bound_by_ranks(network: Shape, betas: Sequence[int]) -> Known:
 
     Changes of base between layers act freely where the outputs of all heads span a space.
     """
+    narrow, betas = without_unused_width(network, betas)
     size = 0
-    for (d, after, a), beta in zip(network.layer_sizes, betas, strict=True):
+    for (d, after, a), beta in zip(narrow.layer_sizes, betas, strict=True):
         size += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
     reason = "the matrices A and V of all heads"
     if not network.softmax:
         # cV and A/c have one function.
         size -= network.layers
         reason += " up to scalings"
-    bases = base_changes(network) if act_freely(network, betas) else 0
+    if narrow != network:
+        hidden = ", ".join(map(str, narrow.widths[1:-1]))
+        reason += f", as heads use only hidden widths {hidden}"
+    bases = base_changes(narrow) if act_freely(narrow, betas) else 0
     return Known.at_most(network.heads * size - bases, reason + _less(bases))
+
+
+def without_unused_width(network: Shape, betas: Sequence[int]) -> tuple[Shape, list[int]]:
+    """Return a network with all of these functions whose hidden widths heads can fill and read.
+
+    Outputs of H heads with values of rank β lie in a space of dimension Hβ, and the H heads of the
+    next layer see of it what 2α + β linear forms each do. The widths of a network with skip
+    connections stay: the tokens themselves pass there.
+    """
+    ranks = list(betas)
+    if network.skip or network.layers == 1:
+        return network, ranks
+    widths = list(network.widths)
+    for k in range(1, network.layers):
+        ranks[k - 1] = min(ranks[k - 1], widths[k - 1])
+        filled = network.heads * ranks[k - 1]
+        read = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
+        widths[k] = min(widths[k], filled, read)
+        ranks[k - 1] = min(ranks[k - 1], widths[k])
+    ranks[-1] = min(ranks[-1], widths[-2])
+    return replace(network, widths=tuple(widths)), ranks
 
 
 def act_freely(network: Shape, betas: Sequence[int]) -> bool:
