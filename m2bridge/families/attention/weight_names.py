@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy
 
@@ -28,6 +28,29 @@ _MOST_CONFIGURATION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Norm:
+    """The norm before or after a layer.
+
+    Parameters
+    ----------
+    kind : str
+        ``layer`` or ``rms``.
+    gamma, beta : array or None
+        Of length d; ``None`` stands for ones, and for zeros.
+    name : str
+        That of its tensor.
+    place : str
+        ``pre`` or ``post``.
+    """
+
+    kind: Literal["layer", "rms"]
+    gamma: Any
+    beta: Any
+    name: str
+    place: Literal["pre", "post"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Head:
     """The matrices of one head, as arrays: A = KᵀQ, or A alone; the values are V, or OV.
 
@@ -39,12 +62,22 @@ class Head:
         By the letters K, Q, A, V, O.
     kind : str
         The type of the entries; of several the least precise.
+    K_bias, Q_bias, V_bias : array or None
+        Of lengths a, a and v.
+    O_bias : array or None
+        That of the layer, of length d'; all of its heads have the same.
+    norm : Norm or None
     """
 
     layer: int
     head: int
     matrices: Mapping[str, Any]
     kind: str
+    K_bias: Any = None
+    Q_bias: Any = None
+    V_bias: Any = None
+    O_bias: Any = None
+    norm: Norm | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
