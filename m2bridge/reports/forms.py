@@ -19,6 +19,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar
 
+from m2bridge.citation import M2BRIDGE
 from m2bridge.engine.script import document, page
 from m2bridge.families import family
 from m2bridge.reports.content import (
@@ -76,7 +77,15 @@ def _values(report: Report, documentation: str) -> dict[str, Any]:
         "statements": statements(report.rows),
         "words": verdict_words,
         "documentation": documentation,
+        "titles": titles(documentation),
     }
+
+
+def titles(documentation: str) -> str:
+    """Say in print what titles in quotation marks are, and where the documentation is."""
+    address = documentation if documentation.startswith("http") else M2BRIDGE.url
+    place = f", {address}" if address else ""
+    return f"Titles in quotation marks are of the documentation of m2bridge{place}."
 
 
 def pack(data: Any) -> str:

@@ -6,14 +6,17 @@ documentation) become links.
 """
 
 import csv
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
+from pathlib import Path
 from urllib.parse import quote
 
 from m2bridge.errors import InvalidCaseError
+from m2bridge.results.formulas import pieces, spelled
 from m2bridge.results.sheet import line, visible
 
 __all__ = ["cell", "latex", "latex_links", "line", "markdown", "markdown_links"]
@@ -42,6 +45,11 @@ _MATHEMATICS = {
     "∈": r"\in",
     "⊂": r"\subset",
     "∂": r"\partial",
+    "∫": r"\int",
+    "√": r"\surd",
+    "∪": r"\cup",
+    "Σ": r"\sum",
+    "×": r"\times",
     **GREEK_LATEX,
 }
 _LATEX = {
@@ -58,8 +66,22 @@ _LATEX = {
     "[": "{[}",
     "]": "{]}",
     "–": "--",
+    "“": r"\textquotedblleft{}",
+    "”": r"\textquotedblright{}",
     "…": r"\ldots{}",
 }
+_FORMULA = re.compile(r"[A-Za-z0-9 α-ωΑ-Ω(){},.;:!'’/√∞…_^*+<>=|~≤≥≠∩∪∈⊂⊗⊕↦→∘∥−·×ΣΠᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_SCRIPT = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+_TWO_SCRIPTS = re.compile(rf"\^{_SCRIPT}(?:_{_SCRIPT})?\s*['^]|_{_SCRIPT}(?:'*\^?{_SCRIPT})?\s*_")
+"""What LaTeX refuses: two exponents of one letter, or a prime after one."""
+_BARE = re.compile(r"[_^](?!\{)")
+_LONE = re.compile(
+    r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
+    r"(?:(?:[B-HJ-Zb-hj-z]|(?<=rk )A|(?<=rank )A|(?<=of )A|(?<=in )A|(?<=and )A)"
+    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:]))"
+)
+"""A letter between words; no article, number or initial. The signs about it are not of a name."""
+_PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
 
@@ -79,7 +101,13 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def latex(text: str) -> str:
     """Text for LaTeX, where no sign has a special meaning.
 
-    Greek and relations become mathematics; a sign that LaTeX does not know becomes its number.
+    Formulas in it, Greek and relations become mathematics; a sign that LaTeX does not know becomes
+    its number.
+
+    Examples
+    --------
+    >>> print(latex("dimension α(2d − α) of 50%"))
+    dimension $\\alpha (2d - \\alpha )$ of 50\\%
     """
     return _latex(" ".join(text.split()))
 
@@ -103,6 +131,65 @@ def _signs() -> dict[int, str]:
 
 
 def _latex(text: str) -> str:
+    written = []
+    for part, is_formula in pieces(_PAGE.sub(_title, text)):
+        mathematics = _formula(part) if is_formula else ""
+        written.append(mathematics or _words(part))
+    return "".join(written)
+
+
+def _formula(text: str) -> str:
+    """A formula of running text in LaTeX; empty if it might be something else for LaTeX."""
+    if not _FORMULA.fullmatch(text):
+        return ""
+    written = re.sub(r"\\operatorname(\{\w+\})", r"\\mathop{\\mathrm\1}", spelled(text))
+    written = written.replace(", ", r",\allowbreak{} ").replace(r"\lt ", "<").replace(r"\gt ", ">")
+    written = "".join(
+        f"{_MATHEMATICS[sign]} " if sign in _MATHEMATICS else sign for sign in written
+    )
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", written):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return ""
+    if depth or not written.isascii() or _TWO_SCRIPTS.search(written) or _BARE.search(written):
+        return ""
+    return f"${written.strip()}$"
+
+
+@cache
+def cited_titles() -> dict[str, dict[str, str]]:
+    """Titles of the pages and places of the documentation that words cite, by their names."""
+    text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
+    titles: dict[str, dict[str, str]] = json.loads(text)
+    return titles
+
+
+def _title(citation: re.Match[str]) -> str:
+    """The title of a theorem or a page of the documentation, for print."""
+    pages, places = cited_titles().values()
+    page, place = citation["page"], citation["place"] or ""
+    title = places.get(place.removeprefix("#"))
+    if title:
+        return title
+    if page in pages:
+        return f"“{pages[page]}”"
+    return citation[0]
+
+
+def _words(text: str) -> str:
+    """Words, with the letters among them that stand for themselves as variables."""
+    if len(text) == 1 and text.isascii() and text.islower():
+        return f"${text}$"
+    written = []
+    end = 0
+    for letter in _LONE.finditer(text):
+        written += [_signs_of(text[end : letter.start()]), f"${letter[0]}$"]
+        end = letter.end()
+    return "".join([*written, _signs_of(text[end:])])
+
+
+def _signs_of(text: str) -> str:
     def number(sign: re.Match[str]) -> str:
         return rf"\texttt{{U+{ord(sign[0]):04X}}}"
 

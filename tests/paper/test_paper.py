@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 from click.testing import CliRunner
@@ -22,6 +23,7 @@ from m2bridge import reports as report
 from m2bridge.cli.commands import cli
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
+from m2bridge.results.markup import latex
 from m2bridge.results.writers import paper
 from tests.events import PATIENCE
 from tests.unit.test_forms import WORDS, sheet_of
@@ -95,6 +97,16 @@ def _excess(line: str) -> float:
 def test_a_line_that_is_too_long_is_found(compiled: Compile) -> None:
     long, _ = compiled(r"\noindent$\mbox{" + "x" * 200 + "}$")
     assert "Overfull" in long
+
+
+SIGNS = r"xyAV12(){}[]_^'’ ,.;:|~=≤≥−·→ᵀ²⁻√Σ∞αδ/*+<>\$%#&"
+
+
+def test_whatever_looks_like_a_formula_is_compiled(compiled: Compile) -> None:
+    random = Random(1)
+    texts = ["x^2ᵀ", "x'²'", "x_1_2^3^4", "a_{b_{c}}", "√((x)", "f(x_1, {y)}", "(A)²'^2"]
+    texts += ["".join(random.choices(SIGNS, k=random.randint(2, 14))) for _ in range(3000)]
+    assert compiled("\n\n".join(map(latex, texts)), r"\sloppy")
 
 
 def test_words_stay_words(compiled: Compile) -> None:

@@ -1,0 +1,106 @@
+"""Formulas in running text, for the site of the documentation and for print.
+
+The words of statements, reasons and docstrings are plain text, so that a terminal can show them;
+what they write as ``A_k``, ``d_{k−1}``, ``x^2`` or ``α(2d − α) ≥ 2`` is a formula where there are
+formulas.
+"""
+
+import re
+from collections.abc import Iterator
+
+ABC = "A-Za-zα-ωΑ-Ω"
+HIGH = "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?|\*)"
+"""A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
+SCRIPTED = re.compile(
+    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"
+)
+
+NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
+WORD = (
+    rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))"
+    rf"[A-Za-z]{{2,}}|QQ|OV"
+)
+"""A word, which is in no formula; ``AY`` and ``sB`` are products."""
+FACTOR = rf"[{ABC}]['’]?(?:[_^]{PART})*[{HIGH}]*"
+"""A letter with all that it carries."""
+PRODUCT = (
+    rf"(?!a\s)(?:{FACTOR}(?![a-z])\s?){{0,3}}{FACTOR}(?<=[{HIGH}])"
+    rf"(?:[A-Z][a-z](?![a-z])|\s?(?!a\s){FACTOR}(?![a-z]))*"
+)
+"""Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
+PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
+LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
+NUMBER = rf"(?<![A-Za-z\d.])\d+(?:\^\d+|[{HIGH}]+)?(?![A-Za-z\d]|\.\d)"
+OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
+SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
+INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
+PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[{HIGH}]*"
+ATOM = rf"(?:{NUMBER}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
+BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
+TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
+BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
+FORMULA = re.compile(
+    rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{TERM}(?:{OPERATOR}{TERM})*(?![\w/^])|{BOUND})"
+)
+"""Numbers, letters and functions of them, with operators between."""
+MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")
+"""What a formula has, and a number, a letter or a remark in parentheses has not."""
+OPERATORS = (
+    "·cdot ×times ≤le ≥ge ≠ne ∩cap ∪cup ∈in ⊂subset ⊗otimes ⊕oplus ↦mapsto →to ∘circ |mid ~sim Σsum"
+    " <lt >gt"
+)
+OPERATORS += " ∥parallel …dots Πprod"
+SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'"}
+POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text one after the other, each with whether it is a formula."""
+    end = 0
+    scripts = list(SCRIPTED.finditer(text))
+    for match in FORMULA.finditer(text):
+        if not MARK.search(match[0]) or any(
+            script.start() < match.start() < script.end() for script in scripts
+        ):
+            continue
+        yield from _scripted(text[end : match.start()])
+        yield match[0], True
+        end = match.end()
+    yield from _scripted(text[end:])
+
+
+def _scripted(text: str) -> Iterator[tuple[str, bool]]:
+    """The same, where formulas are letters with scripts only."""
+    end = 0
+    for match in SCRIPTED.finditer(text):
+        yield text[end : match.start()], False
+        yield match[0], True
+        end = match.end()
+    yield text[end:], False
+
+
+def spelled(text: str) -> str:
+    """Return a formula as LaTeX."""
+    text = SCRIPTED.sub(lambda match: _latex(match["base"], match["scripts"]), text)
+    text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
+    text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
+    text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
+    text = re.sub(
+        f"[{''.join(POWERS)}]+",
+        lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}",
+        text,
+    )
+    text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # rows of matrices
+    return "".join(SIGNS.get(sign, sign) for sign in text)
+
+
+def _latex(base: str, scripts: str) -> str:
+    """Return a letter with its scripts as LaTeX; several indices are one subscript."""
+    marks = re.findall(rf"[_^]{PART}", scripts)
+    parts = {
+        sign: [re.sub(r"^[({](.*)[)}]$", r"\1", mark[1:]) for mark in marks if mark[0] == sign]
+        for sign in "_^"
+    }
+    written = "".join(f"{sign}{{{','.join(names)}}}" for sign, names in parts.items() if names)
+    return base + written
