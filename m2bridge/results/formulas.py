@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 ABC = "A-Za-zα-ωΑ-Ω"
 HIGH = "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
-PART = r"(?:\{[^{}]+\}|\([^()]+\)|[0-9]+|(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?|\*)"
+INDEX = r"(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?(?:['’](?![a-z]))?"
+PART = rf"(?:\{{[^{{}}]+\}}|\([^()]+\)|[0-9]+|{INDEX}|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
 SCRIPTED = re.compile(
     rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"

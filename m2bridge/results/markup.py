@@ -78,7 +78,7 @@ _BARE = re.compile(r"[_^](?!\{)")
 _LONE = re.compile(
     r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
     r"(?:(?:[B-HJ-Zb-hj-z]|(?<=rk )A|(?<=rank )A|(?<=of )A|(?<=in )A|(?<=and )A)"
-    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:]))"
+    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:])|(?<=, )a(?=[;,.]|$))"
 )
 """A letter between words; no article, number or initial. The signs about it are not of a name."""
 _PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
@@ -142,11 +142,13 @@ def _formula(text: str) -> str:
     """A formula of running text in LaTeX; empty if it might be something else for LaTeX."""
     if not _FORMULA.fullmatch(text):
         return ""
-    written = re.sub(r"\\operatorname(\{\w+\})", r"\\mathop{\\mathrm\1}", spelled(text))
-    written = written.replace(", ", r",\allowbreak{} ").replace(r"\lt ", "<").replace(r"\gt ", ">")
-    written = "".join(
-        f"{_MATHEMATICS[sign]} " if sign in _MATHEMATICS else sign for sign in written
-    )
+    named = r"\\mathop{\\mathrm\1}\\penalty500 "  # a line of a narrow column may end after a name
+    written = re.sub(r"\\operatorname(\{\w+\})", named, spelled(text))
+    for site, print_ in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
+        written = written.replace(site, print_)
+    for sign in set(written) & set(_MATHEMATICS):
+        written = written.replace(sign, f"{_MATHEMATICS[sign]} ")
+    written = re.sub(" +", " ", written)
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", written):
         depth += 1 if brace == "{" else -1

@@ -24,6 +24,7 @@ CERTIFICATES = ROOT / "tests" / "certificates"
         ("Theorem S of m2bridge", "Theorem S of m2bridge"),
         ("3.4 (iii)", "3.4 (iii)"),
         ("d", "$d$"),
+        ("true for all d, d', a", "true for all $d$, $d'$, $a$"),
     ],
 )
 def test_formulas_in_words(text: str, written: str) -> None:

@@ -384,7 +384,7 @@ def test_families_may_be_mixed(form: str, mixed: Path) -> None:
 
 
 def test_latex_and_markdown_keep_text_as_text(folder: Path) -> None:
-    assert escape.latex("50% {a_1} \\x ≥ α") == r"50\% $\{a_{1}\}$ \textbackslash{}$x \ge  \alpha$"
+    assert escape.latex("50% {a_1} \\x ≥ α") == r"50\% $\{a_{1}\}$ \textbackslash{}$x \ge \alpha$"
     assert (
         escape.latex("--m2 Gröbner 日 \x07") == r"{-}{-}m2 Gröbner \texttt{U+65E5} \texttt{U+0007}"
     )
