@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 
+import islpy as isl
 import pytest
 from sympy import Matrix, Poly, groebner, symbols
 from sympy.utilities.iterables import partitions
@@ -17,7 +18,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.checker import statements
 from m2bridge.families.attention.all_sizes.facts import GENERIC, OBSERVABLES, Facts
-from m2bridge.families.attention.all_sizes.family import is_stated
+from m2bridge.families.attention.all_sizes.family import AllSizes, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import (
     BASE_CASES,
     DETERMINED,
@@ -48,6 +49,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.tangents import orbit_tangents
 from m2bridge.maps.statement import OrbitStatement, Statement
 from m2bridge.maps.verdict import compare
+from m2bridge.results.sheet import Table
 from tests.all_sizes import basis, facts, models, point, points, verdicts
 from tests.changing import recheck
 from tests.exact_ideals import exact_ideal, primitive
@@ -241,7 +243,6 @@ def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
     for model in (*SMALL, *larger):
         if point(model) not in birational:
             assert (model.d_out, model.a) == (1, 1)
-            continue
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
         found = {orbit for orbit, tangent in tangents.items() if tangent.known.least > dimension}
@@ -435,9 +436,45 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     assert points(facts().special, 4) == stated
 
 
-def test_where_fibres_do_not_decide_smoothness_it_is_left_open() -> None:
+def test_singular_points_are_decided_for_all_sizes() -> None:
+    """Also where functions are symmetric matrices, α = d' = 1 < d, which no fibre decides."""
     found = PREDICTIONS["3.4", "iii"].conclusion(facts())
-    assert found.unknown.is_equal(sizes.sizes("a = 1 and dp = 1 and d >= 2"))
+    assert found.unknown.is_empty()
+    of_rank_one = sizes.orbits("a = 1 and dp = 1 and d >= 3 and m = 1")
+    symmetric = sizes.over(sizes.sizes("a = 1 and dp = 1 and d >= 2"))
+    assert facts().singular.intersect(symmetric).is_equal(of_rank_one)
+
+
+@pytest.mark.parametrize("name", verdicts())
+def test_where_a_statement_is_true_false_vacuous_or_does_not_apply_is_all_sizes(name: str) -> None:
+    """The sets are disjoint, and there is no size outside them; nothing is left undecided."""
+    parts = verdicts()[name].extent.partition()
+    assert list(parts) == ["true", "false", "not decided", "vacuous", "does not apply"]
+    for first, second in combinations(parts.values(), 2):
+        assert first.intersect(second).is_empty()
+    every_size = isl.Set("{ [d, dp, a] : d >= 1 and dp >= 1 and a >= 1 }")
+    assert sizes.union([*parts.values()]).is_equal(every_size)
+    assert parts["not decided"].is_empty()
+    for out in verdicts()[name].extent.not_applicable:
+        assert out.undecided_for.is_empty()
+
+
+def test_the_list_at_the_end_says_where_statements_are_true() -> None:
+    """Each set is there in words, under the name of its statement."""
+    result = AllSizes((), basis(), "", verdicts=tuple(verdicts().values()), seconds=0)
+    listed = result.to_sheet().blocks[-1]
+    assert isinstance(listed, Table)
+    names = [name for name, _, _ in listed.rows if name]
+    assert names == list(verdicts())
+    first = listed.rows.index(
+        ("3.4 (iii)", "true", "a ≥ d ≥ 2, or a = 1 < d with d' ≥ 2, or (a, d') = (2, 1) with d ≥ 3")
+    )
+    assert listed.rows[first + 1 : first + 3] == [
+        ("", "false", "2 ≤ a < d, except (a, d') = (2, 1)"),
+        ("", "does not apply", "d = 1 or a = d' = 1"),
+    ]
+    for _, _, where in listed.rows:
+        assert where in PHRASES
 
 
 def test_phrases_are_for_different_sets_and_others_are_written_by_the_library() -> None:

@@ -56,7 +56,7 @@ from m2bridge.limits import clock, share
 from m2bridge.maps.closure import closure_script
 from m2bridge.maps.map_model import MapModel
 from m2bridge.maps.statement import LocusFindings, Numbers, OrbitStatus, singular_by_bounds
-from m2bridge.results.known import Known
+from m2bridge.results.known import Known, together
 
 MOST_POINTS = 1500
 """Sections with more points are not counted: linear algebra in their functions takes minutes."""
@@ -332,8 +332,12 @@ def _facts(
     smooth = source_is_smooth(orbit, model)
     singular: bool | None
     if generic.length > 1:
-        # not birational, so the lemma does not apply
-        singular = singular_by_bounds(tangent.known, dimension)
+        # not birational, so the lemma does not apply; but the dense orbit is smooth in any case
+        known = tangent.known
+        if tangent.dimension == dimension:
+            known = together(known, Known.at_most(dimension, "the dense orbit is smooth"))
+        singular = singular_by_bounds(known, dimension)
+        tangent = replace(tangent, known=known)
     elif fibre.length > 1 or smooth:
         # the lemma, for an orbit that is singular by its fibre or whose source is smooth
         singular = fibre.length > 1

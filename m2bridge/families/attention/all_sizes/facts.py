@@ -214,12 +214,24 @@ class Facts:
         return sizes.with_some(sizes.orbits(GENERIC).intersect(self.two_points))
 
     @property
+    def symmetric(self) -> isl.Set:
+        """The sizes whose functions are those of symmetric matrices of rank at most two:
+        α = d' = 1, where each has two weights, in another order.
+        """
+        return sizes.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
+
+    @property
     def singular(self) -> isl.Set:
         """The fibre is not one reduced point, or the source is singular; for birational sizes, by
-        two lemmas.
+        two lemmas. For those of symmetric matrices the rank is one, if there are tangent vectors
+        for it.
         """
         singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
-        return singular.intersect(sizes.over(self.birational))
+        squares = sizes.orbits("r = 1 and s = 1 and m = 1")
+        of_rank_one = self.symmetric.intersect(sizes.more_tangents_at_squares())
+        return singular.intersect(sizes.over(self.birational)).union(
+            squares.intersect(sizes.over(of_rank_one))
+        )
 
     @property
     def small_kernels(self) -> isl.Set:
@@ -286,7 +298,9 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "fibre_itself": lambda seen: Observed(seen.one_point.union(seen.critical)),
     "singular": lambda seen: Observed(
         seen.singular,
-        seen.birational.intersect(_if(seen.base_locus_empty and sizes.tangents_exceed_dimension())),
+        seen.birational.union(seen.symmetric).intersect(
+            _if(seen.base_locus_empty and sizes.tangents_exceed_dimension())
+        ),
     ),
     "critical": lambda seen: Observed(seen.critical),
     "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
@@ -309,8 +323,7 @@ def with_polar_theorem(seen: Facts) -> isl.Set:
     those of symmetric matrices, α = d' = 1.
     """
     verified = seen.base_locus_empty and sizes.codimensions_exceed_kernels()
-    symmetric = sizes.sizes("a = 1 and dp = 1").intersect(seen.two_to_one)
-    return seen.small_kernels.union(symmetric).intersect(_if(verified))
+    return seen.small_kernels.union(seen.symmetric).intersect(_if(verified))
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.

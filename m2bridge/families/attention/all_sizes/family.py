@@ -7,7 +7,7 @@ which all rests: ours, docs/all-sizes.md. Closures for all sizes stand in ``clos
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Unpack
 
@@ -21,6 +21,7 @@ from m2bridge.families.attention.all_sizes import sizes
 from m2bridge.families.attention.all_sizes.closures import CLOSURES
 from m2bridge.families.attention.all_sizes.facts import (
     ALL,
+    NONE,
     Basis,
     Facts,
     base_ideals,
@@ -38,7 +39,7 @@ from m2bridge.limits import clock, each
 from m2bridge.maps.statement import Statement, observed_together
 from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
-from m2bridge.results.sheet import Table, matrix_text, name_with_part, quoted
+from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
 
 Json = dict[str, Any]
 
@@ -115,6 +116,19 @@ class AmongSizes(Extent):
         if not self.fails_for.is_empty():
             return Decision.REFUTED
         return Decision.CONFIRMED if self.undecided_for.is_empty() else Decision.UNDECIDED
+
+    def partition(self) -> dict[str, isl.Set]:
+        """The sizes for which it is true, false, not decided, vacuous, and to which it does not
+        apply: disjoint sets that are all sizes together.
+        """
+        outside = [NONE, *(out.sizes for out in self.not_applicable)]
+        return {
+            "true": self.holds_for.subtract(self.vacuous_for),
+            "false": self.fails_for,
+            "not decided": self.undecided_for,
+            "vacuous": self.vacuous_for,
+            "does not apply": sizes.union(outside),
+        }
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
         """Return the extent with its sets of sizes in a form."""
@@ -234,6 +248,21 @@ class AllSizes(AllSizesResult):
     def to_json(self) -> Json:
         """Return every verdict with its sets of sizes, and what was computed."""
         return {"engine": {"version": self.engine_version or None}, **AllSizesResult.to_json(self)}
+
+    def to_sheet(self) -> Sheet:
+        """Return what was computed, the verdicts, and in a list where each statement is true."""
+        sheet = AllSizesResult.to_sheet(self)
+        rows = []
+        for verdict in self.verdicts:
+            name, extent = verdict.name, verdict.extent
+            assert isinstance(extent, AmongSizes), "the extent of every verdict here"
+            for answer, where in extent.partition().items():
+                if not where.is_empty():
+                    rows.append((name, answer, sizes.words(where)))
+                    name = ""  # once is enough
+        legend = "Where each statement is true, or not; the lines of each are all d, d', a together"
+        listed = Table(("statement", "", "sizes"), rows, legend)
+        return replace(sheet, blocks=[*sheet.blocks, listed])
 
     def to_macaulay2(self) -> str:
         """Return for each statement the verdict and the sizes for which it is false, as a Macaulay2

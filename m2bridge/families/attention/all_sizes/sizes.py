@@ -150,6 +150,21 @@ def tangents_exceed_dimension() -> bool:
     return bool(tangents - dimension == (d - alpha) ** 2)
 
 
+def more_tangents_at_squares() -> isl.Set:
+    """The sizes (d, 1, 1) where tangent vectors at a matrix of rank one exceed the dimension.
+
+    For α = d' = 1 functions are q ⊗ c with symmetric matrices c of rank at most two, and at c = k²
+    all q ⊗ w² and p ⊗ c are tangent: together d(d + 1)/2 + d − 1 dimensions.
+    """
+    d, *_ = variables(*NAMES)
+    one = d**0
+    tangents = d * (d + 1) / 2 + d - 1
+    excess = tangents - (source_dimension(d, one, one) - 1)
+    none = zeros(excess)
+    assert none is not None, "(d − 1)(d − 2)/2"
+    return sizes("a = 1 and dp = 1").subtract(none)
+
+
 def codimensions_exceed_kernels() -> bool:
     """Whether codimensions less kernels on the desingularization are sums of squares and products.
 

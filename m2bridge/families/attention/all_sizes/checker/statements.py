@@ -23,7 +23,7 @@ Kohn.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,9 @@ def seen() -> Mapping[str, Seen]:
 
     The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
     critical, and then on the boundary, where its fibre is not reduced. Where the map is birational
-    it is singular if the fibre is not one reduced point or rk A < α < d. Special fibres have more
+    it is singular if the fibre is not one reduced point or rk A < α < d. For α = d' = 1 < d it is
+    two-to-one, and functions are symmetric matrices of rank at most two: for d ≥ 3 those of rank
+    one are singular (docs/mathematics.md#proposition-singular-symmetric). Special fibres have more
     points than the generic one: two where that has one; where that has two no fibre has more.
     "degree" is true where the degree of the closure is that of the source, by the projection
     formula; where the map is two-to-one it is half of it.
@@ -113,7 +115,10 @@ def seen() -> Mapping[str, Seen]:
     found = fibres()
     birational = some(dense_orbits().intersect(found.one))
     two_to_one = some(dense_orbits().intersect(found.two))
-    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    by_fibres = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    singular = by_fibres.intersect(over(birational))
+    symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
+    of_rank_one = orbits(SQUARE).intersect(over(symmetric.intersect(sizes("d >= 3"))))
     return {
         # at (1, 1, 1) both weights of Theorem 3.2 are the same
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
@@ -122,7 +127,8 @@ def seen() -> Mapping[str, Seen]:
         "critical": Seen(found.many),
         "boundary": Seen(found.many),
         "boundary_critical": Seen(EVERY_ORBIT),
-        "singular": Seen(singular, known=birational),
+        "singular": Seen(singular.union(of_rank_one), known=birational.union(symmetric)),
+        "singular_birational": Seen(singular, known=birational),
         "birational": Seen(birational),
         "degree": Seen(birational, known=birational.union(two_to_one)),
         "smooth_manifold": Seen(sizes("d = 1")),
@@ -187,15 +193,18 @@ def _check_identities() -> None:
     of real ones without real weights, and products determine functions. Those of numbers are of
     polynomials in d, d' and α. D_α has codimension (d − α)², so the closure has dimension
     d² − (d − α)² + d d' − 1, which is stated in another form. Where rk A < α < d tangent vectors
-    span (d − α)² dimensions more, so the closure is singular there. There are more coordinates than
-    the dimension for d ≥ 2, and as many for d = 1, so the cone is no linear space but for d = 1:
-    with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a positive constant
-    one. ContradictionError if one does not hold.
+    span (d − α)² dimensions more, so the closure is singular there; and for α = d' = 1 at symmetric
+    matrices of rank one (d − 1)(d − 2)/2 more than the dimension 3d − 2. There are more coordinates
+    than the dimension for d ≥ 2, and as many for d = 1, so the cone is no linear space but for
+    d = 1: with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a positive
+    constant one. ContradictionError if one does not hold.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
     is_as_stated = dimension == alpha * (2 * d - alpha) + d * dp - 1
     more_tangents = d**2 + d * dp - 1 - dimension
+    at_rank_one = d * (d + 1) + 2 * (d - 1)  # twice the number of tangent vectors
+    more_at_rank_one = at_rank_one - 2 * (3 * d - 2)
     more_coordinates = _more_coordinates(d + 2, dp + 1)
     holds = (
         cases.base_locus_is_empty()
@@ -203,6 +212,7 @@ def _check_identities() -> None:
         and cases.products_determine_functions()
         and is_as_stated
         and more_tangents == (d - alpha) ** 2
+        and more_at_rank_one == (d - 1) * (d - 2)
         and min(more_coordinates.coeffs()) > 0
         and more_coordinates(0, 0, 0) > 0
         and _more_coordinates(0 * d + 1, dp) == 0
@@ -275,9 +285,12 @@ class Stated:
 
 HYPOTHESES = {"not-degenerate": "dp >= 2 or (a >= 2 and d >= 2)", "two-dimensions": "d >= 2"}
 PAPER = ("not-degenerate",)
+DIMENSIONS = ("two-dimensions",)
 BOTH = ("not-degenerate", "two-dimensions")
 RANK_ONE = "r = 1 and s = 1"
-LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
+BY_RANKS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
+IS_SYMMETRIC = "a = 1 and dp = 1 and d >= 2"
+LOCUS = f"(not ({IS_SYMMETRIC}) and ({BY_RANKS})) or ({IS_SYMMETRIC} and d >= 3 and {SQUARE})"
 
 STATED: dict[tuple[str, str], Stated] = {
     ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
@@ -295,20 +308,24 @@ STATED: dict[tuple[str, str], Stated] = {
     ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=BOTH),
     ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=BOTH),
     ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
-    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=BOTH),
-    ("polar", ""): Stated("polar_degrees", hypotheses=("two-dimensions",)),
+    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=DIMENSIONS),
+    ("polar", ""): Stated("polar_degrees", hypotheses=DIMENSIONS),
 }
-FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
+FORMER = {
+    ("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH),
+    ("singular-locus", "", 1): Stated("singular", BY_RANKS, about=EVERY, hypotheses=BOTH),
+}
 """Statements whose former words say something else, by key, part and version: without the family
 α = d' = 1.
 """
 
 
 @cache
-def content(listed: tuple[Words, ...]) -> Content:
+def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     """The content of a certificate on these statements: verdicts, and the evidence.
 
-    Lemmas are those of the observables with a verdict other than UNDECIDED.
+    ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
+    the observables with a verdict other than UNDECIDED.
     """
     said = {
         "fibres": fibres().evidence,
@@ -323,6 +340,8 @@ def content(listed: tuple[Words, ...]) -> Content:
         stated = FORMER.get((*key, words.version), STATED.get(key))
         if stated is None:
             continue
+        if stated.observable == "singular" and not symmetric:
+            stated = replace(stated, observable="singular_birational")
         found = _verdict(words, stated)
         verdicts.append(found)
         if found["verdict"] != "UNDECIDED":
@@ -331,10 +350,16 @@ def content(listed: tuple[Words, ...]) -> Content:
 
 
 def statement(certificate: Certificate) -> Content:
-    """The content of a certificate on its question, the key of some statements."""
-    return content(SAID.listed(certificate.question, certificate.answer))
+    """The content of a certificate on its question, the key of some statements.
+
+    One that does not trust the proposition on symmetric matrices, as former ones, decides singular
+    points without it, where the map is birational.
+    """
+    listed = SAID.listed(certificate.question, certificate.answer)
+    return content(listed, symmetric=SYMMETRIC in certificate.trusted)
 
 
+(SYMMETRIC,) = set(WORDS.trusted["singular"]) - set(WORDS.trusted["singular_birational"])
 QUESTIONS = {key: statement for key, _ in STATED}
 
 
@@ -419,7 +444,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
     counterexample = None
     if not refuted.is_empty():
         outcome = "REFUTED"
-        counterexample = _counterexample(refuted, compared.wrong, stated.observable)
+        counterexample = _counterexample(refuted, compared.wrong, words.observable)
     elif not undecided.is_empty():
         outcome = "UNDECIDED"
     vacuous = left.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
