@@ -30,6 +30,7 @@ extensions = [
     "sphinx_click",
     "sphinx_proof",
     "sphinxcontrib.programoutput",
+    "console",
     "first_use",
     "mathml",
     "plain_help",

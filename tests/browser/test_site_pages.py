@@ -173,6 +173,13 @@ def test_outputs_of_commands_keep_their_lines(site: Path) -> None:
     assert "\n  singular locus   curve c = v = 0\n" in gallery
 
 
+def test_commands_have_a_prompt_and_long_sentences_go_on_below(site: Path) -> None:
+    pages = [file.read_text(encoding="utf-8") for file in site.rglob("*.html")]
+    assert not [page for page in pages if "%%bash" in page]
+    refuted = (site / "tutorials" / "a-theorem-refuted.html").read_text(encoding="utf-8")
+    assert re.search(r"^ +→ does not apply for .{40,70}\n {20,}\S", refuted, re.MULTILINE)
+
+
 def test_the_search_finds_a_page(browser: Chrome, site: Path) -> None:
     browser.get(f"{(site / 'search.html').as_uri()}?q=umbrella")
     wait(browser, lambda: browser.find_elements("css selector", "#search-results ul.search li a"))

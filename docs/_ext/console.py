@@ -1,0 +1,56 @@
+"""Commands and outputs as a terminal shows them.
+
+Cells of a shell have a prompt, and not the word that Jupyter needs. Long sentences in outputs go on
+below where they began; lines of tables stay whole.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+MAGIC = "%%bash\n"
+WIDTH = 88
+"""Characters that fit beside one another on the page."""
+CODE = ("ipython3", "python", "toml", "json", "macaulay2", "sh", "bash", "console")
+SENTENCE = re.compile(r"(?P<before> *(?:\S+(?: \S+)* {2,})?(?:→ )?)(?P<words>\S+(?: \S+)+)")
+"""A line of words with single spaces, if need be after a label: no line of a table."""
+
+
+def shown(app: Sphinx, document: nodes.document) -> None:
+    """Write commands and outputs anew."""
+    for block in list(document.findall(nodes.literal_block)):
+        text = block.astext()
+        language = block.get("language", "none")
+        if text.startswith(MAGIC):
+            lines = text.removeprefix(MAGIC).splitlines()
+            typed = "\n".join(line if line.startswith(" ") else f"$ {line}" for line in lines)
+            attributes = {**block.attributes, "language": "console"}
+            block.replace_self(nodes.literal_block(typed, typed, **attributes))
+        elif language not in CODE and any(len(line) > WIDTH for line in text.splitlines()):
+            folded = "\n".join(map(fold, text.split("\n")))
+            block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
+
+
+def fold(line: str) -> str:
+    """Return a line, on several lines if it is a long sentence."""
+    sentence = SENTENCE.fullmatch(line)
+    if len(line) <= WIDTH or sentence is None or line.startswith("$ "):
+        return line
+    return textwrap.fill(
+        sentence["words"],
+        width=WIDTH,
+        initial_indent=sentence["before"],
+        subsequent_indent=" " * len(sentence["before"]),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register it for each page, after programs have run."""
+    app.connect("doctree-read", shown, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
