@@ -363,6 +363,18 @@ def _check_can_be_written(out: Path) -> None:
     "--normalization", type=click.Choice(("none", "softmax")), default="none", show_default=True
 )
 @click.option(
+    "--biases",
+    type=click.Choice(("count", "ignore")),
+    default="count",
+    show_default=True,
+    help="Whether biases are coordinates of tokens, or left out.",
+)
+@click.option(
+    "--norm",
+    type=click.Choice(("layer", "rms", "none")),
+    help="The norm before each layer, where FILE does not say it, or in its place.",
+)
+@click.option(
     "--tolerance",
     type=shared.decimal,
     help="For effective ranks, relative; that of the stored type.",

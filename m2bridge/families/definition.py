@@ -400,6 +400,7 @@ class Commands(ABC, Generic[M]):
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
         most_rank: int | None = None,
+        besides: Any = (),
     ) -> Any:
         """Say what trained weights determine of a model as a whole.
 
@@ -414,10 +415,13 @@ class Commands(ABC, Generic[M]):
             modulo a prime.
         most_rank : int, optional
             An upper bound for the rank of the differential at these weights.
+        besides : tuple, optional
+            The parameters, the dimension and the named redundant directions of what the model has
+            besides its heads.
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
-    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]]) -> Any:
+    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Any = ()) -> Any:
         """Compare the redundant directions of a model that has heads with these numbers with its
         symmetries.
         """

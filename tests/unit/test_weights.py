@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from io import StringIO
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -373,8 +373,9 @@ def test_heads_of_a_layer_are_determined_each_alone() -> None:
     text = found.to_sheet().text()
     assert "2 heads, each alone" in text
     assert re.search(
-        r"a layer +4 redundant directions, 2 of the listed symmetries: there are others", text
+        r"a layer +4 redundant directions, all of the listed symmetries: up to these", text
     )
+    assert re.search(r"symmetries of a layer +GL\(2\) that mixes heads \(4\)", text)
     assert "alone" not in weights(A=A[0], V=V[0]).to_sheet().text()
     # The function is linear in A and in V, so these are its derivatives in the direction of each
     # entry.
@@ -383,13 +384,18 @@ def test_heads_of_a_layer_are_determined_each_alone() -> None:
     derivatives += [coordinates(A[h].tolist(), unit) for h in range(2) for unit in units]
     assert 16 - numpy.linalg.matrix_rank(numpy.array(derivatives, dtype=float)) == 4
     known = {
+        "parameters": 16,
+        "dimension": 12,
         "redundant": 4,
         "redundant_at_least": 4,
-        "listed_symmetries": 2,
-        "other_symmetries": True,
+        "listed_symmetries": 4,
+        "other_symmetries": False,
+        "symmetries": [{"name": "GL(2) that mixes heads", "dimension": 4}],
+        "unnamed": 0,
     }
     content = found.to_json()
     assert content["layers"] == [{"layer": 1} | known]
+    del known["dimension"]  # the network has bounds besides
     assert content["network"].items() >= known.items()
 
 
@@ -432,6 +438,17 @@ def orbit_dimension(layers: Sequence[Heads], skip: bool) -> int:
                 {(k, h, "K"): X @ head["K"], (k, h, "Q"): -X.T @ head["Q"]} for X in inner
             )
             directions.append({(k, h, "K"): head["K"], (k, h, "V"): -head["V"]})
+        # Heads with square K are mixed: det(K_g)·V_g is added to V_h, and A_h taken from A_g.
+        square = layer[0]["K"].shape[0] == layer[0]["K"].shape[1]
+        for g, h in permutations(range(len(layer)), 2) if square else ():
+            K = flint.fmpz_mat(layer[g]["K"].tolist())
+            A = layer[h]["K"].T @ layer[h]["Q"]
+            determinant = int(K.det())
+            adjugate = flint.fmpq_mat(K.transpose()).inv() * flint.fmpq_mat(
+                flint.fmpz_mat(A.tolist())
+            )
+            moved = numpy.array([[-int(determinant * x) for x in row] for row in adjugate.table()])
+            directions.append({(k, h, "V"): determinant * layer[g]["V"], (k, g, "Q"): moved})
         if not k or skip:
             continue
         for X in units(layer[0]["V"].shape[1]):
@@ -454,10 +471,13 @@ def orbit_dimension(layers: Sequence[Heads], skip: bool) -> int:
 @pytest.mark.parametrize(
     ("widths", "a", "heads", "skip", "others"),
     [
-        ((2, 2), (2,), 2, False, True),
+        ((2, 2), (2,), 2, False, False),
+        ((4, 4), (4,), 4, False, False),
+        ((3, 1), (3,), 2, False, True),
+        ((3, 1), (2,), 2, False, True),
         ((4, 4), (2,), 2, False, False),
-        ((2, 2, 2), (2, 2), 2, False, True),
-        ((2, 2, 2), (2, 2), 2, True, True),
+        ((2, 2, 2), (2, 2), 2, False, False),
+        ((2, 2, 2), (2, 2), 2, True, False),
         ((3, 3, 3), (2, 2), 1, False, False),
         ((3, 2, 3), (2, 3), 1, False, False),
         ((2, 3, 2), (2, 2), 2, False, None),
@@ -484,6 +504,7 @@ def test_listed_symmetries_and_others(
         assert network.regular
         assert kernel == found.redundant.exact
         assert (kernel > orbit) is others
+        assert found.unnamed == kernel - orbit
 
 
 def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
@@ -499,10 +520,17 @@ def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
     )
     assert found.network is None
     known = {
+        "parameters": 48,
+        "dimension": 38,
         "redundant": 10,
         "redundant_at_least": 10,
         "listed_symmetries": 10,
         "other_symmetries": False,
+        "symmetries": [
+            {"name": "GL(2) on K and Q", "dimension": 8},
+            {"name": "rescaling of A against V", "dimension": 2},
+        ],
+        "unnamed": 0,
     }
     assert found.to_json()["layers"] == [{"layer": 1} | known]
     added = weights(arrays | {"O": random.integers(-9, 10, (4, 4))}, heads=2)
@@ -511,28 +539,27 @@ def test_outputs_of_heads_without_an_output_matrix_stand_side_by_side() -> None:
 
 
 def test_layers_of_a_network_have_words_and_json_of_their_own() -> None:
-    found = weights_of(drawn_layers((2, 2, 2), (2, 2), 2))
+    found = weights_of(drawn_layers((3, 1, 3), (3, 3), 2))
     text = found.to_sheet().text()
     assert re.search(
-        r"a layer +at least 12 redundant directions, 10 of the listed symmetries: there are others",
+        r"layer 1 +25 redundant directions, 22 of the listed symmetries: there are others, and"
+        r" weights are not determined up to the listed ones; 3 further directions are not named",
         text,
     )
-    assert re.search(
-        r"the network +28 redundant directions, 24 of the listed symmetries: there are others", text
-    )
+    first, _ = found.to_json()["layers"]
     known = {
-        "redundant": None,
-        "redundant_at_least": 12,
-        "listed_symmetries": 10,
+        "redundant": 25,
+        "redundant_at_least": 25,
+        "listed_symmetries": 22,
         "other_symmetries": True,
+        "unnamed": 3,
     }
-    assert found.to_json()["layers"] == [{"layer": number} | known for number in (1, 2)]
+    assert first.items() >= ({"layer": 1} | known).items()
     alone = weights_of(drawn_layers((3, 3, 3), (2, 2), 1))
-    assert re.search(
-        r"the network +19 redundant directions, all of the listed symmetries",
-        alone.to_sheet().text(),
-    )
-    assert alone.to_json()["layers"] == []
+    text = alone.to_sheet().text()
+    assert re.search(r"the network +19 redundant directions, all of the listed symmetries", text)
+    assert re.search(r"symmetries of the network .*GL\(3\) between layers \(9\)", text)
+    assert [layer["unnamed"] for layer in alone.to_json()["layers"]] == [0, 0]
 
 
 def test_softmax() -> None:

@@ -19,12 +19,13 @@ from operator import mul
 from typing import Any, NamedTuple
 
 import flint
-import numpy
 
-from m2bridge.algebra.determinantal import determinantal_dimension, matrices_of_rank
+from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
-from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.errors import TimeLimitError
+from m2bridge.families.attention.dyadic import dyadic, modular
+from m2bridge.families.attention.tokens import Coordinates, Folded
 from m2bridge.limits import check
 
 _SPARE = 8
@@ -44,42 +45,23 @@ def residues(array: Any) -> flint.nmod_mat:
         If the prime divides a denominator.
     """
     check(2e-7 * array.size)  # seconds an entry, as measured
-    if array.dtype == object:
-        entries = [_residue(number) for number in array.flat]
-    else:
-        whole, exponent = _dyadic(array)
-        # The prime is 2^31 − 1, modulo which 2^31 is 1.
-        shifted = whole % LARGE_PRIME << exponent % 31
-        entries = (shifted % LARGE_PRIME).ravel().tolist()
-    return flint.nmod_mat(*array.shape, entries, LARGE_PRIME)
-
-
-def _residue(number: Any) -> int:
-    try:
-        inverse = pow(number.denominator, -1, LARGE_PRIME)
-    except ValueError:
-        reason = f"a denominator is divisible by {LARGE_PRIME}"
-        raise InvalidCaseError("weights", reason) from None
-    return int(number.numerator * inverse % LARGE_PRIME)
+    entries = array.modular() if isinstance(array, Folded) else modular(array)
+    return flint.nmod_mat(*array.shape, entries.ravel().tolist(), LARGE_PRIME)
 
 
 def integers(array: Any) -> flint.fmpz_mat:
     """Return a multiple of a matrix that has integer entries."""
+    if isinstance(array, Folded):
+        array = array.exact()
     if array.dtype == object:
         return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
-    whole, exponent = (part.ravel().tolist() for part in _dyadic(array))
+    whole, exponent = (part.ravel().tolist() for part in dyadic(array))
     # The exponent of a zero says nothing, and would make all other entries large.
     least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
     entries = []
     for w, e in zip(whole, exponent, strict=True):
         entries.append(w << (e - least) if w else 0)
     return flint.fmpz_mat(*array.shape, entries)
-
-
-def _dyadic(array: Any) -> tuple[Any, Any]:
-    """Return integers w and e with the entries w·2^e: a float64 has a mantissa of 53 bits."""
-    mantissa, exponent = numpy.frexp(array.astype(float))
-    return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
@@ -132,6 +114,9 @@ class HeadShape:
     factored : bool
         Whether K and Q are given, and not A.
     softmax : bool
+    coordinates : Coordinates or None
+        Those of the tokens, where biases or a norm make them others: d is then the number of
+        columns of K and V that are seen.
     """
 
     d: int
@@ -140,9 +125,16 @@ class HeadShape:
     v: int | None
     factored: bool
     softmax: bool
+    coordinates: Coordinates | None = None
 
     @classmethod
-    def of(cls, matrices: Mapping[str, Any], a: int | None, softmax: bool) -> HeadShape:
+    def of(
+        cls,
+        matrices: Mapping[str, Any],
+        a: int | None,
+        softmax: bool,
+        coordinates: Coordinates | None = None,
+    ) -> HeadShape:
         """Return the numbers of K and Q, or A, and V, and perhaps O.
 
         ``a`` is the largest rank of A, where A is given.
@@ -157,7 +149,34 @@ class HeadShape:
             v=None if O is None else rows,
             factored=factored,
             softmax=softmax,
+            coordinates=coordinates,
         )
+
+    @property
+    def width(self) -> int:
+        """The number of entries of a token, as it is given."""
+        return self.coordinates.width if self.coordinates else self.d
+
+    @property
+    def token_dimension(self) -> int:
+        """The dimension of tokens, with biases and norms counted."""
+        return self.coordinates.dimension if self.coordinates else self.d
+
+    @property
+    def queries(self) -> int:
+        """The number of columns of Q that are seen."""
+        return self.coordinates.queries if self.coordinates else self.d
+
+    def unseen(self, letter: str) -> list[tuple[str, int]]:
+        """The columns of K, Q or V, or of their biases, that the function does not see, by name."""
+        if self.coordinates is None:
+            return []
+        return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]
+
+    def given(self, letter: str) -> int:
+        """The number of columns of K, Q or V, and one for their biases."""
+        seen = self.queries if letter == "Q" else self.d
+        return seen + sum(size for _, size in self.unseen(letter))
 
     @property
     def alpha(self) -> int:
@@ -177,10 +196,13 @@ class HeadShape:
     @property
     def parameters(self) -> int:
         """The number of entries of K and Q (or A) and of V (and O)."""
-        attention = 2 * self.a * self.d if self.has_factors else self.d**2
+        keys, queries, values = map(self.given, "KQV")
+        attention = keys * queries
+        if self.has_factors:
+            attention = self.a * (keys + queries)
         if self.v is None:
-            return attention + self.d_out * self.d
-        return attention + self.v * (self.d + self.d_out)
+            return attention + self.d_out * values
+        return attention + self.v * (values + self.d_out)
 
     @property
     def has_factors(self) -> bool:
@@ -191,9 +213,10 @@ class HeadShape:
     def dimension(self) -> int:
         """The dimension of the neuromanifold for t ≥ 2; softmax has no rescaling (Theorem S)."""
         values = determinantal_dimension(self.d_out, self.d, self.beta)
-        return matrices_of_rank(self.d, self.alpha) + values - (not self.softmax)
+        attention = determinantal_dimension(self.d, self.queries, self.alpha)
+        return attention + values - (not self.softmax)
 
-    def redundant(self) -> list[tuple[str, int]]:
+    def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
         """Return the directions of generic weights in which the function does not change.
 
         They are the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where the
@@ -203,15 +226,28 @@ class HeadShape:
         if self.has_factors and self.a <= self.d:
             found.append((f"GL({self.a}) on K and Q", self.a**2))
         elif self.has_factors:
-            found.append(("K and Q with the same KᵀQ", 2 * self.a * self.d - self.d**2))
+            number = self.a * (self.d + self.queries) - self.d * self.queries
+            found.append(("K and Q with the same KᵀQ", number))
         if self.v is not None and self.v <= self.most_V:
             found.append((f"GL({self.v}) on O and V", self.v**2))
         elif self.v is not None:
             number = self.v * (self.d + self.d_out) - self.d * self.d_out
             found.append(("O and V with the same OV", number))
-        if not self.softmax:
+        if with_rescaling and not self.softmax:
             found.append(("rescaling of A against V", 1))
-        return found
+        return found + self._redundant_columns()
+
+    def _redundant_columns(self) -> list[tuple[str, int]]:
+        """Return the directions that biases and norms hide."""
+        rows_of_V = self.d_out if self.v is None else self.v
+        found = [(name, rows_of_V * size) for name, size in self.unseen("V")]
+        if self.has_factors:
+            for letter in "KQ":
+                found += [(name, self.a * size) for name, size in self.unseen(letter)]
+        elif self.coordinates is not None:
+            hidden = self.given("K") * self.given("Q") - self.d * self.queries
+            found.append(("A on tokens that do not occur", hidden))
+        return [(name, size) for name, size in found if size]
 
     def is_singular(self, r: int, s: int, m: int) -> bool:
         """Whether a function of lightning attention in this orbit is a singular point of the

@@ -1,22 +1,18 @@
 """Findings about trained weights: the orbit of the function of each head, and what follows from it.
 
-The statements about a head are those of docs/weights.md, with the ranks of ``exact_weights``; the
-symmetries of a layer and of a network are asked of the family of deep attention.
+The statements about a head are those of docs/weights.md, with the ranks of ``exact_weights``. What
+is said of layers and of the network is in ``layer_weights``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.families import family
-from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks, residues
+from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks
 from m2bridge.families.attention.numerical_weights import Numerical, rank_words
-from m2bridge.families.attention.weight_names import Head, LayerTensors, alike
-from m2bridge.limits import watched
-from m2bridge.results.sheet import plural
+from m2bridge.families.attention.tokens import SeenHead
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.orbits import Orbit
@@ -47,11 +43,11 @@ class HeadWeights:
     numerical: Numerical
 
     @classmethod
-    def of(cls, head: Head, a: int | None, softmax: bool, tolerance: float | None) -> Self:
+    def of(cls, head: SeenHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
         """Compute everything about a head; ``a`` is the largest rank of A where A is given."""
         from threadpoolctl import threadpool_limits  # slow to import
 
-        shape = HeadShape.of(head.matrices, a, softmax)
+        shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
         ranks = exact_ranks(head.matrices)
         threads = None
         if max(shape.alpha, shape.beta) < _LARGE:
@@ -124,7 +120,7 @@ class HeadWeights:
         most = shape.dimension
         if self.regular is False:
             most -= 1
-        by_A = _product_rank(self.ranks, "KQ", shape.d, shape.d)
+        by_A = _product_rank(self.ranks, "KQ", shape.d, shape.queries)
         by_V = _product_rank(self.ranks, "OV", shape.d_out, shape.d)
         if by_A is None or by_V is None:
             return most
@@ -205,7 +201,8 @@ class HeadWeights:
         return {
             "layer": self.layer,
             "head": self.head,
-            "d": shape.d,
+            "d": shape.width,
+            "token_dimension": shape.token_dimension,
             "d_out": shape.d_out,
             "a": shape.a,
             "v": shape.v,
@@ -228,31 +225,6 @@ class HeadWeights:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
-
-    shapes: tuple[HeadShape, ...]
-
-    def words(self) -> str:
-        """The words on what the function of the layer determines."""
-        return (
-            "without an output matrix the outputs of its heads stand side by side, so the function"
-            " of each is known"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``: the sums of those of the heads."""
-        redundant = sum(shape.parameters - shape.dimension for shape in self.shapes)
-        listed = sum(size for shape in self.shapes for _, size in shape.redundant())
-        return {
-            "redundant": redundant,
-            "redundant_at_least": redundant,
-            "listed_symmetries": listed,
-            "other_symmetries": redundant > listed,
-        }
-
-
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     """Whether factors near these have all products near A, of rank ≤ α, and near OV.
 
@@ -261,7 +233,7 @@ def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     if not ranks.proved:
         return None
     decided = [
-        ranks.r == shape.alpha or _loses_nothing(ranks, "KQ", shape.d, shape.d, shape.alpha),
+        ranks.r == shape.alpha or _loses_nothing(ranks, "KQ", shape.d, shape.queries, shape.alpha),
         ranks.s == shape.beta or _loses_nothing(ranks, "OV", shape.d_out, shape.d, shape.beta),
     ]
     if False in decided:
@@ -294,122 +266,3 @@ def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | 
     if left is None or right is None:
         return None
     return columns * left + rows * right - left * right
-
-
-def find_heads(
-    layers: Sequence[LayerTensors],
-    count: int | None,
-    a: int | None,
-    softmax: bool,
-    tolerance: float | None,
-) -> tuple[list[HeadWeights], str]:
-    """Return all heads, or those that the time suffices for, and why others are missing."""
-    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
-        raise InvalidCaseError(
-            "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
-        )
-    found: list[HeadWeights] = []
-    try:
-        for number, layer in enumerate(layers, 1):
-            heads = watched(layer.heads(number, count))
-            found.extend(HeadWeights.of(head, a, softmax, tolerance) for head in heads)
-    except TimeLimitError as limit:
-        if not found:
-            raise
-        return found, str(limit)
-    undecided = [head for head in found if not head.ranks.proved]
-    if undecided:
-        return found, f"the ranks of {plural(len(undecided), 'head')} are not proved"
-    return found, ""
-
-
-def find_symmetries(
-    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], skip: bool, normalization: str
-) -> dict[int, Any]:
-    """Return the symmetries of each layer with several heads, whose weights are in the model."""
-    symmetries: dict[int, Any] = {}
-    for number, layer in enumerate(layers, 1):
-        heads = [head for head in found if head.layer == number]
-        shapes = [head.shape for head in heads]
-        if len(heads) < 2 or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
-            continue
-        if not _are_added(layer, shapes):
-            symmetries[number] = SideBySide(tuple(shapes))
-            continue
-        shape = shapes[0]
-        sizes = {"widths": [shape.d, shape.d_out], "a": [shape.a], "t": 2, "heads": len(heads)}
-        deep = family("deep-attention")
-        model = deep.build(
-            **sizes, skip=skip and shape.d == shape.d_out, normalization=normalization
-        )
-        symmetries[number] = deep.symmetries(model, [shapes])
-    return symmetries
-
-
-def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Whether the outputs of the heads are added, and not stacked without an output matrix."""
-    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
-
-
-def find_network(
-    layers: Sequence[LayerTensors],
-    found: Sequence[HeadWeights],
-    count: int | None,
-    skip: bool,
-    normalization: str,
-) -> Any:
-    """Return the network at these weights; ``None`` if layers do not follow one another."""
-    shapes: list[list[HeadShape]] = [[] for _ in layers]
-    for head in found:
-        shapes[head.layer - 1].append(head.shape)
-    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
-    if any(head.is_outside or head.shape.d != widths[head.layer - 1] for head in found):
-        return None
-    equal = len({len(layer) for layer in shapes}) == 1
-    if not (equal and alike(layers) and _are_added(layers[0], shapes[0])):
-        return None
-    deep = family("deep-attention")
-    a = [layer[0].a for layer in shapes]
-    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
-    model = deep.build(**sizes, skip=skip, normalization=normalization)
-
-    def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
-        """Return these matrices of each head of each layer, modulo the prime."""
-        for number, layer in enumerate(layers, 1):
-            reduced = []
-            for head in layer.heads(number, count):
-                given = head.matrices
-                reduced.append({x: residues(given[x]) for x in given if x in letters})
-            yield reduced
-
-    ranks = [head.most_rank for head in found]
-    known = [rank for rank in ranks if rank is not None]
-    return deep.at_weights(
-        model,
-        shapes,
-        regular=all(head.regular for head in found),
-        matrices=matrices,
-        most_rank=sum(known) if len(known) == len(ranks) else None,
-    )
-
-
-def find_remarks(
-    layers: Sequence[LayerTensors], found: Sequence[HeadWeights], heads: int | None, separate: bool
-) -> tuple[str, ...]:
-    """Return remarks on the reading of these layers; ``separate`` if they are no network."""
-    remarks = []
-    first = layers[0].parts
-    one = heads is None and all(len(part.shape) == 2 for part in first.values())
-    if one and "K" in first and found[0].shape.a >= found[0].shape.d > 1:
-        remarks.append(
-            "taken as one head for each layer: the number of heads, if it is another, has to be"
-            " given"
-        )
-    if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
-        remarks.append("several heads share their keys and values: they are counted for each head")
-    if separate:
-        remarks.append(
-            "nothing is said of a network as a whole: these layers do not follow one another, or"
-            " have no output matrix"
-        )
-    return tuple(remarks)

@@ -9,17 +9,18 @@ ones do. The proofs are in ``docs/weights.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, inf, isfinite, log10, prod, sqrt
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy
 
 from m2bridge.convert.weight_files import PRECISIONS
 from m2bridge.families.attention.exact_weights import HeadShape, Ranks, factors
-from m2bridge.families.attention.weight_names import Head
+from m2bridge.families.attention.tokens import SeenHead
 
 EPSILON = 2.0**-52
 _LARGE = 400
@@ -118,8 +119,13 @@ class Spectrum:
     rank: int | None
 
     @classmethod
-    def of(cls, product: list[Any], rank: int | None) -> Spectrum:
-        """Return the spectrum of one or two factors, with the rank if that is proved."""
+    def of(
+        cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
+    ) -> Spectrum:
+        """Return the spectrum of one or two factors, with the rank if that is proved.
+
+        The errors bound the norms of what is wrong in the factors.
+        """
         scaled = [_scaled(matrix) for matrix in product]
         factors = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)
@@ -130,14 +136,24 @@ class Spectrum:
             core = numpy.linalg.qr(factors[0], mode="r") @ core
         _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
         norm = float(values[0])
+        norms = [norm]
         if len(factors) == 2:
-            norm = prod(float(numpy.linalg.norm(factor, 2)) for factor in factors)
-            if rank and values[0] <= _CANCELLED * norm and _is_small(product):
+            norms = [float(numpy.linalg.norm(factor, 2)) for factor in factors]
+            norm = prod(norms)
+            cancelled = rank and values[0] <= _CANCELLED * norm
+            if cancelled and not any(errors) and _is_small(product):
                 # Nearly everything cancels in the product, as floating point has it.
                 left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
                 return cls.of([left @ right], rank)
         size = max(max(factor.shape) for factor in factors)
         error = 2 * sqrt(size) * EPSILON * norm
+        if any(errors):
+            wrong = [
+                float(numpy.ldexp(error_of_factor, -shift))
+                for error_of_factor, (_, shift) in zip(errors, scaled, strict=False)
+            ]
+            # The product of norms with errors, less that without.
+            error += prod(map(add, norms, wrong)) - norm
         if rank is not None:
             values[rank:] = 0
         # The largest becomes about 1, so that no square of the others underflows.
@@ -425,10 +441,17 @@ class Numerical:
     relative_change_of_function: float | None
 
     @classmethod
-    def of(cls, head: Head, shape: HeadShape, ranks: Ranks, tolerance: float | None) -> Numerical:
+    def of(
+        cls, head: SeenHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
+    ) -> Numerical:
         """Compute everything; the tolerance is the precision of the type when left out."""
         exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
-        A, V = map(Spectrum.of, factors(head.matrices), exact)
+        products = factors(head.numeric)
+        errors = []
+        for letters in ("AQK", "OV"):
+            given = [letter for letter in letters if letter in head.numeric]
+            errors.append([head.errors.get(letter, 0.0) for letter in given])
+        A, V = map(Spectrum.of, products, exact, errors)
         if tolerance is None:
             tolerance = PRECISIONS[head.kind]
         effective = (A.effective_rank(tolerance), V.effective_rank(tolerance))

@@ -14,8 +14,9 @@ from typing import Any
 
 from m2bridge.convert.weight_files import Tensor, tensors
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.head_weights import (
-    HeadWeights,
+from m2bridge.families.attention.head_weights import HeadWeights
+from m2bridge.families.attention.layer_weights import (
+    Reading,
     find_heads,
     find_network,
     find_remarks,
@@ -188,7 +189,9 @@ def _sizes(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
     for shape, number in Counter(head.shape for head in heads).items():
         of, each = ("", "") if len(heads) == 1 else (f", {plural(number, 'head')}", " of a head")
         values = "" if shape.v is None else f", values of dimension {shape.v}"
-        yield f"(d, d', a){of}", f"({shape.d}, {shape.d_out}, {shape.a}){values}"
+        yield f"(d, d', a){of}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
+        if shape.coordinates:
+            yield "tokens", shape.coordinates.words
         yield f"parameters{each}", shape.parameters
         yield "dimension", f"{shape.dimension} of the functions of one head (proved)"
         listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
@@ -213,16 +216,21 @@ def _words_of_layers(
     heads: Sequence[HeadWeights], symmetries: Mapping[int, Any]
 ) -> Iterator[tuple[str, object]]:
     """The words about layers of several heads, once for layers of which the same is said."""
-    said: dict[str, list[int]] = {}
+    said: dict[tuple[str, str], list[int]] = {}
     for number, count in Counter(head.layer for head in heads).items():
-        if count == 1:
+        found = symmetries.get(number)
+        first = next(head.shape for head in heads if head.layer == number)
+        # All of it is said with the head then.
+        if count == 1 and (found is None or found.parameters == first.parameters):
             continue
-        words = "its function need not determine those of its heads"
-        if number in symmetries:
-            words = symmetries[number].words()
-        said.setdefault(words, []).append(number)
-    for words, alike in said.items():
-        yield ("a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"), words
+        words, names = "its function need not determine those of its heads", ""
+        if found is not None:
+            words, names = found.words(), found.names
+        said.setdefault((words, names), []).append(number)
+    for (words, names), alike in said.items():
+        which = "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
+        yield which, words
+        yield f"symmetries of {which}", names or None
 
 
 def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
@@ -230,7 +238,11 @@ def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tu
     if len({head.layer for head in heads}) == 1:
         return
     words = "its function need not determine those of its layers"
-    yield "the network", words if network is None else network.symmetries.words()
+    names = None
+    if network is not None:
+        words, names = network.symmetries.words(), network.symmetries.names
+    yield "the network", words
+    yield "symmetries of the network", names
 
 
 def _exact(heads: Sequence[HeadWeights]) -> Table:
@@ -509,6 +521,8 @@ def weights(
     stacked: str | None = None,
     skip: bool = False,
     normalization: str = "none",
+    biases: str = "count",
+    norm: str | None = None,
     tolerance: float | None = None,
     timeout: float | None = None,
 ) -> Weights:
@@ -542,6 +556,10 @@ def weights(
         ·, ·), or as in PyTorch with the numbers of rows that heads and output matrix say.
     skip, normalization
         Of the network, as for :class:`~m2bridge.DeepAttention`.
+    biases : str
+        ``count``, or ``ignore`` for the layer without them.
+    norm : str, optional
+        The norm before each layer, ``layer``, ``rms`` or ``none``; what the file has when left out.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
@@ -569,6 +587,10 @@ def weights(
         raise InvalidCaseError(
             "normalization", f"must be none or softmax, not {normalization!r:.60}"
         )
+    if biases not in ("count", "ignore"):
+        raise InvalidCaseError("biases", f"must be count or ignore, not {biases!r:.60}")
+    if norm not in (None, "layer", "rms", "none"):
+        raise InvalidCaseError("norm", f"must be layer, rms or none, not {norm!r:.60}")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
@@ -576,23 +598,25 @@ def weights(
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
-        found, unfinished = find_heads(layers, heads, a, normalization == "softmax", tolerance)
-        whole = not unfinished and len(found) > 1
-        network = find_network(layers, found, heads, skip, normalization) if whole else None
-        symmetries = {} if unfinished else find_symmetries(layers, found, skip, normalization)
-        if network is not None and len(layers) == 1 and symmetries:
+        reading = Reading(heads, normalization, skip, biases == "count", norm)
+        found = find_heads(layers, reading, a, tolerance)
+        whole = not found.unfinished and len(found.heads) > 1
+        symmetries = {} if found.unfinished else find_symmetries(layers, found, reading)
+        network = find_network(layers, found, reading, symmetries) if whole else None
+        if network is not None and len(layers) == 1:
             # The layer is the network, of which more is known.
             symmetries = {1: network.symmetries}
-        remarks = find_remarks(layers, found, heads, whole and network is None)
+        separate = whole and network is None and not (len(layers) == 1 and symmetries)
+        remarks = find_remarks(layers, found, heads, separate)
         others = left_out(available, layers)
         name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
             source=name,
-            heads=tuple(found),
+            heads=tuple(found.heads),
             network=network,
             left_out=others,
             remarks=remarks,
             seconds=running.seconds,
-            unfinished=unfinished,
+            unfinished=found.unfinished,
             symmetries=symmetries,
         )

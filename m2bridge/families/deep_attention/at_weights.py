@@ -53,41 +53,89 @@ Matrices = Mapping[str, Any]
 Heads = Sequence[Sequence[Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Besides:
+    """What a network has besides the matrices of its heads: an output bias, γ and β of a norm.
+
+    Parameters
+    ----------
+    parameters : int
+    dimension : int
+        By how much the functions are more.
+    named : tuple
+        Names and numbers of redundant directions that come with it.
+    """
+
+    parameters: int = 0
+    dimension: int = 0
+    named: tuple[tuple[str, int], ...] = ()
+
+
+NOTHING = Besides()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symmetries:
     """The redundant directions of generic weights, compared with the orbits of the gauge group.
 
     Parameters
     ----------
-    redundant : Known
-        The number of redundant directions: of the parameters less the dimension of the functions.
+    parameters : int
+    dimension : Known
+        Of the functions.
+    named : tuple
+        The parts of the group by name, each with the dimension of its orbits, or an upper bound.
     listed : Known
-        The dimension of an orbit of the gauge group. Its part on each head has orbits of a known
+        The dimension of an orbit of the whole group. Its part on each head has orbits of a known
         dimension; those of changes of base between layers are known where these act freely, and
         else may be smaller.
+    why : str
+        Why the dimension is not known, where it is not.
     """
 
-    redundant: Known
+    parameters: int
+    dimension: Known
+    named: tuple[tuple[str, int], ...]
     listed: Known
+    why: str = ""
 
     @classmethod
-    def of(cls, model: DeepAttention, shapes: Heads, dimension: Known) -> Symmetries:
-        """Those of a network with these heads, whose functions have this dimension."""
+    def of(
+        cls, model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides = NOTHING
+    ) -> Symmetries:
+        """Those of a network with these heads, whose functions have this dimension.
+
+        ``besides`` is counted in the dimension already.
+        """
         betas = [layer[0].beta for layer in shapes]
-        # With fewer functions more directions are redundant: an upper bound becomes a lower one.
-        fewest = parameter_count(shapes) - int(dimension.most)
-        redundant = Known.at_least(fewest)
-        if dimension.exact is not None:
-            redundant = Known.exactly(fewest)
-        on_heads = between_layers = free = 0
-        for head in chain(*shapes):
-            on_heads += sum(size for _, size in head.redundant())
+        named: Counter[str] = Counter()
+        for layer in shapes:
+            named.update(_of_layer(layer))
+        named.update(dict(besides.named))
+        on_heads = sum(named.values())
+        between_layers = free = 0
         # A skip connection is the identity, which no other base keeps.
         if not model.skip:
-            between_layers = sum(width**2 for width in model.widths[1:-1])
+            for width in model.widths[1:-1]:
+                named[f"GL({width}) between layers"] += width**2
+                between_layers += width**2
         if act_freely(model, betas):
             free = base_changes(model)
-        return cls(redundant=redundant, listed=Known(on_heads + free, on_heads + between_layers))
+        return cls(
+            parameters=parameter_count(shapes) + besides.parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
+            listed=Known(on_heads + free, on_heads + between_layers),
+        )
+
+    @property
+    def redundant(self) -> Known:
+        """The number of redundant directions: of the parameters less the dimension."""
+        # With fewer functions more directions are redundant: an upper bound becomes a lower one.
+        fewest = self.parameters - int(self.dimension.most)
+        if self.dimension.exact is not None:
+            return Known.exactly(fewest)
+        return Known.at_least(fewest)
 
     @property
     def others(self) -> bool | None:
@@ -102,6 +150,15 @@ class Symmetries:
             return False
         return None
 
+    @property
+    def unnamed(self) -> int | None:
+        """The number of redundant directions that no listed symmetry explains, if it is known."""
+        if self.others is False:
+            return 0
+        if self.redundant.exact is None or self.listed.exact is None:
+            return None
+        return self.redundant.exact - self.listed.exact
+
     def words(self) -> str:
         """The words on what the function determines, of generic weights."""
         redundant = plural(self.redundant.value, "redundant direction")
@@ -111,23 +168,58 @@ class Symmetries:
         if self.listed.exact is None:
             listed = f"at most {listed}"
         if self.others:
+            further = f"at least {self.redundant.value - int(self.listed.most)} of them are"
+            if self.unnamed is not None:
+                verb = "is" if self.unnamed == 1 else "are"
+                further = f"{plural(self.unnamed, 'further direction')} {verb}"
             return (
                 f"{redundant}, {listed}: there are others, and weights are not determined up to the"
-                " listed ones"
+                f" listed ones; {further} not named"
             )
         if self.others is None:
-            return f"{redundant}, {listed}: whether there are others is not decided"
+            why = f" ({self.why})" if self.why else ""
+            return f"{redundant}, {listed}: whether there are others is not decided{why}"
         determined = "up to these and finitely many others, generic weights are determined"
         return f"{redundant}, all of the listed symmetries: {determined}"
+
+    @property
+    def names(self) -> str:
+        """The parts of the group with their dimensions."""
+        return ", ".join(f"{name} ({size})" for name, size in self.named)
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return {
+            "parameters": self.parameters,
+            "dimension": self.dimension.exact,
             "redundant": self.redundant.exact,
             "redundant_at_least": self.redundant.lower,
             "listed_symmetries": self.listed.upper,
             "other_symmetries": self.others,
+            "symmetries": [{"name": name, "dimension": size} for name, size in self.named],
+            "unnamed": self.unnamed,
         }
+
+
+def _of_layer(layer: Sequence[Any]) -> Counter[str]:
+    """The symmetries of the heads of a layer by name, with their dimensions together.
+
+    Where the ranks of A and V are not bounded, the heads can be mixed: V'_h = Σ_g g_gh V_g with the
+    inverse of g on the A_h, of which rescalings are a part.
+    """
+    heads, first = len(layer), layer[0]
+    unbounded = first.alpha == first.d and first.beta == first.most_V
+    mixed = heads > 1 and unbounded and not first.softmax
+    named: Counter[str] = Counter()
+    for head in layer:
+        for name, size in head.redundant(with_rescaling=not mixed):
+            named[name] += size
+    if mixed:
+        # g keeps all V and all A if it is 1 on the span of these and zero to that of those.
+        left = max(0, heads - first.d * first.d_out)
+        right = max(0, heads - first.d**2)
+        named[f"GL({heads}) that mixes heads"] += heads**2 - left * right
+    return named
 
 
 def parameter_count(shapes: Heads) -> int:
@@ -135,14 +227,26 @@ def parameter_count(shapes: Heads) -> int:
     return sum(head.parameters for head in chain(*shapes))
 
 
-def known_symmetries(model: DeepAttention, shapes: Heads) -> Symmetries:
+def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides = NOTHING) -> Symmetries:
     """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = together(ranks, *model.upper_bounds(0))
     if are_separate(model, betas):
         dimension = together(dimension, Known.at_least(ranks.upper))
-    return Symmetries.of(model, shapes, dimension)
+    if model.layers == model.heads == 1:
+        dimension = Known.exactly(shapes[0][0].dimension)
+    return Symmetries.of(model, shapes, _more(dimension, besides.dimension), besides)
+
+
+def _more(known: Known, number: int) -> Known:
+    """A number that is larger by this one."""
+    if not number:
+        return known
+    lower, upper = (
+        None if bound is None else bound + number for bound in (known.lower, known.upper)
+    )
+    return Known(lower, upper, f"{known.because}, and {number} for what the layer adds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +327,12 @@ class NetworkAtWeights:
             "rank_at_weights": self.rank,
             "regular": self.regular,
             "note": self.note or None,
-            **self.symmetries.to_json(),
+            **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
         }
+
+
+_OWN = ("parameters", "dimension")
+"""Values that a network says itself."""
 
 
 def at_weights(
@@ -233,6 +341,7 @@ def at_weights(
     regular: bool,
     matrices: Callable[[str], Iterator[list[Matrices]]],
     most_rank: int | None = None,
+    besides: Besides = NOTHING,
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -247,6 +356,8 @@ def at_weights(
         Yields for each layer the matrices of each head with these letters, modulo the prime.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
+    besides : Besides
+        Directions that are independent of those of the heads.
 
     Raises
     ------
@@ -284,15 +395,17 @@ def at_weights(
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
+    more = besides.dimension
+    known = _more(known, more)
     return NetworkAtWeights(
         model=model,
-        parameters=parameters,
+        parameters=parameters + besides.parameters,
         dimension=known,
-        rank=rank,
+        rank=None if rank is None else rank + more,
         gauge=_gauge(model, shapes),
         note=note,
-        symmetries=Symmetries.of(model, shapes, known),
-        most_rank=most_rank,
+        symmetries=Symmetries.of(model, shapes, known, besides),
+        most_rank=None if most_rank is None else most_rank + more,
     )
 
 

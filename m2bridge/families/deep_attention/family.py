@@ -149,17 +149,20 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
         most_rank: int | None = None,
+        besides: Any = (),
     ) -> NetworkAtWeights:
         """The parameters, dimension and gauge group of a network at its weights."""
-        from m2bridge.families.deep_attention.at_weights import at_weights
+        from m2bridge.families.deep_attention.at_weights import Besides, at_weights
 
-        return at_weights(model, shapes, regular, matrices, most_rank)
+        return at_weights(model, shapes, regular, matrices, most_rank, Besides(*besides))
 
-    def symmetries(self, model: DeepAttention, shapes: Sequence[Sequence[Any]]) -> Symmetries:
+    def symmetries(
+        self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Any = ()
+    ) -> Symmetries:
         """The redundant directions of these heads, compared with the orbits of the gauge group."""
-        from m2bridge.families.deep_attention.at_weights import known_symmetries
+        from m2bridge.families.deep_attention.at_weights import Besides, known_symmetries
 
-        return known_symmetries(model, shapes)
+        return known_symmetries(model, shapes, Besides(*besides))
 
 
 FAMILY = DeepAttentionNetworks()
