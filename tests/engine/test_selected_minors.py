@@ -1,6 +1,6 @@
 """Singular loci by selected minors, against all minors, for varieties from books and papers."""
 
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 import pytest
 
@@ -246,3 +246,51 @@ def compared(
         )
         for number, source in enumerate(sources)
     }
+
+
+def cone_over_plane_times_cubic() -> tuple[list[str], str]:
+    """Generators and variables of the affine cone over P2 x E in its Segre embedding, where E is
+    the smooth plane cubic y^2 z = x^3 - x z^2 + z^3.
+
+    Coordinates are u_i v_j, u in the plane and v in E: rows have rank one, and each cubic monomial
+    in u times the equation of E is written in them.
+    """
+    rows = ["abc", "def", "ghi"]
+    terms = [(1, "yyz"), (-1, "xxx"), (1, "xzz"), (-1, "zzz")]
+    generators = minors(rows)  # type: ignore[arg-type]
+    for chosen in combinations_with_replacement(rows, 3):
+        products = []
+        for coefficient, monomial in terms:
+            factors = [row["xyz".index(v)] for row, v in zip(chosen, monomial, strict=True)]
+            products.append(f"({coefficient})*{'*'.join(factors)}")
+        generators.append(" + ".join(products))
+    return generators, "a b c d e f g h i"
+
+
+def test_minors_are_chosen_elsewhere_where_those_of_least_degree_are_zero(engine: Engine) -> None:
+    """The minors that come first are all zero on the cone over P2 x E; others cut it down more than
+    the given one alone.
+    """
+    generators, variables = cone_over_plane_times_cubic()
+    cone = ideal(generators, variables=variables)
+    template = (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8")
+    program = [
+        f"givenRing = {macaulay2.ring(cone.ring)}",
+        f"coneIdeal = {macaulay2.ideal(cone, 'givenRing')}",
+        template,
+        "jacobianMatrix = jacobian coneIdeal",
+        "outside = minorOutside(jacobianMatrix, 5, coneIdeal)",
+        "cut = cutByMinors(jacobianMatrix, 5, coneIdeal, outside)",
+        'mbEmit("more", if cut == coneIdeal + ideal outside then 0 else 1)',
+    ]
+    answer = parse(engine.run(Script("minors_elsewhere", "\n".join(program))).records)
+    assert answer.integer("more") == 1
+
+
+def test_the_cone_over_a_plane_times_a_smooth_cubic_is_singular_at_its_apex(engine: Engine) -> None:
+    """P2 x E is smooth, so that its cone is singular at the apex and nowhere else."""
+    generators, variables = cone_over_plane_times_cubic()
+    locus = ideal(generators, variables=variables).singular_locus(engine=engine)
+    assert locus.variety_dimension == 4
+    assert locus.ideal is not None
+    assert sorted(map(str, locus.ideal.generators)) == variables.split()

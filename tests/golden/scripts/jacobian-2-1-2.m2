@@ -49,11 +49,12 @@ minorOutside = (J, c, Q) -> (
 
 -- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, some at a time
 -- until the dimension stays the same twice, or is that of the points where J is zero. A few minors of high degree have
--- Groebner bases that are larger than those of many, so more are taken where the entries of J are not linear.
+-- Groebner bases that are larger than those of many, so more are taken where the entries of J are not linear. Where the
+-- lowest entries have only minors that are zero modulo Q, as on P2 x E for a cubic E, the next are chosen anywhere.
 cutByMinors = (J, c, Q, minor') -> (
     fastMinors := (needsPackage "FastMinors").Dictionary;
     chosenMinors := value fastMinors#"chooseGoodMinors";
-    smallest := value fastMinors#"StrategyGRevLexSmallest";
+    strategy := value fastMinors#"StrategyGRevLexSmallest";
     least := dim(Q + ideal J);
     entryDegree := max apply(flatten entries J, f -> if f == 0 then 0 else first degree f);
     most := min(60, 10 * (max(1, entryDegree))^2);
@@ -61,8 +62,9 @@ cutByMinors = (J, c, Q, minor') -> (
     size' := dim cut;
     same := 0;
     while same < 2 and size' > least do (
-        further := first entries gens chosenMinors(most, c, J, Q, Strategy => smallest);
-        cut = cut + ideal apply(further, f -> f % Q);
+        further := apply(first entries gens chosenMinors(most, c, J, Q, Strategy => strategy), f -> f % Q);
+        if all(further, f -> f == 0) then strategy = value fastMinors#"StrategyRandom";
+        cut = cut + ideal further;
         if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0));
     cut)
 
