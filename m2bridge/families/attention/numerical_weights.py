@@ -446,11 +446,12 @@ class Numerical:
     ) -> Numerical:
         """Compute everything; the tolerance is the precision of the type when left out."""
         exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
-        products = factors(head.numeric)
+        matrices, bounds = head.rounded()
+        products = factors(matrices)
         errors = []
         for letters in ("AQK", "OV"):
-            given = [letter for letter in letters if letter in head.numeric]
-            errors.append([head.errors.get(letter, 0.0) for letter in given])
+            given = [letter for letter in letters if letter in matrices]
+            errors.append([bounds.get(letter, 0.0) for letter in given])
         A, V = map(Spectrum.of, products, exact, errors)
         if tolerance is None:
             tolerance = PRECISIONS[head.kind]

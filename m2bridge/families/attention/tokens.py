@@ -197,6 +197,14 @@ def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
         return False
     if not on_hyperplane:
         return bool(numpy.delete(beta, active).any())
+    if gamma is not None:
+        quotients = zip(modular(beta).tolist(), modular(gamma).tolist(), strict=True)
+        try:
+            total = sum(b * pow(g, -1, LARGE_PRIME) for b, g in quotients)
+        except ValueError:  # γ_i is divisible by the prime
+            total = 0
+        if total % LARGE_PRIME:
+            return True
     exact = as_fractions(beta)
     if gamma is not None:
         exact = exact / as_fractions(gamma)
@@ -287,10 +295,10 @@ class SeenHead:
         Those of the head in the file.
     matrices : dict
         By the letters K, Q, A, V, O: arrays, or :class:`Folded`, for exact ranks.
-    numeric : dict
-        The same on an orthonormal basis, as arrays.
-    errors : dict
-        Bounds for the norms of the errors of these; none where they are the arrays of the file.
+    given : dict
+        The arrays of the file.
+    tokens : Tokens or None
+        ``None`` without biases and norm.
     coordinates : Coordinates or None
     """
 
@@ -298,9 +306,25 @@ class SeenHead:
     head: int
     kind: str
     matrices: Mapping[str, Any]
-    numeric: Mapping[str, Any]
-    errors: Mapping[str, float]
+    given: Mapping[str, Any]
+    tokens: Tokens | None
     coordinates: Coordinates | None
+
+    def rounded(self) -> tuple[dict[str, Any], dict[str, float]]:
+        """Return the matrices on an orthonormal basis, and bounds for the norms of their errors.
+
+        They have none where they are the arrays of the file.
+        """
+        found, errors = dict(self.given), {}
+        for letter, matrix in self.matrices.items():
+            if isinstance(matrix, Folded):
+                has_constant = matrix.columns > matrix.tokens.linear
+                found[letter], errors[letter] = matrix.tokens.numeric(
+                    matrix.matrix, matrix.bias, with_constant=has_constant
+                )
+            elif letter == "A" and self.tokens is not None:
+                found[letter], errors[letter] = _rounded_twice(self.tokens, self.given["A"])
+        return found, errors
 
 
 def norm_before(head: Head, norm: Any) -> Norm | None:
@@ -332,8 +356,8 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
             head=head.head,
             kind=head.kind,
             matrices=head.matrices,
-            numeric=head.matrices,
-            errors={},
+            given=head.matrices,
+            tokens=None,
             coordinates=None,
         )
     tokens = Tokens.of(head.matrices["V"].shape[1], before, biases)
@@ -343,17 +367,17 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
     else:
         constant = set("KQV") if has_bias or tokens.is_moved else set()
     constants = softmax and ("V" in has_bias or tokens.is_moved)
-    matrices, numeric, errors = {}, {}, {}
+    matrices = {}
     for letter, matrix in head.matrices.items():
         if letter == "A":
-            matrices[letter], numeric[letter], errors[letter] = _folded_twice(tokens, matrix)
+            half = tokens.exact(matrix, tokens.linear)
+            matrices[letter] = tokens.exact(half.T, tokens.linear).T
         elif letter == "O":
-            matrices[letter] = numeric[letter] = matrix
+            matrices[letter] = matrix
         else:
             bias = given[letter] if letter in constant else None
             columns = tokens.linear + (letter in constant)
             matrices[letter] = Folded(matrix, bias, tokens, matrix.shape[0], columns)
-            numeric[letter], errors[letter] = tokens.numeric(matrix, bias, letter in constant)
     unseen = []
     for letter in "KQV":
         counted = letter in has_bias if softmax else bool(has_bias)
@@ -370,22 +394,20 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         head=head.head,
         kind=head.kind,
         matrices=matrices,
-        numeric=numeric,
-        errors=errors,
+        given=head.matrices,
+        tokens=tokens,
         coordinates=coordinates,
     )
 
 
-def _folded_twice(tokens: Tokens, A: Any) -> tuple[Any, Any, float]:
-    """A on the coordinates of both tokens: exactly, and numerically with a bound for the error."""
-    half = tokens.exact(A, tokens.linear)
-    exact = tokens.exact(half.T, tokens.linear).T
+def _rounded_twice(tokens: Tokens, A: Any) -> tuple[Any, float]:
+    """A on an orthonormal basis for both of its tokens, and a bound for the error's norm."""
     rounded, first = tokens.numeric(A, None, with_constant=False)
     rounded, second = tokens.numeric(rounded.T, None, with_constant=False)
     largest = 1.0
     if tokens.gamma is not None:
         largest = float(abs(_floats(tokens.gamma)).max())
-    return exact, rounded.T, first * largest + second
+    return rounded.T, first * largest + second
 
 
 def _unseen(
