@@ -8,12 +8,14 @@ attention there are residues besides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy
 import pytest
 
+from m2bridge import weights
+from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.layer_weights import (
     Reading,
     find_heads,
@@ -94,7 +96,7 @@ def drawn(layer: Layer, seed: int) -> Parameters:
     return {x: random.integers(-9, 10, size) / 8 + 1 / 16 for x, size in layer.sizes().items()}
 
 
-def jacobian_rank(layer: Layer, p: Parameters) -> int:
+def jacobian_rank(layer: Layer, p: Parameters, fixed: str = "") -> int:
     """The rank of the Jacobian matrix of the outputs at many inputs by all parameters."""
     random = numpy.random.default_rng(1)
     count = sum(array.size for array in p.values())
@@ -102,6 +104,8 @@ def jacobian_rank(layer: Layer, p: Parameters) -> int:
     inputs = [random.standard_normal((layer.d, layer.tokens)) for _ in range(samples)]
     rows = []
     for name, array in p.items():
+        if name == fixed:
+            continue
         for place in numpy.ndindex(array.shape):
             moved = {x: value.astype(complex) for x, value in p.items()}
             moved[name][place] += STEP * 1j
@@ -212,3 +216,197 @@ def test_figures(name: str, dimension: int, tokens: int) -> None:
     assert heads[0].to_json()["token_dimension"] == tokens
     assert heads[0].to_json()["dimension"] == dimension
     assert heads[0].to_json()["d"] == 3
+
+
+def joined(p: Parameters, letters: str, axis: int = 0) -> Any:
+    """The rows of all heads, of one matrix after the other."""
+    return numpy.concatenate([p[x].reshape(-1, *p[x].shape[2:]) for x in letters], axis)
+
+
+def joined_biases(p: Parameters, letters: str) -> Any:
+    return numpy.concatenate([p[f"{x}_bias"].ravel() for x in letters])
+
+
+def output(p: Parameters) -> Any:
+    """The output matrix with a column for each row of V of each head."""
+    return numpy.concatenate(list(p["O"]), 1)
+
+
+def gpt2(p: Parameters) -> Parameters:
+    return {
+        "h.0.attn.c_attn.weight": joined(p, "QKV").T,
+        "h.0.attn.c_attn.bias": joined_biases(p, "QKV"),
+        "h.0.attn.c_proj.weight": output(p).T,
+        "h.0.attn.c_proj.bias": p["O_bias"],
+        "h.0.ln_1.weight": p["gamma"],
+        "h.0.ln_1.bias": p["beta"],
+    }
+
+
+def nano_gpt(p: Parameters) -> Parameters:
+    """Without biases, and the shapes of PyTorch."""
+    return {
+        "transformer.h.0.attn.c_attn.weight": joined(p, "QKV"),
+        "transformer.h.0.attn.c_proj.weight": output(p),
+        "transformer.h.0.ln_1.weight": p["gamma"],
+    }
+
+
+def multihead(p: Parameters) -> Parameters:
+    return {
+        "in_proj_weight": joined(p, "QKV"),
+        "in_proj_bias": joined_biases(p, "QKV"),
+        "out_proj.weight": output(p),
+        "out_proj.bias": p["O_bias"],
+    }
+
+
+def encoder_layer(p: Parameters) -> Parameters:
+    own = {f"layers.0.self_attn.{name}": array for name, array in multihead(p).items()}
+    return own | {"layers.0.norm1.weight": p["gamma"], "layers.0.norm1.bias": p["beta"]}
+
+
+def bert(p: Parameters) -> Parameters:
+    found = {}
+    for letter, name in {"Q": "query", "K": "key", "V": "value"}.items():
+        found[f"encoder.layer.0.attention.self.{name}.weight"] = joined(p, letter)
+        found[f"encoder.layer.0.attention.self.{name}.bias"] = joined_biases(p, letter)
+    dense = "encoder.layer.0.attention.output"
+    found |= {f"{dense}.dense.weight": output(p), f"{dense}.dense.bias": p["O_bias"]}
+    after = numpy.ones(p["K"].shape[2])
+    return found | {f"{dense}.LayerNorm.weight": after, f"{dense}.LayerNorm.bias": after}
+
+
+def llama(p: Parameters) -> Parameters:
+    block = "model.layers.0"
+    found = {f"{block}.self_attn.{x.lower()}_proj.weight": joined(p, x) for x in "QKV"}
+    found[f"{block}.self_attn.o_proj.weight"] = output(p)
+    return found | {f"{block}.input_layernorm.weight": p["gamma"]}
+
+
+WHOLE: dict[str, Any] = {"heads": 2, "biases": "QKV", "output_bias": True}
+FILES = {
+    "GPT-2": (gpt2, Layer(4, 4, 2, v=2, norm="layer", beta=True, **WHOLE), {}),
+    "nanoGPT": (nano_gpt, Layer(4, 4, 2, v=2, heads=2, norm="layer"), {}),
+    "nn.MultiheadAttention": (multihead, Layer(4, 4, 2, v=2, **WHOLE), {}),
+    "nn.TransformerEncoderLayer, norm_first": (
+        encoder_layer,
+        Layer(4, 4, 2, v=2, norm="layer", beta=True, **WHOLE),
+        {"norm": "layer"},
+    ),
+    "BERT": (bert, Layer(4, 4, 2, v=2, **WHOLE), {}),
+    "LLaMA": (llama, Layer(4, 4, 2, v=2, heads=2, norm="rms"), {}),
+}
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize("name", FILES)
+def test_layouts_of_libraries(name: str, softmax: bool) -> None:
+    """The layer in a file has the Jacobian of the forward pass, with its biases and its norm."""
+    layout, layer, options = FILES[name]
+    layer = replace(layer, softmax=softmax)
+    p = drawn(layer, 3)
+    normalization = "softmax" if softmax else "none"
+    found = weights(layout(p), heads=2, normalization=normalization, **options)
+    (judged,) = found.to_json()["layers"]
+    assert judged["dimension"] == jacobian_rank(layer, p)
+    assert judged["parameters"] == sum(array.size for array in p.values())
+    assert judged["unnamed"] == 0
+    assert [head.regular for head in found.heads] == [True, True]
+    after = any("norm after" in remark for remark in found.remarks)
+    assert after is (name == "BERT")
+    # Only what is after the layer is left out.
+    assert bool(found.left_out) is after
+
+
+def test_biases_and_norms_are_left_out_where_that_is_asked() -> None:
+    layout, layer, _ = FILES["GPT-2"]
+    p = drawn(layer, 3)
+    bare = {name: array for name, array in layout(p).items() if "c_" in name and "bias" not in name}
+    found = weights(layout(p), heads=2, biases="ignore", norm="none")
+    known = [head.to_json() for head in weights(bare, heads=2).heads]
+    assert [head.to_json() for head in found.heads] == known
+    assert found.left_out == ("biases (3)", "norms (1)")
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_planted_drops_behind_a_norm(softmax: bool, seed: int) -> None:
+    """K has rank one on the tokens behind LayerNorm, though not as a matrix; ranks are exact."""
+    layer = Layer(4, 3, 2, norm="layer", biases="QKV", beta=True, softmax=softmax)
+    p = drawn(layer, seed)
+    p["gamma"] = numpy.array([1.0, 2.0, 4.0, 0.5])
+    hidden = 1 / p["gamma"]
+    p["K"][0, 1] = 2 * p["K"][0, 0] + hidden * (seed + 1)
+    # On the hyperplane the second row of K is twice the first; so are the biases.
+    shift = (seed + 1) * (hidden * p["beta"]).sum()
+    p["K_bias"][0, 1] = 2 * p["K_bias"][0, 0] - shift
+    (head,), _, _ = verdict(layer, p)
+    assert numpy.linalg.matrix_rank(p["K"][0]) == 2
+    assert head.ranks.r == 1
+    assert head.ranks.proved
+    assert head.regular is False
+    assert jacobian_rank(layer, p) < verdict(layer, p)[1]["dimension"]
+    assert head.numerical.singular_values_A[1] == 0.0
+
+
+@pytest.mark.parametrize("norm", ["", "layer", "rms"])
+def test_distances_are_those_on_an_orthonormal_basis(norm: str) -> None:
+    """Singular values of KᵀQ between tokens, which are projected and have one coordinate more."""
+    layer = Layer(5, 3, 2, norm=norm, biases="QKV", beta=norm == "layer")
+    p = drawn(layer, 4)
+    (head,), _, _ = verdict(layer, p)
+    gamma = p.get("gamma", numpy.ones(5))
+    beta = p.get("beta", numpy.zeros(5))
+    projection = numpy.eye(5) - (numpy.ones((5, 5)) / 5 if norm == "layer" else 0)
+    seen = {}
+    for x in "KQV":
+        linear = p[x][0] * gamma @ projection
+        seen[x] = numpy.column_stack([linear, p[x][0] @ beta + p[f"{x}_bias"][0]])
+    sigma = numpy.linalg.svd(seen["K"].T @ seen["Q"], compute_uv=False)[:2]
+    assert head.numerical.singular_values_A == pytest.approx(sigma.tolist(), rel=1e-5)
+    sigma = numpy.linalg.svd(seen["V"], compute_uv=False)
+    assert head.numerical.singular_values_V == pytest.approx(sigma.tolist(), rel=1e-5)
+
+
+def test_coordinates_that_gamma_hides() -> None:
+    """A zero of γ takes a coordinate, and with it the relation that LayerNorm makes."""
+    layer = Layer(4, 3, 2, norm="layer", biases="QKV")
+    p = drawn(layer, 2)
+    p["gamma"][1] = 0.0
+    (head,), found, _ = verdict(layer, p)
+    assert head.shape.token_dimension == 4
+    # γ is taken as it is, as another one has other tokens.
+    moved = [array.size for x, array in p.items() if x != "gamma"]
+    assert found["parameters"] == sum(moved)
+    assert found["dimension"] == jacobian_rank(layer, p, fixed="gamma")
+    assert found["unnamed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"biases": "no"}, "biases"), ({"norm": "batch"}, "norm")]
+)
+def test_options_that_are_refused(options: dict[str, str], said: str) -> None:
+    with pytest.raises(InvalidCaseError, match=said):
+        weights(K=[[1, 2]], Q=[[1, 2]], V=[[1, 2]], **options)
+
+
+def test_a_bias_of_another_length_is_refused() -> None:
+    layout, layer, _ = FILES["nn.MultiheadAttention"]
+    wrong = layout(drawn(layer, 3)) | {"in_proj_bias": numpy.ones(5)}
+    with pytest.raises(InvalidCaseError, match="a bias of 12 entries"):
+        weights(wrong, heads=2)
+
+
+def test_all_144_redundant_directions_of_four_unbounded_heads_are_named() -> None:
+    layer = Layer(4, 4, 4, v=4, heads=4)
+    p = drawn(replace(layer, v=None), 1)
+    _, found, network = verdict(replace(layer, v=None), p)
+    assert network.regular
+    assert found["redundant"] == 4 * 16 + 16
+    assert found["unnamed"] == 0
+    named = {part["name"]: part["dimension"] for part in found["symmetries"]}
+    assert named == {"GL(4) on K and Q": 64, "GL(4) that mixes heads": 16}
+    _, found, _ = verdict(layer, drawn(layer, 1))
+    assert found["redundant"] == 144
+    assert found["unnamed"] == 0

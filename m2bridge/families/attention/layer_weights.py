@@ -121,7 +121,7 @@ class Surroundings:
         kinds = {"layer": "LayerNorm", "rms": "RMSNorm"}
         return cls(
             norm=kinds[norm.kind] if norm else "",
-            norm_after=head.norm is not None and head.norm.place == "post",
+            norm_after=head.norm is not None and head.norm.place == "post" and norm is None,
             output_bias=output_bias,
             gamma=gamma,
             beta=beta,

@@ -13,16 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.dyadic import as_fractions, modular
-
-if TYPE_CHECKING:
-    from m2bridge.families.attention.weight_names import Head, Norm
+from m2bridge.families.attention.weight_names import Head, Norm, is_before
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
@@ -330,17 +328,11 @@ class SeenHead:
 def norm_before(head: Head, norm: Any) -> Norm | None:
     """Return the norm before the layer of a head: that of the file, or one that is said."""
     found = head.norm
-    if found is not None and found.place != "pre":
-        found = None
-    if norm is None:
-        return found
-    if norm == "none":
+    if found is None and norm in ("layer", "rms"):
+        return Norm(kind=norm, gamma=None, beta=None, name="", place="pre")
+    if found is None or not is_before(found.name, found.place, norm):
         return None
-    if found is not None:
-        return replace(found, kind=norm)
-    from m2bridge.families.attention.weight_names import Norm  # it needs this module
-
-    return Norm(kind=norm, gamma=None, beta=None, name="", place="pre")
+    return replace(found, place="pre", kind=found.kind if norm is None else norm)
 
 
 def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:

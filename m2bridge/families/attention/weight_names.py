@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -48,6 +48,16 @@ class Norm:
     beta: Any
     name: str
     place: Literal["pre", "post"]
+
+
+def is_before(name: str, place: str, norm: str | None) -> bool:
+    """Whether a norm with this name is before its layer, where a user may have said which is.
+
+    Some names are those of norms before and after a layer, which only the code of a model tells.
+    """
+    if norm is None or norm == "none":
+        return norm is None and place == "pre"
+    return place == "pre" or bool(re.search(NAMES["either"], name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +101,21 @@ class LayerTensors:
     parts : dict
         By the letters K, Q, A, V, O; three times the same where they are stacked.
     transposed : bool
+    biases : dict
+        By the letters K, Q, V, O; as the parts are, three times the same where they are stacked.
+    norm : dict
+        Of the norm ``gamma`` and perhaps ``beta``; empty where there is none.
+    norm_kind, norm_place : str
+        Those of :class:`Norm`.
     """
 
     name: str
     parts: Mapping[str, Tensor]
     transposed: bool = False
+    biases: Mapping[str, Tensor] = field(default_factory=dict)
+    norm: Mapping[str, Tensor] = field(default_factory=dict)
+    norm_kind: Literal["layer", "rms"] = "layer"
+    norm_place: Literal["pre", "post"] = "pre"
 
     @property
     def is_stacked(self) -> bool:
@@ -125,11 +145,66 @@ class LayerTensors:
         # The least precise decides; an exact matrix beside one of float64 changes nothing.
         inexact_first = [kind for kind in PRECISIONS if kind in kinds]
         kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
+        biases = self._cut_biases(arrays, count)
+        norm = self._read_norm()
         for number, matrices in enumerate(_cut(arrays, count), 1):
             wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
             if wrong:
                 raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
-            yield Head(layer, number, matrices, kind)
+            own = {f"{letter}_bias": bias[number - 1] for letter, bias in biases.items()}
+            yield Head(layer, number, matrices, kind, **own, norm=norm)
+
+    def _read_norm(self) -> Norm | None:
+        """The norm, if there is one."""
+        if not self.norm:
+            return None
+        arrays = {x: part.array() for x, part in self.norm.items()}
+        return Norm(
+            kind=self.norm_kind,
+            gamma=arrays.get("gamma"),
+            beta=arrays.get("beta"),
+            name=self.norm["gamma"].name,
+            place=self.norm_place,
+        )
+
+    def _cut_biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
+        """The biases of each head, by letters: cut as the rows of the matrices are.
+
+        Raises
+        ------
+        InvalidCaseError
+            If a bias has another number of entries than its matrix has rows.
+        """
+        found: dict[str, list[Any]] = {}
+        heads = len(arrays["Q"]) if "Q" in arrays and arrays["Q"].ndim == 3 else count or 1
+        offsets = {"Q": 0, "K": 0, "V": 0}
+        if len({part.name for x, part in self.biases.items() if x != "O"}) == 1:
+            rows = {x: arrays[x].shape[0] for x in "QKV" if arrays[x].ndim == 2}
+            if len(rows) == 3 and len([x for x in self.biases if x != "O"]) == 3:
+                offsets = {"Q": 0, "K": rows["Q"], "V": rows["Q"] + rows["K"]}
+        for letter, part in self.biases.items():
+            bias = part.array().ravel()
+            if letter == "O":
+                if len(bias) != arrays["O"].shape[-2]:
+                    raise InvalidCaseError("weights", _wrong_bias(part, arrays["O"].shape[-2]))
+                found[letter] = [bias] * heads
+                continue
+            rows_of_all = arrays[letter].size // arrays[letter].shape[-1]
+            end = offsets["V"] + arrays["V"].shape[0] if offsets["K"] else rows_of_all
+            if len(bias) != end:
+                raise InvalidCaseError("weights", _wrong_bias(part, end))
+            own = bias[offsets[letter] : offsets[letter] + rows_of_all]
+            groups = heads
+            if letter != "Q" and arrays[letter].ndim == 2:
+                # Keys and values that heads share are repeated as their rows are.
+                groups = heads * arrays["K"].shape[0] // arrays["Q"].shape[0]
+            blocks = own.reshape(groups, -1).repeat(heads // groups, 0)
+            found[letter] = list(blocks)
+        return found
+
+
+def _wrong_bias(part: Tensor, entries: int) -> str:
+    return f"'{visible(part.name):.60}' is {part.size_text}, a bias of {entries} entries is needed"
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
@@ -269,7 +344,50 @@ def _layers(
                 turned = _is_transposed(parts["Q"])
                 if turned is not None:
                     layer = replace(layer, transposed=turned)
-            yield layer
+            yield _with_surroundings(layer, available)
+
+
+def _with_surroundings(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
+    """A layer with its biases and its norm, where they have usual names."""
+    biases = {}
+    for letter, part in layer.parts.items():
+        for name in _bias_names(part.name, letter):
+            if name in available and letter != "A" and name != part.name:
+                biases[letter] = available[name]
+                break
+    layer = replace(layer, biases=biases)
+    # A norm belongs to the block, whose name is that of the layer, or what it begins with.
+    stem = layer.name.rstrip(".")
+    blocks = [f"{stem}." if stem else "", f"{stem.rpartition('.')[0]}." if "." in stem else ""]
+    for names in NAMES["norms"]:
+        for block in dict.fromkeys(blocks):
+            gamma = available.get(block + names["name"] + ".weight")
+            if gamma is None:
+                continue
+            norm = {"gamma": gamma}
+            beta = available.get(block + names["name"] + ".bias")
+            if beta is not None:
+                norm["beta"] = beta
+            # LLaMA's names are those of LayerNorm in other models, where they have a bias.
+            kind: Literal["layer", "rms"] = "layer"
+            if names["rms"] and beta is None:
+                kind = "rms"
+            return replace(layer, norm=norm, norm_kind=kind, norm_place=names["place"])
+    return layer
+
+
+def _bias_names(name: str, letter: str) -> Iterator[str]:
+    """The usual names of the bias that belongs to a matrix with this name."""
+    if name.endswith("weight"):
+        yield name.removesuffix("weight") + "bias"
+        # nn.MultiheadAttention has one array of biases beside three matrices.
+        if name.endswith("_proj_weight"):
+            yield re.sub("[qkv]_proj_weight$", "in_proj_bias", name)
+        return
+    if name.endswith(f"W_{letter}"):
+        yield name.removesuffix(f"W_{letter}") + f"b_{letter}"
+    yield f"{name}_bias"
+    yield f"{name}.bias"
 
 
 def named_layers(
@@ -374,9 +492,24 @@ def alike(layers: Iterable[LayerTensors]) -> bool:
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 
-def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """The tensors that belong to no layer, by what they are, with their numbers."""
-    used = {part.name for layer in layers for part in layer.parts.values()}
+def left_out(
+    available: Iterable[str],
+    layers: Iterable[LayerTensors],
+    biases: bool = True,
+    norm: str | None = None,
+) -> tuple[str, ...]:
+    """The tensors that belong to no layer, by what they are, with their numbers.
+
+    Biases and norms are among them where they are not counted, and norms after a layer always.
+    """
+    used: set[str] = set()
+    for layer in layers:
+        used |= {part.name for part in layer.parts.values()}
+        if biases:
+            used |= {part.name for part in layer.biases.values()}
+        if layer.norm and is_before(layer.norm["gamma"].name, layer.norm_place, norm):
+            counted = ("gamma", "beta") if biases else ("gamma",)
+            used |= {layer.norm[x].name for x in counted if x in layer.norm}
     others = [(name, _kinds(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
     # A name of its own is in quotation marks, and needs no number.

@@ -608,7 +608,7 @@ def weights(
             symmetries = {1: network.symmetries}
         separate = whole and network is None and not (len(layers) == 1 and symmetries)
         remarks = find_remarks(layers, found, heads, separate)
-        others = left_out(available, layers)
+        others = left_out(available, layers, biases == "count", norm)
         name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
             source=name,
