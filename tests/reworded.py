@@ -27,7 +27,7 @@ def reworded(path: Path) -> dict[str, Any]:
         statement["source"] = f"{statement['source']}, second printing"
     for kind in ("lemmas", "hypotheses"):
         for name, text in data.get(kind, {}).items():
-            data.setdefault(f"former-{kind}", {})[name] = [text]
+            data.setdefault(f"former-{kind}", {}).setdefault(name, []).append(text)
             data[kind][name] = f"now put otherwise: {text}"
     one_token = data.get("closure", {}).get("one-token")
     if one_token:

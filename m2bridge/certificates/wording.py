@@ -34,6 +34,8 @@ class Words:
         Where the statement is made.
     observable : str
         The name of what the statement is about: ``dimension``, ``singular``, … .
+    machine_checked : str
+        What of it a machine has checked for all sizes, and where; empty if nothing.
     version : int
         1 for the first words of the statement, and one more for each later text or source.
     """
@@ -43,6 +45,7 @@ class Words:
     text: str
     source: str
     observable: str
+    machine_checked: str = ""
     version: int = 1
 
 

@@ -47,12 +47,13 @@ VerifyOutcome = Literal[
 class VerifyResult:
     """The outcome of checking a certificate.
 
-    ``accepted``: every check passed. ``program-not-checked``: the content is right, but another
-    release wrote the certificate, with a program that is not this release's, and nobody looked at
-    what that program does. ``too-expensive``: not decided within the limits on size, time and
-    memory. ``other-release``: another release wrote it, in another format or with other contents,
-    and only that one can say whether it is right. ``malformed``: not a certificate. ``rejected``:
-    wrong. ``failed``: it could not be read, or its check failed.
+    ``accepted``: every check of the content passed. ``program-not-checked``, which the command
+    ``verify`` says, and no function of this package, as it has no programs: the content is right,
+    but another release wrote the certificate, with a program that is not this release's, and nobody
+    looked at what that program does. ``too-expensive``: not decided within the limits on size, time
+    and memory. ``other-release``: another release wrote it, in another format or with other
+    contents, and only that one can say whether it is right. ``malformed``: not a certificate.
+    ``rejected``: wrong. ``failed``: it could not be read, or its check failed.
     """
 
     outcome: VerifyOutcome

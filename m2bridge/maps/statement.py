@@ -388,6 +388,7 @@ class _Statement(Generic[M]):
     hypotheses: Callable[[M], str]
     computed: tuple[str, ...] = ()
     trusted: tuple[str, ...] = ()
+    machine_checked: str = ""
     apart: bool = False
     follows_from: tuple[str, ...] = ()
 
@@ -416,6 +417,8 @@ class GlobalStatement(_Statement[M]):
     computed, trusted : tuple of str
         What is computed for a verdict on it, and the lemmas on which the verdict rests and no
         others. ``{orbits}`` in ``computed`` stands for the orbits that were observed.
+    machine_checked : str
+        What of it a machine has checked for all sizes, and where; empty if nothing.
     apart : bool
         Whether it takes a computation of its own, which can be long. Then it is decided where it is
         asked for by its name, no other statement with it, and there are no certificates of it.

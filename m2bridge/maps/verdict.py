@@ -189,11 +189,17 @@ class Verdict:
             name=self.name,
             sentence=self.text,
             grounds=grounds,
-            remarks=self.extent.remarks(),
+            remarks=[*self.extent.remarks(), *self._checked()],
         )
+
+    def _checked(self) -> list[str]:
+        """What a machine has checked of the statement, if it has."""
+        checked = self.statement.machine_checked
+        return [f"checked by a machine (Rocq): {checked}"] if checked else []
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and what it rests on, for ``json.dumps``."""
+        checked = self.statement.machine_checked
         return {
             "statement": self.statement.key,
             "part": self.statement.part,
@@ -201,6 +207,7 @@ class Verdict:
             **self.extent.to_json(),
             "computed": list(self.computed),
             "trusted": list(self.trusted),
+            **({"machine_checked": checked} if checked else {}),
         }
 
     def to_data(self) -> dict[str, Any]:

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from m2bridge import SingleLayerAttention, dimension
+from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.orbits import Orbit, representative
 from m2bridge.families.attention.tangents import tangent_lower_bound
+from tests.all_sizes import verdicts
 from tests.events import PATIENCE
 
-PROOFS = Path(__file__).parents[2] / "proofs"
+ROOT = Path(__file__).parents[2]
+PROOFS = ROOT / "proofs"
 
 
 def cases() -> list[tuple[int, ...]]:
@@ -54,3 +57,34 @@ def test_no_theorem_rests_on_an_axiom(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "are proved" not in done.stdout
+
+
+def test_verdicts_name_the_theorems_that_a_machine_has_checked() -> None:
+    """Each stands in the file that is named, and the page about them has it."""
+    page = (ROOT / "docs" / "machine-checked.md").read_text(encoding="utf-8")
+    named = {}
+    for words in WORDS.statements:
+        if words.machine_checked:
+            named[f"{words.key} {words.part}".strip()] = words.machine_checked
+    assert set(named) == {
+        *("3.2 zero", "3.2 rank one", "3.2 otherwise"),
+        *("3.3", "3.4 iii", "A.3", "A.5"),
+    }
+    for said in named.values():
+        file = re.search(r"proofs/\w+\.v", said)
+        assert file is not None, said
+        text = (ROOT / file[0]).read_text(encoding="utf-8")
+        theorems = re.findall(r"[a-z]+(?:_[a-z]+)+|critical", said)
+        assert theorems, said
+        for theorem in theorems:
+            assert re.search(rf"(Theorem|Lemma|Corollary) {theorem}\b", text), theorem
+            assert f"`{theorem}`" in page, theorem
+        assert "docs/machine-checked.md" in said
+
+
+def test_a_verdict_says_what_a_machine_has_checked_in_text_and_json() -> None:
+    verdict = verdicts()["3.4 (iii)"]
+    said = "that it is false for 2 ≤ a < d, except (a, d') = (2, 1): part_iii_is_false in"
+    assert verdict.to_json()["machine_checked"].startswith(said)
+    assert any(said in line for line in verdict.to_finding().lines)
+    assert "machine_checked" not in verdicts()["3.4 (i)"].to_json()

@@ -615,8 +615,9 @@ def real_family_has_no_real_weights() -> bool:
 
     This is the function with l_1 and v_1 these forms, and all other l_i and v_k zero. So
     c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², and V_12 is a root of T² + ε² on its fibre: no weights are
-    real for ε ≠ 0. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1); so the
-    functions of this orbit are limits of real functions without real weights
+    real for ε ≠ 0, which is not computed. ``i`` is a variable here: a multiple of i² + 1 is zero.
+    The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1); so the functions of this
+    orbit are limits of real functions without real weights
     (docs/mathematics.md#proposition-boundary).
     """
     i, epsilon = ring(2).gens()

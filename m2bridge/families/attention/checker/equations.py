@@ -175,13 +175,16 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
 
 
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
-    """The number h(n) of sections of O(n) over the closure, if ``columns`` is ``variables``, or α.
+    """The number h(n) of sections of O(n) over the closure; H(n) ≤ h(n), equal for large n.
 
-    They are the polynomials of degree n in A of rank ≤ α and of degree n in V that do not tell
-    apart what the products l_i v_k do not. So h(n) is the number of all such polynomials, less a
-    term for each step of a filtration of the others, by their values and derivatives where several
-    weights have the same products, or nearly (docs/completeness.md#proposition-sections).
-    H(n) ≤ h(n), with equality for large n.
+    The forms l_i are d, for a case, or α free ones, for a core. Sections are the polynomials of
+    degree n in A of rank ≤ α and of degree n in V that do not tell apart what the products l_i v_k
+    do not. So h(n) is the number of all polynomials, less that of sections of the cokernel M of
+    O → F_* O, the functions on weights modulo those on products: all of them extend
+    (docs/completeness.md#proposition-sections). M has a filtration. Its first quotient is about
+    values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products, so those polynomials are
+    lost that change sign with k and v exchanged. The others are about derivatives where both
+    weights come together, k = v: of order i in the directions of A across this locus, j in V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric(columns * variables, n)
@@ -191,8 +194,10 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     # S_n X ⊗ S_n H ⊗ Λ² S_n Y: on A = k qᵀ, V = h vᵀ those that change sign with k and v exchanged
     antisymmetric = comb(symmetric(variables, n), 2)
     total -= symmetric(columns, n) * symmetric(rows, n) * antisymmetric
-    # sections of Ω^i(n), Ω^j(n), Ω^(i+j+1)(2n): on k = v those of degree i + j in the directions
-    # across A = v qᵀ, V = h vᵀ, where they are hooks
+    # A = v qᵀ, V = h vᵀ are P(X) × P(H) × P(Y), by q, h and v. The quotient for (i, j) is
+    # Ω^i(n) ⊠ Ω^j(n) ⊠ Ω^(i+j+1)(2n) there, and the sections of Ω^i(n) are, by Bott, the
+    # representation of the hook (n − i, 1^i). i = j = 0 are the values above; there are no forms of
+    # degree i + j + 1 > dim P(Y) = variables − 1; and i < α as A has rank ≤ α.
     for i, j in product(range(alpha), range(rows)):
         if 1 <= i + j <= variables - 2:
             hooks_of_x_and_h = hook(columns, n, i) * hook(rows, n, j)
@@ -344,13 +349,16 @@ class Products:
         self.rows, self.columns, self.variables = rows, columns, variables
         self.alpha = alpha
         polynomials = images(rows, columns, variables, alpha)
-        # the coordinates (k, i, p, q), in the order of their indices: as many for each k
+        # the coordinates (k, i, p, q), in the order of their indices: first all with k = 0, then
+        # those with k = 1, …, equally many for each k, on which ``monomials`` relies
         self.coordinates = list(polynomials)
         self.number = {index: j for j, index in enumerate(self.coordinates)}
         self.images = [packed(polynomial) for polynomial in polynomials.values()]
+        # what was computed before: parts, monomials of a weight from a coordinate on, and images of
+        # monomials without their last coordinate
         self._parts: dict[Weight, Part] = {}
         self._monomials: dict[tuple[Weight, int], list[Monomial]] = {}
-        self._beginnings: dict[Monomial, Image] = {}
+        self._images_of_beginnings: dict[Monomial, Image] = {}
 
     def number_of_sections(self, n: int) -> int:
         """The number h(n) of sections of O(n) over the closure of all these products."""
@@ -538,9 +546,9 @@ class Products:
         if not monomial:
             return {0: 1}
         beginning = monomial[:-1]
-        if beginning not in self._beginnings:
-            self._beginnings[beginning] = self.image(beginning)
-        return times(self._beginnings[beginning], self.images[monomial[-1]])
+        if beginning not in self._images_of_beginnings:
+            self._images_of_beginnings[beginning] = self.image(beginning)
+        return times(self._images_of_beginnings[beginning], self.images[monomial[-1]])
 
 
 # Weights.

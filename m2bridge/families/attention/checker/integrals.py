@@ -25,6 +25,12 @@ Notation. d, d', α, A, V, D_α and "projective" are those of case.py.
   those of Y ∫ c_j(T_Y) H^(n−j), j = 0, …, n.
 * δ_i, the polar degrees, are numbers of pairs: of a smooth point of the closure on i general
   hyperplanes, and a hyperplane tangent there in a general linear space of dimension i + 1.
+* For α = d' = 1, A = k qᵀ and V = vᵀ, a function is q ⊗ c with the symmetric matrix c = kv, of rank
+  at most two. S is then the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S the quotient
+  bundle, and Y = P(S²S) × P^(d−1), c in the first factor and q in the second. O(1) is that of
+  P(S²S). The affine tangent spaces of the closure are a bundle on Y, O + N up to a twist, and N
+  stands where T_Y does above. Its part of the first factor is S²S(1) − O + S ⊗ Q(1), where T_Y has
+  the dual of S in place of S(1): c takes one to the other, and is no isomorphism at rank one.
 * u and T, in polynomials, are variables. Weights are here those of a torus: the integers by which
   it acts on lines.
 """
@@ -65,7 +71,7 @@ def localization_steps(case: Case) -> int:
     return subspaces * lines * n**2
 
 
-def is_stated(case: Case) -> bool:
+def is_affordable(case: Case) -> bool:
     """Whether a verdict compares the polar degrees of a case: where they do not take too long."""
     if case.projective_dimension >= LARGEST_DIMENSION:
         return False
@@ -76,9 +82,10 @@ def is_stated(case: Case) -> bool:
 
 def stated_polar_degrees(case: Case) -> list[int] | None:
     """δ_n, …, δ_0 in the Chow ring, whether the theorem applies or not; None for large cases."""
-    if not is_stated(case):
+    if not is_affordable(case):
         return None
     if case.is_of_symmetric_matrices:
+        # the second factor of Y is the P^(d−1) of q, not that of V
         return _alternating_sums(symmetric_in_chow_ring(case.d), case.d)
     of_A = integrals_in_chow_ring(case.d, case.alpha)
     return _alternating_sums(of_A, case.d * case.d_out)
@@ -86,7 +93,7 @@ def stated_polar_degrees(case: Case) -> list[int] | None:
 
 def localized_polar_degrees(case: Case) -> list[int] | None:
     """δ_n, …, δ_0 by localization on the Grassmannian; None for large cases."""
-    if not is_stated(case):
+    if not is_affordable(case):
         return None
     if case.is_of_symmetric_matrices:
         return polar_degrees_of_symmetric_matrices(case)[::-1]

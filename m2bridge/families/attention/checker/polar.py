@@ -86,6 +86,8 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     move (A, V): they are in the kernel. Others move (A, V) along a tangent vector of case.py, so
     modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
     of these. From the latter (A, −V) is taken away, which is no direction in projective space.
+    (A, 0) is none, either, but its image is f itself: it adds one to ``tangent_vectors`` and one to
+    the rank.
     """
     r, _, _ = orbit
     subspaces = (case.alpha - r) * (case.d - case.alpha)

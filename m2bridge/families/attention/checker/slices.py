@@ -8,7 +8,7 @@ Computed here: these cokernels for d = 2 and four cases, by ranks modulo a prime
 map is two-to-one, and its differential is special where k and v are proportional: there points are
 left out, and each of the others is counted twice.
 On trust: that random forms modulo the prime are general, and that the multidegrees of DEGREES are
-large enough: a test finds the same in larger ones.
+large enough, and DETERMINANTS: a test finds the same in larger ones.
 
 Notation. d, d', α, A, V and the coordinates c are those of case.py, all for d = 2.
 
@@ -43,7 +43,10 @@ Form = dict[tuple[int, ...], int]
 Row = dict[int, int]
 
 DETERMINANTS = 2
-"""The power of the determinant that is zero where k and v are proportional."""
+"""The power of D that is taken, where a high enough one kills the part of the cokernel that lives
+where k and v are proportional. That this one is high enough is on trust: a test finds the same
+numbers with 3.
+"""
 
 DEGREES: dict[tuple[int, int], tuple[int, ...]] = {
     (1, 1): (3, 3, 3),
@@ -164,17 +167,22 @@ class Source:
         return relations
 
     def _multiples_of_determinant(self) -> Any:
-        """The multiples in the multidegree of a power of D = k_1 v_2 − k_2 v_1: a row for each."""
-        lower = [e - DETERMINANTS * (factor != 1) for factor, e in enumerate(self.degree)]
+        """The multiples in the multidegree of a power of D = k_1 v_2 − k_2 v_1: a row for each.
+
+        By the binomial theorem D^n = Σ_s (−1)^s C(n, s) (k_1 v_2)^(n−s) (k_2 v_1)^s.
+        """
+        of_k, of_q, of_V = self.degree  # D has no q
+        lower = [of_k - DETERMINANTS, of_q, of_V - DETERMINANTS]
         rows = []
         for monomial in monomials(self.sizes, lower):
             row: Row = {}
-            for swapped in range(DETERMINANTS + 1):
+            for s in range(DETERMINANTS + 1):
                 multiple = monomial
-                for number in range(DETERMINANTS):
-                    first = int(number < swapped)
-                    multiple = times(multiple, {0: first, 2: 1 - first})
-                row[self.number[multiple]] = (-1) ** swapped * comb(DETERMINANTS, swapped)
+                for _ in range(DETERMINANTS - s):
+                    multiple = times(multiple, {0: 0, 2: 1})  # k_1 v_2
+                for _ in range(s):
+                    multiple = times(multiple, {0: 1, 2: 0})  # k_2 v_1
+                row[self.number[multiple]] = (-1) ** s * comb(DETERMINANTS, s)
             rows.append(row)
         return matrix(rows, len(self.number))
 

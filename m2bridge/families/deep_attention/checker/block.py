@@ -202,12 +202,16 @@ def _rows(
 ) -> Iterator[list[int]]:
     """The derivatives by all parameters of the outputs at random tokens X, as rows.
 
+    The value of a derivative at X, or a coefficient of it, is linear in the direction of the
+    parameters: each row is a part of the differential. So the rank of any number of rows is at most
+    that of the differential, whatever X is: a lower bound for it.
+
     For t ≥ 2 the first column of X is a token x, and the second a token y that stands for all t − 1
-    others, which are equal. There is a row for the output of x, for that of y, and in each for each
-    power of h. Softmax of few layers is that of h times the scores, a power series in h: each of
-    its coefficients is a function of X, so its derivative is a row. Beyond (``length`` 1) there is
-    no h, and random numbers stand for the exponentials of the scores, which are algebraically
-    independent by Ax's theorem; for lightning attention they are not used.
+    others, which are equal. For the output of each of the two there are ``length`` rows, one for
+    each power of h. Softmax of few layers is that of h times the scores, a power series in h: each
+    of its coefficients is a function of X, so its derivative is a row. With more layers ``length``
+    is 1 and there is no h, and random numbers stand for the exponentials of the scores, which are
+    algebraically independent by Ax's theorem; for lightning attention they are not used.
     """
     different_tokens = min(block.t, 2)
     X = [_random(different_tokens, prime, random) for _ in range(block.size)]

@@ -39,8 +39,9 @@ from m2bridge.families.deep_attention.checker.predictions import Network
 MOST_UNKNOWNS = {1: 25, 2: 22}
 # Entries of the matrices of all layers, which may be much larger than their products.
 MOST_WEIGHTS = 10**6
-# The seed of the random weights. It is not that of the program: so if the fibre of one function is
-# not a general one, this is noticed, unless it happens twice.
+# The seed of the random weights. The program takes another one for fibres (that of points in
+# block.py has nothing to do with it): so if the fibre of one function is not a general one, this is
+# noticed, unless it happens twice.
 SEED = 20250417
 
 

@@ -350,6 +350,7 @@ def _dimension(network: Network) -> Found:
         return NOTHING
     upper = upper_bound(network)
     if network.softmax and network.t == 1:
+        # no rank is computed: the matrices of rank at most r are a variety of known dimension
         return upper, {"lower_bound": upper, "upper_bound": upper}
     if network.plain:
         lower, numbers = _by_block(network, upper)
