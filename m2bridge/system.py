@@ -2,10 +2,13 @@
 
 import gc
 import os
+import re
+import select
 import signal
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +44,72 @@ def check_system() -> None:
             " for Linux ('wsl --install', then as README says). This Python has no module"
             f" {', '.join(missing)}"
         )
+
+
+def peak_memory(pid: int) -> int | None:
+    """Bytes of resident memory that a process had at most, by Linux's ``/proc``.
+
+    Elsewhere, and of a process that has ended, ``None``.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    match = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
+
+
+def forget_peak_memory(pid: int) -> None:
+    """Measure :func:`peak_memory` from now on; nothing happens elsewhere than on Linux."""
+    with suppress(OSError):
+        Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
+
+
+def lower_limit(kind: int, wanted: int) -> None:
+    """Set a limit (``resource.RLIMIT_…``) of this process that is inherited, and never raise it.
+
+    macOS refuses limits on the address space (``ValueError``); the limit is then not set, and
+    memory is only limited by the system.
+    """
+    import resource  # Windows lacks it, and is told so by whoever imports this module
+
+    limits = resource.getrlimit(kind)
+    lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
+    with suppress(ValueError):
+        resource.setrlimit(kind, (lowest, limits[1]))
+
+
+def end_with(pipe: int) -> None:
+    """End at once, and whatever this process is at, when nobody holds the other end of a pipe.
+
+    Nobody must ever write to it. On Linux a signal tells. Elsewhere a thread waits for the end, so
+    that the process ends as soon as a computation in C gives Python's lock back.
+    """
+    if sys.platform == "linux":
+        _end_by_signal(pipe)
+    else:
+        threading.Thread(target=_end_by_waiting, args=(pipe,), daemon=True).start()
+
+
+def _end_by_signal(pipe: int) -> None:
+    import fcntl  # Windows lacks it
+
+    signal.signal(signal.SIGIO, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
+    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)
+    closing = select.poll()
+    closing.register(pipe, select.POLLIN)
+    if closing.poll(0):  # it was closed before the signal was asked for
+        os._exit(1)
+
+
+def _end_by_waiting(pipe: int) -> None:
+    closing = select.poll()
+    closing.register(pipe, select.POLLIN)
+    closing.poll()
+    os._exit(1)
 
 
 def exit_text(status: int) -> str:

@@ -5,10 +5,8 @@ and when it begins an item, so that its parent knows which item it was at when i
 is late. Nothing here knows what is computed: a :class:`Batch` does.
 """
 
-import fcntl
 import gc
 import multiprocessing
-import os
 import resource
 import signal
 import sys
@@ -28,7 +26,7 @@ from m2bridge import limits
 from m2bridge.batch import FALSE_STARTS, LAST, LEAST_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
-from m2bridge.system import cores, exit_text, leave
+from m2bridge.system import cores, end_with, exit_text, leave, lower_limit
 
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
@@ -491,24 +489,3 @@ def _end_with_parent() -> None:
     signal.signal(signal.SIGTERM, leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM, signal.SIGTERM})
     end_with(parent.sentinel)
-
-
-def end_with(pipe: int) -> None:
-    """End at once, and whatever this process is at, when nobody holds the other end of a pipe.
-
-    Nobody must ever write to it.
-    """
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
-    fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
-    flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
-    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if wait([pipe], 0):  # it was closed before the signal was asked for
-        os._exit(1)
-
-
-def lower_limit(kind: int, wanted: int) -> None:
-    """Lower a limit of this process; one that is lower already is left as it is."""
-    limits = resource.getrlimit(kind)
-    lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
-    resource.setrlimit(kind, (lowest, limits[1]))

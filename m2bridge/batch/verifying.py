@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from m2bridge.batch import LEAST_MEMORY
-from m2bridge.batch.pool import Batch, Performer, Pool, lower_limit, prepare
+from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import check_timeout, clock
 from m2bridge.results.sheet import duration
-from m2bridge.system import exit_text, imported
+from m2bridge.system import exit_text, imported, lower_limit
 
 Check = Callable[[Path], VerifyResult]
 

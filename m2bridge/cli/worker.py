@@ -17,14 +17,13 @@ from dataclasses import asdict
 from io import StringIO
 
 from m2bridge import limits
-from m2bridge.batch.pool import end_with, lower_limit
 from m2bridge.cli import shared
 from m2bridge.cli.workers import Answer
 from m2bridge.engine import Session
 from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
 from m2bridge.errors import EngineError
-from m2bridge.system import importing
+from m2bridge.system import end_with, importing, lower_limit
 
 
 def work(run: Callable[[], object], pipe: int, memory: int, program: str | None) -> None:

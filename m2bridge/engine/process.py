@@ -8,7 +8,6 @@ no Python code, which keeps it safe in programs with threads.
 """
 
 import os
-import re
 import select
 import signal
 import threading
@@ -27,6 +26,7 @@ from pexpect.fdpexpect import fdspawn
 
 from m2bridge.engine.discovery import CALM
 from m2bridge.limits import LONGEST_WAIT
+from m2bridge.system import forget_peak_memory, peak_memory
 
 # $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
 # whether to ask the system for a signal on the end of the thread that started this (Linux, where
@@ -102,17 +102,11 @@ class Process:
 
         ``None`` where the system does not say.
         """
-        try:
-            status = Path(f"/proc/{self.pid}/status").read_text(encoding="ascii", errors="replace")
-        except OSError:
-            return None
-        match = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
-        return int(match[1]) * 1024 if match else None
+        return peak_memory(self.pid)
 
     def forget_peak_memory(self) -> None:
         """Measure :attr:`peak_memory` from now on, where the system can do so (Linux)."""
-        with suppress(OSError):
-            Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
+        forget_peak_memory(self.pid)
 
     @property
     def has_ended(self) -> bool:

@@ -419,6 +419,21 @@ for module, names in {
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
+
+set_limit = resource.setrlimit
+
+def refuse(kind, limits):
+    if kind == resource.RLIMIT_AS:
+        raise ValueError("current limit exceeds maximum limit")
+    set_limit(kind, limits)
+
+resource.setrlimit = refuse
+
+from m2bridge import system
+
+system.peak_memory = lambda pid: None
+system.forget_peak_memory = lambda pid: None
+system._end_by_signal = system._end_by_waiting
 """
     ),
     "Windows": (
@@ -435,6 +450,11 @@ for module, names in {
 """
     ),
 }
+
+# Plugins of pytest ask for names of sockets by the name of the system.
+ABSENT["macOS, with pytest"] = ABSENT["macOS"].replace(
+    '    socket: ("SOCK_CLOEXEC", "SOCK_NONBLOCK"),\n', ""
+)
 
 
 @pytest.fixture
@@ -463,6 +483,34 @@ def test_macos_certifies_and_verifies(on, tmp_path: Path) -> None:
         done = on("macOS", "-m", "m2bridge", *command)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert list((tmp_path / "results").rglob("*.json"))
+
+
+ENGINE_PART = (
+    "test_session.py::test_values_are_exact",
+    "test_session.py::test_prime_fields_and_matrices",
+    "test_session.py::test_death_from_inside_and_outside",
+)
+
+
+@pytest.mark.engine
+def test_macos_runs_the_engine(on) -> None:
+    """Memory is not measured, and limits on it are not set: answers are the same."""
+    tests = [str(Path(__file__).parents[1] / "engine" / name) for name in ENGINE_PART]
+    done = on("macOS, with pytest", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_process_ends_with_its_pipe_on_macos(on) -> None:
+    program = """
+import os, time
+from m2bridge.system import end_with
+reading, writing = os.pipe()
+end_with(reading)
+os.close(writing)
+while True:
+    time.sleep(1)
+"""
+    assert on("macOS", "-c", program).returncode == 1
 
 
 def test_windows_is_told_of_wsl(on) -> None:
