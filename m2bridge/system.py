@@ -88,7 +88,7 @@ def end_with(pipe: int) -> None:
     if sys.platform == "linux":
         _end_by_signal(pipe)
     else:
-        threading.Thread(target=_end_by_waiting, args=(pipe,), daemon=True).start()
+        _end_by_thread(pipe)
 
 
 def _end_by_signal(pipe: int) -> None:
@@ -103,6 +103,10 @@ def _end_by_signal(pipe: int) -> None:
     closing.register(pipe, select.POLLIN)
     if closing.poll(0):  # it was closed before the signal was asked for
         os._exit(1)
+
+
+def _end_by_thread(pipe: int) -> None:
+    threading.Thread(target=_end_by_waiting, args=(pipe,), daemon=True).start()
 
 
 def _end_by_waiting(pipe: int) -> None:

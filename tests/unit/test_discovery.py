@@ -433,7 +433,7 @@ from m2bridge import system
 
 system.peak_memory = lambda pid: None
 system.forget_peak_memory = lambda pid: None
-system._end_by_signal = system._end_by_waiting
+system._end_by_signal = system._end_by_thread
 """
     ),
     "Windows": (
