@@ -7,8 +7,9 @@ attention there are residues besides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy
@@ -90,13 +91,20 @@ def attention(layer: Layer, p: Parameters, X: Any) -> Any:
     return total + p["O_bias"][:, None] if layer.output_bias else total
 
 
+def behind_norm(layer: Layer, p: Parameters, X: Any) -> Any:
+    """The layer with the norm before it."""
+    return attention(layer, p, normalized(layer, p, X))
+
+
 def drawn(layer: Layer, seed: int) -> Parameters:
     """Random parameters, as multiples of 1/8."""
     random = numpy.random.default_rng(seed)
     return {x: random.integers(-9, 10, size) / 8 + 1 / 16 for x, size in layer.sizes().items()}
 
 
-def jacobian_rank(layer: Layer, p: Parameters, fixed: str = "") -> int:
+def jacobian_rank(
+    layer: Layer, p: Parameters, fixed: str = "", forward: Callable[..., Any] = behind_norm
+) -> int:
     """The rank of the Jacobian matrix of the outputs at many inputs by all parameters."""
     random = numpy.random.default_rng(1)
     count = sum(array.size for array in p.values())
@@ -109,7 +117,7 @@ def jacobian_rank(layer: Layer, p: Parameters, fixed: str = "") -> int:
         for place in numpy.ndindex(array.shape):
             moved = {x: value.astype(complex) for x, value in p.items()}
             moved[name][place] += STEP * 1j
-            outputs = [attention(layer, moved, normalized(layer, moved, X)) for X in inputs]
+            outputs = [forward(layer, moved, X) for X in inputs]
             rows.append(numpy.concatenate([out.imag.ravel() for out in outputs]) / STEP)
     values = numpy.linalg.svd(numpy.array(rows), compute_uv=False)
     rank = int((values > 1e-9 * values[0]).sum())
@@ -410,3 +418,41 @@ def test_all_144_redundant_directions_of_four_unbounded_heads_are_named() -> Non
     _, found, _ = verdict(layer, drawn(layer, 1))
     assert found["redundant"] == 144
     assert found["unnamed"] == 0
+
+
+# Without skips a second LayerNorm behind softmax has singular values down to the rounding.
+TWO = [
+    c for c in product(["", "layer"], [False, True], [False, True]) if c != ("layer", True, False)
+]
+
+
+@pytest.mark.parametrize(("norm", "softmax", "skip"), TWO)
+def test_two_layers_have_at_least_the_redundant_directions_that_are_said(
+    norm: str, softmax: bool, skip: bool
+) -> None:
+    """The bound for the network against the forward pass of both layers."""
+    layer = Layer(3, 3, 1, v=1, norm=norm, beta=bool(norm), softmax=softmax, **WHOLE)
+    both = [drawn(layer, seed) for seed in (1, 2)]
+    layout = encoder_layer if norm else multihead
+    state = {
+        f"{k}.{name.removeprefix('layers.0.')}": array / 2
+        for k, p in enumerate(both)
+        for name, array in layout(p).items()
+    }
+    together = {f"{k}.{x}": array / 2 for k, p in enumerate(both) for x, array in p.items()}
+
+    def forward(layer: Layer, p: Parameters, X: Any) -> Any:
+        for k in "01":
+            own = {x[2:]: array for x, array in p.items() if x[0] == k}
+            out = behind_norm(layer, own, X)
+            X = X + out if skip else out
+        return X
+
+    network = weights(
+        state, heads=2, skip=skip, norm=norm or None, normalization="softmax" if softmax else "none"
+    ).network.to_json()
+    rank = jacobian_rank(layer, together, forward=forward)
+    assert network["parameters"] == sum(array.size for array in together.values())
+    assert rank <= network["upper_bound"]["value"]
+    assert network["redundant_at_least"] <= network["listed_symmetries"]
+    assert network["unnamed"] is None

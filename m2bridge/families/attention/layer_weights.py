@@ -317,10 +317,13 @@ class LayersInARow:
         What is known of each layer.
     between : tuple
         Names and numbers of symmetries between the layers.
+    free : int
+        The number of directions of these that change the functions of layers, for generic weights.
     """
 
     layers: tuple[dict[str, Any], ...]
     between: tuple[tuple[str, int], ...]
+    free: int
 
     @property
     def symmetries(self) -> Self:
@@ -338,8 +341,8 @@ class LayersInARow:
 
     @property
     def redundant(self) -> int:
-        """At least so many directions are redundant: those of the layers, each alone."""
-        return sum(layer["redundant_at_least"] or 0 for layer in self.layers)
+        """At least so many directions are redundant: of layers, each alone, and between them."""
+        return self.free + sum(layer["redundant_at_least"] or 0 for layer in self.layers)
 
     @property
     def parameters(self) -> int:
@@ -350,6 +353,11 @@ class LayersInARow:
     def names(self) -> str:
         """The parts of the group with their dimensions."""
         return ", ".join(f"{name} ({size})" for name, size in self.named())
+
+    @property
+    def _reason(self) -> str:
+        less = f", less {self.free} for symmetries between them" if self.free else ""
+        return f"the sum of the layers{less}"
 
     def words(self) -> str:
         """The words on what the function of the network determines."""
@@ -363,7 +371,7 @@ class LayersInARow:
         """Names and values for people."""
         return [
             ("parameters", self.parameters),
-            ("dimension", f"at most {self.parameters - self.redundant}: the sum of the layers"),
+            ("dimension", f"at most {self.parameters - self.redundant}: {self._reason}"),
             ("gauge group", self.names),
             ("regular point", f"not decided: {_NOT_COMPOSED}"),
         ]
@@ -374,7 +382,7 @@ class LayersInARow:
         return {
             "parameters": self.parameters,
             "dimension": None,
-            "upper_bound": {"value": most, "reason": "the sum of the layers"},
+            "upper_bound": {"value": most, "reason": self._reason},
             "regular": None,
             "note": _NOT_COMPOSED,
             "redundant": None,
@@ -535,7 +543,9 @@ def find_network(
             return None
         parts = tuple(_layer_json(symmetries[number]) for number in sorted(symmetries))
         between = tuple(_between(shapes, found, reading))
-        return LayersInARow(layers=parts, between=between)
+        free = sum(size for _, size, is_free in between if is_free)
+        names = tuple((name, size) for name, size, _ in between)
+        return LayersInARow(layers=parts, between=names, free=free)
     if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
         return None
     numbered = dict(enumerate(layers, 1))
@@ -576,19 +586,25 @@ def _layer_json(symmetries: Any) -> dict[str, Any]:
 
 def _between(
     shapes: Sequence[Sequence[HeadShape]], found: Findings, reading: Reading
-) -> Iterator[tuple[str, int]]:
-    """The symmetries between layers, by name, with the dimensions of their orbits at most."""
+) -> Iterator[tuple[str, int, bool]]:
+    """The symmetries between layers: names, dimensions, and whether they act freely.
+
+    Changes of base do where the outputs of all heads span the space, and translations always.
+    """
     around = [found.around[number] for number in sorted(found.around)]
-    hidden = [layer[0].d_out for layer in shapes[:-1]]
-    if not reading.skip and not any(part.norm for part in around):
-        for d in hidden:
-            yield f"GL({d}) between layers", d * d
+    hidden = [(layer[0].d_out, len(layer) * layer[0].beta) for layer in shapes[:-1]]
+    has_norms = any(part.norm for part in around)
+    if not reading.skip and not has_norms:
+        for d, filled in hidden:
+            yield f"GL({d}) between layers", d * d, filled >= d
     outputs = all(part.output_bias for part in around)
-    biased = all(layer[0].token_dimension > layer[0].d or not reading.softmax for layer in shapes)
-    if outputs and biased and not any(part.norm for part in around):
-        yield "translations of tokens between layers, by biases", sum(hidden)
+    # A translated token is as another bias of Q, K and V; softmax needs that of Q.
+    following = [layer[0] for layer in shapes[1:]]
+    biased = all(max(shape.queries, shape.d) > shape.width for shape in following)
+    if outputs and biased and not has_norms:
+        yield "translations of tokens between layers, by biases", sum(d for d, _ in hidden), True
     elif outputs and reading.skip and all(part.norm == "LayerNorm" for part in around):
-        yield "output biases along (1, …, 1)", len(hidden)
+        yield "output biases along (1, …, 1)", len(hidden), True
 
 
 def find_remarks(
