@@ -477,6 +477,17 @@ def test_the_list_at_the_end_says_where_statements_are_true() -> None:
         assert where in PHRASES
 
 
+def test_json_has_the_sizes_where_statements_are_true() -> None:
+    """The sets of the list, exactly, and in the same words."""
+    result = AllSizes((), basis(), "", verdicts=tuple(verdicts().values()), seconds=0)
+    partition = result.to_json()["partition"]
+    assert list(partition) == list(verdicts())
+    for name, parts in verdicts().items():
+        for answer, where in parts.extent.partition().items():
+            assert isl.Set(partition[name][answer]["isl"]).is_equal(where)
+    assert partition["3.4 (iii)"]["false"]["words"] == "2 ≤ a < d, except (a, d') = (2, 1)"
+
+
 def test_phrases_are_for_different_sets_and_others_are_written_by_the_library() -> None:
     sets = [sizes.sizes(condition) for condition in PHRASES.values()]
     assert not any(first.is_equal(second) for first, second in combinations(sets, 2))

@@ -247,16 +247,32 @@ class AllSizes(AllSizesResult):
 
     def to_json(self) -> Json:
         """Return every verdict with its sets of sizes, and what was computed."""
-        return {"engine": {"version": self.engine_version or None}, **AllSizesResult.to_json(self)}
+        partition = {}
+        for name, parts in self._partitions():
+            partition[name] = {
+                answer: {"words": sizes.words(where), "isl": sizes.text(where)}
+                for answer, where in parts.items()
+            }
+        return {
+            "engine": {"version": self.engine_version or None},
+            **AllSizesResult.to_json(self),
+            "partition": partition,
+        }
+
+    def _partitions(self) -> list[tuple[str, dict[str, isl.Set]]]:
+        """For each statement, by its name, the sizes where it is true, false, … ."""
+        listed = []
+        for verdict in self.verdicts:
+            assert isinstance(verdict.extent, AmongSizes), "the extent of every verdict here"
+            listed.append((verdict.name, verdict.extent.partition()))
+        return listed
 
     def to_sheet(self) -> Sheet:
         """Return what was computed, the verdicts, and in a list where each statement is true."""
         sheet = AllSizesResult.to_sheet(self)
         rows = []
-        for verdict in self.verdicts:
-            name, extent = verdict.name, verdict.extent
-            assert isinstance(extent, AmongSizes), "the extent of every verdict here"
-            for answer, where in extent.partition().items():
+        for name, parts in self._partitions():
+            for answer, where in parts.items():
                 if not where.is_empty():
                     rows.append((name, answer, sizes.words(where)))
                     name = ""  # once is enough
