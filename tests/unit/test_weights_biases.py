@@ -456,3 +456,49 @@ def test_two_layers_have_at_least_the_redundant_directions_that_are_said(
     assert rank <= network["upper_bound"]["value"]
     assert network["redundant_at_least"] <= network["listed_symmetries"]
     assert network["unnamed"] is None
+
+
+def test_keys_that_heads_share_have_biases_that_they_share() -> None:
+    """Each bias is cut and repeated as the rows of its matrix are, in one array and in three."""
+    random = numpy.random.default_rng(1)
+    sizes = {"q": (8, 6), "k": (4, 6), "v": (4, 6)}
+    state = {f"self_attn.{x}_proj.weight": random.standard_normal(n) for x, n in sizes.items()}
+    state |= {f"self_attn.{x}_proj.bias": random.standard_normal(n[0]) for x, n in sizes.items()}
+    state["self_attn.o_proj.weight"] = random.standard_normal((6, 8))
+    found = weights(state, heads=4).heads
+    K, Q = (
+        numpy.column_stack([state[f"self_attn.{x}_proj.{y}"] for y in ("weight", "bias")])
+        for x in "kq"
+    )
+    for h, group in enumerate([0, 0, 1, 1]):
+        A = K[2 * group : 2 * group + 2].T @ Q[2 * h : 2 * h + 2]
+        sigma = numpy.linalg.svd(A, compute_uv=False)[:2]
+        assert found[h].numerical.singular_values_A == pytest.approx(sigma.tolist(), rel=1e-5)
+
+
+WRONG: dict[str, dict[str, Any]] = {
+    "no rows": {"Q": numpy.ones((0, 2)), "K": numpy.ones((0, 2)), "V": numpy.ones((1, 2))},
+    "no columns": {x: numpy.ones((2, 0)) for x in "QKV"},
+    "a bias of A": {"A": numpy.ones((2, 2)), "V": numpy.ones((2, 2)), "V_bias": numpy.ones(3)},
+    "a bias that is a matrix": {x: numpy.eye(2) for x in ("Q", "K", "V", "V_bias")},
+    "a bias that is not finite": {x: numpy.eye(2) for x in "QKV"} | {"K_bias": [1, numpy.nan]},
+    "a norm of another length": {
+        **{f"h.0.attn.{x}": numpy.ones((3, 3)) for x in ("W_Q", "W_K", "W_V")},
+        "h.0.ln_1.weight": numpy.ones(2),
+    },
+    "a norm that is zero": {
+        **{f"h.0.attn.{x}": numpy.ones((3, 3)) for x in ("W_Q", "W_K", "W_V")},
+        "h.0.ln_1.weight": numpy.zeros(3),
+    },
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_biases_and_norms_are_refused(name: str) -> None:
+    with pytest.raises(InvalidCaseError):
+        weights(WRONG[name])
+
+
+def test_a_bias_of_values_beside_a_given_A() -> None:
+    found = weights({"A": numpy.eye(2) + 1, "V": numpy.eye(2), "V_bias": numpy.ones(2)})
+    assert found.heads[0].shape.token_dimension == 3

@@ -321,7 +321,9 @@ class SeenHead:
                     matrix.matrix, matrix.bias, with_constant=has_constant
                 )
             elif letter == "A" and self.tokens is not None:
-                found[letter], errors[letter] = _rounded_twice(self.tokens, self.given["A"])
+                found[letter], errors[letter] = _rounded_twice(
+                    self.tokens, self.given["A"], [n > self.tokens.linear for n in matrix.shape]
+                )
         return found, errors
 
 
@@ -362,8 +364,9 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
     matrices = {}
     for letter, matrix in head.matrices.items():
         if letter == "A":
-            half = tokens.exact(matrix, tokens.linear)
-            matrices[letter] = tokens.exact(half.T, tokens.linear).T
+            # A = KᵀQ has the columns of K as its rows.
+            half = _with_constant(tokens, matrix, "Q" in constant)
+            matrices[letter] = _with_constant(tokens, half.T, "K" in constant).T
         elif letter == "O":
             matrices[letter] = matrix
         else:
@@ -392,13 +395,24 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
     )
 
 
-def _rounded_twice(tokens: Tokens, A: Any) -> tuple[Any, float]:
+def _with_constant(tokens: Tokens, matrix: Any, has_constant: bool) -> Any:
+    """A matrix on the coordinates of tokens, exactly; the constant is that of β alone."""
+    found = tokens.exact(matrix, tokens.linear)
+    if not has_constant:
+        return found
+    return numpy.column_stack([found, tokens.constant(matrix, None, as_fractions, None)])
+
+
+def _rounded_twice(tokens: Tokens, A: Any, constants: list[bool]) -> tuple[Any, float]:
     """A on an orthonormal basis for both of its tokens, and a bound for the error's norm."""
-    rounded, first = tokens.numeric(A, None, with_constant=False)
-    rounded, second = tokens.numeric(rounded.T, None, with_constant=False)
+    of_rows, of_columns = constants
+    rounded, first = tokens.numeric(A, None, with_constant=of_columns)
+    rounded, second = tokens.numeric(rounded.T, None, with_constant=of_rows)
     largest = 1.0
     if tokens.gamma is not None:
         largest = float(abs(_floats(tokens.gamma)).max())
+    if tokens.beta is not None:
+        largest += float(numpy.linalg.norm(_floats(tokens.beta)))
     return rounded.T, first * largest + second
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -145,12 +145,13 @@ class LayerTensors:
         # The least precise decides; an exact matrix beside one of float64 changes nothing.
         inexact_first = [kind for kind in PRECISIONS if kind in kinds]
         kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
-        biases = self._cut_biases(arrays, count)
-        norm = self._read_norm()
-        for number, matrices in enumerate(_cut(arrays, count), 1):
+        cut = list(_cut(arrays, count))
+        for matrices in cut:
             wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
             if wrong:
                 raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
+        biases, norm = self._cut_biases(arrays, cut), self._read_norm()
+        for number, matrices in enumerate(cut, 1):
             own = {f"{letter}_bias": bias[number - 1] for letter, bias in biases.items()}
             yield Head(layer, number, matrices, kind, **own, norm=norm)
 
@@ -167,7 +168,9 @@ class LayerTensors:
             place=self.norm_place,
         )
 
-    def _cut_biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
+    def _cut_biases(
+        self, arrays: Mapping[str, Any], heads: Sequence[Mapping[str, Any]]
+    ) -> dict[str, list[Any]]:
         """The biases of each head, by letters: cut as the rows of the matrices are.
 
         Raises
@@ -176,30 +179,27 @@ class LayerTensors:
             If a bias has another number of entries than its matrix has rows.
         """
         found: dict[str, list[Any]] = {}
-        heads = len(arrays["Q"]) if "Q" in arrays and arrays["Q"].ndim == 3 else count or 1
-        offsets = {"Q": 0, "K": 0, "V": 0}
-        if len({part.name for x, part in self.biases.items() if x != "O"}) == 1:
-            rows = {x: arrays[x].shape[0] for x in "QKV" if arrays[x].ndim == 2}
-            if len(rows) == 3 and len([x for x in self.biases if x != "O"]) == 3:
-                offsets = {"Q": 0, "K": rows["Q"], "V": rows["Q"] + rows["K"]}
-        for letter, part in self.biases.items():
+        of_rows = {letter: part for letter, part in self.biases.items() if letter != "O"}
+        rows = {x: arrays[x].size // arrays[x].shape[-1] for x in of_rows}
+        starts = dict.fromkeys(rows, 0)
+        ends = dict(rows)
+        if len(of_rows) == 3 and len({part.name for part in of_rows.values()}) == 1:
+            # One array has the biases of Q, K and V one after the other.
+            starts = {"Q": 0, "K": rows["Q"], "V": rows["Q"] + rows["K"]}
+            ends = dict.fromkeys(rows, sum(rows.values()))
+        for letter, part in of_rows.items():
             bias = part.array().ravel()
-            if letter == "O":
-                if len(bias) != arrays["O"].shape[-2]:
-                    raise InvalidCaseError("weights", _wrong_bias(part, arrays["O"].shape[-2]))
-                found[letter] = [bias] * heads
-                continue
-            rows_of_all = arrays[letter].size // arrays[letter].shape[-1]
-            end = offsets["V"] + arrays["V"].shape[0] if offsets["K"] else rows_of_all
-            if len(bias) != end:
-                raise InvalidCaseError("weights", _wrong_bias(part, end))
-            own = bias[offsets[letter] : offsets[letter] + rows_of_all]
-            groups = heads
-            if letter != "Q" and arrays[letter].ndim == 2:
-                # Keys and values that heads share are repeated as their rows are.
-                groups = heads * arrays["K"].shape[0] // arrays["Q"].shape[0]
-            blocks = own.reshape(groups, -1).repeat(heads // groups, 0)
-            found[letter] = list(blocks)
+            if len(bias) != ends[letter]:
+                raise InvalidCaseError("weights", _wrong_bias(part, ends[letter]))
+            own = bias[starts[letter] : starts[letter] + rows[letter]]
+            # Keys and values that heads share are repeated as their rows are.
+            groups = rows[letter] // heads[0][letter].shape[0]
+            found[letter] = list(own.reshape(groups, -1).repeat(len(heads) // groups, 0))
+        if "O" in self.biases:
+            bias, entries = self.biases["O"].array().ravel(), heads[0]["O"].shape[0]
+            if len(bias) != entries:
+                raise InvalidCaseError("weights", _wrong_bias(self.biases["O"], entries))
+            found["O"] = [bias] * len(heads)
         return found
 
 
