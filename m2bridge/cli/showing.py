@@ -379,6 +379,18 @@ def _check_can_be_written(out: Path) -> None:
     type=shared.decimal,
     help="For effective ranks, relative; that of the stored type.",
 )
+@click.option(
+    "--sort",
+    type=click.Choice(("layer", "distance")),
+    default="layer",
+    show_default=True,
+    help="The heads by layers, or by their distances to singular functions.",
+)
+@click.option(
+    "--worst",
+    type=shared.integer,
+    help="As many heads in the tables, those nearest to singular functions.",
+)
 @shared.timeout_option
 @shared.form_options
 def weights_command(file: Path, timeout: float | None, form: str, **options: Any) -> int:

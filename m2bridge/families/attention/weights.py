@@ -22,6 +22,13 @@ from m2bridge.families.attention.layer_weights import (
     find_remarks,
     find_symmetries,
 )
+from m2bridge.families.attention.near_weights import (
+    chosen_heads,
+    near_strata,
+    near_words,
+    nearest_loci,
+    nearness,
+)
 from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
 from m2bridge.limits import limited
 from m2bridge.results import picture
@@ -41,6 +48,8 @@ from m2bridge.results.sheet import (
 
 MOST_VALUES = 12
 """Singular values of a single head that are written."""
+MOST_SENTENCES = 8
+"""Heads near a lower rank of which a sentence is written; all of them are in JSON."""
 MOST_ROWS = 24
 """Rows of the table beside the picture: the heads that are nearest to the singular locus."""
 
@@ -71,6 +80,10 @@ class Weights(PictureResult):
     symmetries : dict
         Of each layer with several heads: the redundant directions, and whether the listed
         symmetries have as many.
+    sort : str
+        ``layer`` or ``distance``: the order of the heads in tables.
+    worst : int or None
+        As many of the heads nearest to the singular locus are in tables.
 
     Examples
     --------
@@ -88,6 +101,13 @@ class Weights(PictureResult):
     seconds: float
     unfinished: str = ""
     symmetries: Mapping[int, Any] = field(default_factory=dict)
+    sort: str = "layer"
+    worst: int | None = None
+
+    @property
+    def listed(self) -> tuple[HeadWeights, ...]:
+        """The heads in tables, in their order."""
+        return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
         """The exact part, then the numerical one; a line for each head."""
@@ -98,6 +118,7 @@ class Weights(PictureResult):
             [
                 *_sizes(self.heads),
                 *_words(self.heads),
+                *_words_on_nearness(self.heads),
                 *_words_of_layers(self.heads, self.symmetries),
                 *_words_of_network(self.heads, self.network),
                 *(self.network.facts() if self.network else ()),
@@ -111,7 +132,7 @@ class Weights(PictureResult):
             ]
         )
         values = [_values(self.heads[0])] if len(self.heads) == 1 else []
-        return Sheet(title, [facts, _exact(self.heads), _numerical(self.heads), *values])
+        return Sheet(title, [facts, _exact(self.listed), _numerical(self.listed), *values])
 
     @property
     def size_text(self) -> str:
@@ -122,7 +143,8 @@ class Weights(PictureResult):
     def to_json(self) -> dict[str, Any]:
         """All heads, and the network."""
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
-            "heads": [head.to_json() for head in self.heads],
+            "heads": [head.to_json() | _nearness_json(head) for head in self.listed],
+            "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
             "layers": [
                 {"layer": number} | found.to_json() for number, found in self.symmetries.items()
             ],
@@ -147,7 +169,7 @@ class Weights(PictureResult):
             "relative_change_of_function",
         )
         names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
-        rows = (head.to_json() for head in self.heads)
+        rows = (head.to_json() for head in self.listed)
         values = (
             [*(row[name] for name in names), *(row["numerical"][name] for name in numbers)]
             for row in rows
@@ -210,6 +232,23 @@ def _words(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
             yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
         else:
             yield f"{plural(len(alike), 'head')}, each alone", words
+
+
+def _words_on_nearness(heads: Sequence[HeadWeights]) -> Iterator[tuple[str, object]]:
+    """The sentences on heads near a lower rank, and which head is nearest to which locus."""
+    near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
+    for head in near[:MOST_SENTENCES]:
+        yield "numerically", near_words(head)
+    if len(near) > MOST_SENTENCES:
+        yield "numerically", f"{plural(len(near) - MOST_SENTENCES, 'head')} more, in JSON"
+    if len(heads) > 1:
+        yield "nearest", "; ".join(locus.words() for locus in nearest_loci(heads)) or None
+
+
+def _nearness_json(head: HeadWeights) -> dict[str, Any]:
+    """The strata of lower rank near a head, and the sentence on them."""
+    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
+    return {"near": strata, "near_words": near_words(head) or None}
 
 
 def _words_of_layers(
@@ -474,18 +513,12 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _singular_distance(head: HeadWeights) -> float:
-    distance = _near(head)[0]
-    # Relative distances are at most 1: heads without one come last.
-    return 2.0 if distance is None else distance
-
-
 def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     """The heads, or those nearest to the singular locus."""
     axes.axis("off")
     chosen = heads
     if len(heads) > MOST_ROWS:
-        chosen = sorted(heads, key=_singular_distance)[:MOST_ROWS]
+        chosen = sorted(heads, key=nearness)[:MOST_ROWS]
     table = axes.table(
         [_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
     )
@@ -524,6 +557,8 @@ def weights(
     biases: str = "count",
     norm: str | None = None,
     tolerance: float | None = None,
+    sort: str = "layer",
+    worst: int | None = None,
     timeout: float | None = None,
 ) -> Weights:
     """Say what weights of self-attention determine, exactly, and how near they are to singular
@@ -563,6 +598,10 @@ def weights(
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
+    sort : str
+        The heads in tables and in JSON by ``layer``, or by ``distance`` to the singular locus.
+    worst : int, optional
+        As many heads in tables and in JSON, those nearest to the singular locus; all when left out.
 
     Raises
     ------
@@ -593,6 +632,10 @@ def weights(
         raise InvalidCaseError("norm", f"must be layer, rms or none, not {norm!r:.60}")
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
+    if sort not in ("layer", "distance"):
+        raise InvalidCaseError("sort", f"must be layer or distance, not {sort!r:.60}")
+    if worst is not None and (type(worst) is not int or worst < 1):
+        raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     given = {letter: array for letter, array in matrices.items() if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
@@ -619,4 +662,6 @@ def weights(
             seconds=running.seconds,
             unfinished=found.unfinished,
             symmetries=symmetries,
+            sort=sort,
+            worst=worst,
         )
