@@ -3,6 +3,16 @@
 Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W of shape (out, in), so
 W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
 h·v, … of the output matrix O, so that its values are O_h V_h.
+
+A bias has the name of its matrix, with ``bias`` in place of ``weight``, and is cut into heads as
+the rows of the matrix are. A norm has a usual name. What a file does not show:
+
+* ``norm1`` beside ``self_attn.in_proj_weight`` (nn.TransformerEncoderLayer) is taken to stand after
+  the layer; with ``norm_first`` it stands before it.
+* ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
+  :func:`_ends_without_norm`.
+* ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm,
+  and Gemma's has the scale 1 + γ.
 """
 
 from __future__ import annotations
@@ -10,7 +20,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -50,16 +60,6 @@ class Norm:
     place: Literal["pre", "post"]
 
 
-def is_before(name: str, place: str, norm: str | None) -> bool:
-    """Whether a norm with this name is before its layer, where a user may have said which is.
-
-    Some names are those of norms before and after a layer, which only the code of a model tells.
-    """
-    if norm is None or norm == "none":
-        return norm is None and place == "pre"
-    return place == "pre" or bool(re.search(NAMES["either"], name))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Head:
     """The matrices of one head, as arrays: A = KᵀQ, or A alone; the values are V, or OV.
@@ -90,6 +90,35 @@ class Head:
     norm: Norm | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class NormTensors:
+    """The tensors of the norm before or after a layer.
+
+    Parameters
+    ----------
+    kind : str
+        ``layer`` or ``rms``.
+    gamma : Tensor
+    beta : Tensor or None
+    place : str
+        ``pre`` or ``post``.
+    """
+
+    kind: Literal["layer", "rms"]
+    gamma: Tensor
+    beta: Tensor | None
+    place: Literal["pre", "post"]
+
+    def read(self, width: int) -> Norm:
+        """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
+        of = "a norm has an entry for each coordinate of the tokens that it acts on"
+        gamma = _read(self.gamma, (width,), of)
+        beta = None
+        if self.beta is not None:
+            beta = _read(self.beta, (width,), of)
+        return Norm(self.kind, gamma, beta, self.gamma.name, self.place)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class LayerTensors:
     """The tensors of a layer.
@@ -102,20 +131,15 @@ class LayerTensors:
         By the letters K, Q, A, V, O; three times the same where they are stacked.
     transposed : bool
     biases : dict
-        By the letters K, Q, V, O; as the parts are, three times the same where they are stacked.
-    norm : dict
-        Of the norm ``gamma`` and perhaps ``beta``; empty where there is none.
-    norm_kind, norm_place : str
-        Those of :class:`Norm`.
+        By the letters K, Q, V, O; three times the same where they are stacked.
+    norm : NormTensors or None
     """
 
     name: str
     parts: Mapping[str, Tensor]
     transposed: bool = False
     biases: Mapping[str, Tensor] = field(default_factory=dict)
-    norm: Mapping[str, Tensor] = field(default_factory=dict)
-    norm_kind: Literal["layer", "rms"] = "layer"
-    norm_place: Literal["pre", "post"] = "pre"
+    norm: NormTensors | None = None
 
     @property
     def is_stacked(self) -> bool:
@@ -130,6 +154,26 @@ class LayerTensors:
         InvalidCaseError
             If the shapes do not fit.
         """
+        arrays = self._arrays()
+        kinds = {part.kind for part in self.parts.values()}
+        # The least precise decides; an exact matrix beside one of float64 changes nothing.
+        inexact_first = [kind for kind in PRECISIONS if kind in kinds]
+        kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
+        cut = list(_cut(self._separate(arrays, arrays, count), count))
+        for matrices in cut:
+            wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
+            if wrong:
+                raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
+        if not cut:
+            return
+        biases = self._biases(arrays, count)
+        output_bias, norm = self._around(cut)
+        for number, matrices in enumerate(cut, 1):
+            own = {f"{letter}_bias": column[number - 1] for letter, column in biases.items()}
+            yield Head(layer, number, matrices, kind, **own, O_bias=output_bias, norm=norm)
+
+    def _arrays(self) -> dict[str, Any]:
+        """Return the arrays as of the shape (out, in)."""
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
         arrays = {}
@@ -138,73 +182,66 @@ class LayerTensors:
                 read[part.name] = part.array()
             arrays[letter] = read[part.name]
         if self.transposed:
-            arrays = {letter: numpy.swapaxes(array, -1, -2) for letter, array in arrays.items()}
-        if self.is_stacked:
-            arrays |= _unstacked(arrays["Q"], arrays.get("O"), count or 1, self.parts["Q"])
-        kinds = {part.kind for part in self.parts.values()}
-        # The least precise decides; an exact matrix beside one of float64 changes nothing.
-        inexact_first = [kind for kind in PRECISIONS if kind in kinds]
-        kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
-        cut = list(_cut(arrays, count))
-        for matrices in cut:
-            wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
-            if wrong:
-                raise InvalidCaseError("weights", f"{_shapes(matrices)}: {wrong}")
-        biases, norm = self._cut_biases(arrays, cut), self._read_norm()
-        for number, matrices in enumerate(cut, 1):
-            own = {f"{letter}_bias": bias[number - 1] for letter, bias in biases.items()}
-            yield Head(layer, number, matrices, kind, **own, norm=norm)
+            for letter, array in arrays.items():
+                # A vector or a number, which is no matrix, is refused where arrays are cut.
+                if array.ndim > 1:
+                    arrays[letter] = numpy.swapaxes(array, -1, -2)
+        return arrays
 
-    def _read_norm(self) -> Norm | None:
-        """The norm, if there is one."""
-        if not self.norm:
-            return None
-        arrays = {x: part.array() for x, part in self.norm.items()}
-        return Norm(
-            kind=self.norm_kind,
-            gamma=arrays.get("gamma"),
-            beta=arrays.get("beta"),
-            name=self.norm["gamma"].name,
-            place=self.norm_place,
-        )
+    def _separate(
+        self, stacked: Mapping[str, Any], arrays: Mapping[str, Any], count: int | None
+    ) -> dict[str, Any]:
+        """Return Q, K, V, which may be stacked, as the shapes of the layer's arrays say."""
+        if not self.is_stacked:
+            return dict(stacked)
+        parts = _unstacked(stacked["Q"], arrays.get("O"), count or 1, self.parts["Q"])
+        return {**stacked, **parts}
 
-    def _cut_biases(
-        self, arrays: Mapping[str, Any], heads: Sequence[Mapping[str, Any]]
-    ) -> dict[str, list[Any]]:
-        """The biases of each head, by letters: cut as the rows of the matrices are.
+    def _biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
+        """Return those of Q, K and V, of each head."""
+        given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
+        if not given:
+            return {}
+        # A bias is a column beside the matrix, and is cut as the first column is; that one stands
+        # for a bias which is missing.
+        columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
+        for letter, bias in given.items():
+            of = f"a bias has an entry for each output of '{visible(self.parts[letter].name):.60}'"
+            columns[letter] = _read(bias, arrays[letter].shape[:-1], of)[..., None]
+        cut = list(_cut(self._separate(columns, arrays, count), count))
+        return {letter: [head[letter][:, 0] for head in cut] for letter in given}
 
-        Raises
-        ------
-        InvalidCaseError
-            If a bias has another number of entries than its matrix has rows.
-        """
-        found: dict[str, list[Any]] = {}
-        of_rows = {letter: part for letter, part in self.biases.items() if letter != "O"}
-        rows = {x: arrays[x].size // arrays[x].shape[-1] for x in of_rows}
-        starts = dict.fromkeys(rows, 0)
-        ends = dict(rows)
-        if len(of_rows) == 3 and len({part.name for part in of_rows.values()}) == 1:
-            # One array has the biases of Q, K and V one after the other.
-            starts = {"Q": 0, "K": rows["Q"], "V": rows["Q"] + rows["K"]}
-            ends = dict.fromkeys(rows, sum(rows.values()))
-        for letter, part in of_rows.items():
-            bias = part.array().ravel()
-            if len(bias) != ends[letter]:
-                raise InvalidCaseError("weights", _wrong_bias(part, ends[letter]))
-            own = bias[starts[letter] : starts[letter] + rows[letter]]
-            # Keys and values that heads share are repeated as their rows are.
-            groups = rows[letter] // heads[0][letter].shape[0]
-            found[letter] = list(own.reshape(groups, -1).repeat(len(heads) // groups, 0))
+    def _around(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
+        """Return the bias of the outputs, and the norm."""
+        first = heads[0]
+        # Without an output matrix the outputs of the heads stand side by side.
+        outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
+        output_bias = norm = None
         if "O" in self.biases:
-            bias, entries = self.biases["O"].array().ravel(), heads[0]["O"].shape[0]
-            if len(bias) != entries:
-                raise InvalidCaseError("weights", _wrong_bias(self.biases["O"], entries))
-            found["O"] = [bias] * len(heads)
-        return found
+            of = f"a bias has an entry for each output of '{visible(self.parts['O'].name):.60}'"
+            output_bias = _read(self.biases["O"], (outputs,), of)
+        if self.norm is not None:
+            tokens = first["V"].shape[1]
+            norm = self.norm.read(tokens if self.norm.place == "pre" else outputs)
+        return output_bias, norm
 
 
-def _wrong_bias(part: Tensor, entries: int) -> str:
-    return f"'{visible(part.name):.60}' is {part.size_text}, a bias of {entries} entries is needed"
+def _read(part: Tensor, shape: tuple[int, ...], of: str) -> Any:
+    """Return the entries of a bias or of a norm.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it has another shape, which is seen before anything is read.
+    """
+    if part.shape != shape:
+        size = " × ".join(map(str, shape))
+        raise InvalidCaseError(
+            "weights",
+            f"'{visible(part.name):.60}' is {part.size_text} and should be {size}: {of}; if it is"
+            " none of this layer, give it another name",
+        )
+    return part.array()
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
@@ -337,57 +374,63 @@ def _layers(
         full = {letter: name.replace("*", star) for letter, name in names.items()}
         parts = {letter: available[name] for letter, name in full.items() if name in available}
         if names.keys() - parts.keys() <= {"O"}:
-            layer = LayerTensors(star, parts, transposed)
+            layer = LayerTensors(
+                star, parts, transposed, _biases(parts, available), _norm(parts, available)
+            )
             # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it
             # can.
             if layer.is_stacked:
                 turned = _is_transposed(parts["Q"])
                 if turned is not None:
                     layer = replace(layer, transposed=turned)
-            yield _with_surroundings(layer, available)
+            yield layer
 
 
-def _with_surroundings(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
-    """A layer with its biases and its norm, where they have usual names."""
-    biases = {}
-    for letter, part in layer.parts.items():
-        for name in _bias_names(part.name, letter):
-            if name in available and letter != "A" and name != part.name:
-                biases[letter] = available[name]
-                break
-    layer = replace(layer, biases=biases)
-    # A norm belongs to the block, whose name is that of the layer, or what it begins with.
-    stem = layer.name.rstrip(".")
-    blocks = [f"{stem}." if stem else "", f"{stem.rpartition('.')[0]}." if "." in stem else ""]
-    for names in NAMES["norms"]:
-        for block in dict.fromkeys(blocks):
-            gamma = available.get(block + names["name"] + ".weight")
-            if gamma is None:
-                continue
-            norm = {"gamma": gamma}
-            beta = available.get(block + names["name"] + ".bias")
-            if beta is not None:
-                norm["beta"] = beta
-            # LLaMA's names are those of LayerNorm in other models, where they have a bias.
-            kind: Literal["layer", "rms"] = "layer"
-            if names["rms"] and beta is None:
-                kind = "rms"
-            return replace(layer, norm=norm, norm_kind=kind, norm_place=names["place"])
-    return layer
+def _biases(parts: Mapping[str, Tensor], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return the biases of these matrices: ``bias`` for ``weight``, the last part of a name."""
+    found = {}
+    for letter, part in parts.items():
+        name, ends = re.subn(r"(?<![^._])weight$", "bias", part.name)
+        if ends and name in available:
+            found[letter] = available[name]
+    return found
 
 
-def _bias_names(name: str, letter: str) -> Iterator[str]:
-    """The usual names of the bias that belongs to a matrix with this name."""
-    if name.endswith("weight"):
-        yield name.removesuffix("weight") + "bias"
-        # nn.MultiheadAttention has one array of biases beside three matrices.
-        if name.endswith("_proj_weight"):
-            yield re.sub("[qkv]_proj_weight$", "in_proj_bias", name)
-        return
-    if name.endswith(f"W_{letter}"):
-        yield name.removesuffix(f"W_{letter}") + f"b_{letter}"
-    yield f"{name}_bias"
-    yield f"{name}.bias"
+def _norm(parts: Mapping[str, Tensor], available: Mapping[str, Tensor]) -> NormTensors | None:
+    """Return the norm with a usual name beside the queries of these names."""
+    query = parts["Q" if "Q" in parts else "A"].name
+    for usual in NAMES["norms"]:
+        end = usual["query"].removeprefix("*")
+        star = query.removesuffix(end)
+        name = usual["gamma"].replace("*", star)
+        if star == query or name not in available:
+            continue
+        moved = re.sub("gamma$", "beta", re.sub("weight$", "bias", name))
+        beta = available.get(moved)
+        rms = beta is None and usual.get("rms", False)
+        post = usual["place"] == "post"
+        if usual["place"] == "of the model":
+            post = _ends_without_norm(star, available)
+        return NormTensors(
+            kind="rms" if rms else "layer",
+            gamma=available[name],
+            beta=beta,
+            place="post" if post else "pre",
+        )
+    return None
+
+
+def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool:
+    """Whether a whole model is there, without a norm at its end.
+
+    Models with norms before their layers have one there (OPT, Whisper, mBART); BART and the OPT of
+    350 million weights have none, and norms after their layers.
+    """
+    model = re.sub(r"layers\.\d+\.$", "", layer)
+    ends = [f"{model}layer_norm.weight", f"{model}final_layer_norm.weight"]
+    return f"{model}embed_positions.weight" in available and not any(
+        name in available for name in ends
+    )
 
 
 def named_layers(
@@ -492,24 +535,9 @@ def alike(layers: Iterable[LayerTensors]) -> bool:
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 
-def left_out(
-    available: Iterable[str],
-    layers: Iterable[LayerTensors],
-    biases: bool = True,
-    norm: str | None = None,
-) -> tuple[str, ...]:
-    """The tensors that belong to no layer, by what they are, with their numbers.
-
-    Biases and norms are among them where they are not counted, and norms after a layer always.
-    """
-    used: set[str] = set()
-    for layer in layers:
-        used |= {part.name for part in layer.parts.values()}
-        if biases:
-            used |= {part.name for part in layer.biases.values()}
-        if layer.norm and is_before(layer.norm["gamma"].name, layer.norm_place, norm):
-            counted = ("gamma", "beta") if biases else ("gamma",)
-            used |= {layer.norm[x].name for x in counted if x in layer.norm}
+def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
+    """The tensors that belong to no layer, by what they are, with their numbers."""
+    used = {part.name for layer in layers for part in layer.parts.values()}
     others = [(name, _kinds(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
     # A name of its own is in quotation marks, and needs no number.
