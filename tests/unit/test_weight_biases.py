@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from safetensors.numpy import save_file
 
+from m2bridge import weights
 from m2bridge.convert.weight_files import tensors
-from m2bridge.errors import M2BridgeError
+from m2bridge.errors import InvalidCaseError, M2BridgeError
 from m2bridge.families.attention.weight_names import Head, find_layers, named_layers, usual_layers
 
 D, HEADS, A = 6, 2, 3
@@ -402,7 +403,8 @@ def test_heads_as_first_index() -> None:
         (
             {"h.0.attn.c_attn.bias": numpy.ones(7)},
             r"'h.0.attn.c_attn.bias' is 7 and should be 18: a bias has an entry for each output of"
-            r" 'h.0.attn.c_attn.weight'; if it is none of this layer, give it another name",
+            r" 'h.0.attn.c_attn.weight'; let biases be ignored, or give it another name if it is"
+            r" none of this layer",
         ),
         ({"h.0.attn.c_proj.bias": numpy.ones((6, 1))}, r"c_proj.bias' is 6 × 1 and should be 6:"),
         ({"h.0.attn.c_proj.bias": numpy.array(1.0)}, r"c_proj.bias' is a number and should be 6:"),
@@ -429,6 +431,55 @@ def test_a_norm_after_the_layer_has_the_size_of_its_outputs() -> None:
     state |= norm("norm1", 4)
     first = heads_of(state)[0]
     compare_norm(first, "layer", "post", state["norm1.weight"], state["norm1.bias"])
+
+
+@pytest.mark.parametrize("layout", [gpt2, llama, encoder_layer])
+def test_what_is_counted_is_not_listed_as_left_out(layout: Any) -> None:
+    state = layout()
+    heads = 4 if layout is llama else HEADS
+    others = {
+        gpt2: {"norms (1)", "biases (2)", "MLPs (1)", "masks (1)"},
+        llama: {"norms (1)"},
+        # A norm after the layer changes nothing in what is said of the layer.
+        encoder_layer: {"norms (2)", "biases (3)", "MLPs (1)"},
+    }
+    assert set(weights(state, heads=heads).left_out) == others[layout]
+    bare = {
+        gpt2: {"norms (2)", "biases (5)", "MLPs (1)", "masks (1)"},
+        llama: {"norms (2)"},
+        encoder_layer: {"norms (2)", "biases (5)", "MLPs (1)"},
+    }
+    found = weights(state, heads=heads, biases="ignore", norm="none")
+    assert set(found.left_out) == bare[layout]
+    # γ is no bias.
+    of_norm = {gpt2: {"norms (1)", "biases (5)", "MLPs (1)", "masks (1)"}, llama: others[llama]}
+    found = weights(state, heads=heads, biases="ignore")
+    assert set(found.left_out) == of_norm.get(layout, bare[layout])
+
+
+def test_answers_are_about_biases_and_norms() -> None:
+    """One coordinate of the tokens more, and one less; none by choice, where nothing is read."""
+    state = gpt2()
+    dimensions = {"biases": 7, "LayerNorm": 5, "both": 6}
+    found = {
+        "biases": weights(state, heads=HEADS, norm="none"),
+        "LayerNorm": weights(state, heads=HEADS, biases="ignore"),
+        "both": weights(state, heads=HEADS),
+    }
+    for name, answer in found.items():
+        assert {head.shape.token_dimension for head in answer.heads} == {dimensions[name]}
+    broken = state | {
+        "h.0.attn.c_attn.bias": numpy.ones(4),
+        "h.0.ln_1.bias": numpy.full(D, numpy.nan),
+        "h.0.ln_1.weight": numpy.ones((2, 2)),
+    }
+    bare = {
+        name: array for name, array in state.items() if name.endswith(("attn.weight", "j.weight"))
+    }
+    ignored = weights(broken, heads=HEADS, biases="ignore", norm="none").to_json()
+    assert ignored["heads"] == weights(bare, heads=HEADS).to_json()["heads"]
+    with pytest.raises(InvalidCaseError, match="let biases be ignored"):
+        weights(broken, heads=HEADS, norm="none")
 
 
 LAYOUTS = [gpt2, nanogpt, bert, qwen, encoder_layer, vit, timm, opt, t5]

@@ -111,7 +111,10 @@ class NormTensors:
 
     def read(self, width: int) -> Norm:
         """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
-        of = "a norm has an entry for each coordinate of the tokens that it acts on"
+        of = (
+            "a norm has an entry for each coordinate of the tokens that it acts on; say that norm"
+            " is none"
+        )
         gamma = _read(self.gamma, (width,), of)
         beta = None
         if self.beta is not None:
@@ -145,6 +148,25 @@ class LayerTensors:
     def is_stacked(self) -> bool:
         """Whether Q, K and V are one array."""
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
+
+    def of(self, *, biases: bool, norms: bool) -> LayerTensors:
+        """Return the layer with or without its biases, of which β of the norm is one, and its norm.
+
+        What is left out is not read.
+        """
+        norm = self.norm if norms else None
+        if norm is not None and not biases:
+            norm = replace(norm, beta=None)
+        return replace(self, biases=self.biases if biases else {}, norm=norm)
+
+    def counted(self) -> Iterator[Tensor]:
+        """Yield the tensors about which answers are: a norm after the layer is none of them."""
+        yield from self.parts.values()
+        yield from self.biases.values()
+        if self.norm is not None and self.norm.place == "pre":
+            yield self.norm.gamma
+            if self.norm.beta is not None:
+                yield self.norm.beta
 
     def heads(self, layer: int, count: int | None) -> Iterator[Head]:
         """Yield the heads one after the other; they are read now.
@@ -206,8 +228,8 @@ class LayerTensors:
         # for a bias which is missing.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
-            of = f"a bias has an entry for each output of '{visible(self.parts[letter].name):.60}'"
-            columns[letter] = _read(bias, arrays[letter].shape[:-1], of)[..., None]
+            entries = _read(bias, arrays[letter].shape[:-1], _bias_of(self.parts[letter]))
+            columns[letter] = entries[..., None]
         cut = list(_cut(self._separate(columns, arrays, count), count))
         return {letter: [head[letter][:, 0] for head in cut] for letter in given}
 
@@ -218,8 +240,7 @@ class LayerTensors:
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
         output_bias = norm = None
         if "O" in self.biases:
-            of = f"a bias has an entry for each output of '{visible(self.parts['O'].name):.60}'"
-            output_bias = _read(self.biases["O"], (outputs,), of)
+            output_bias = _read(self.biases["O"], (outputs,), _bias_of(self.parts["O"]))
         if self.norm is not None:
             tokens = first["V"].shape[1]
             norm = self.norm.read(tokens if self.norm.place == "pre" else outputs)
@@ -238,10 +259,16 @@ def _read(part: Tensor, shape: tuple[int, ...], of: str) -> Any:
         size = " × ".join(map(str, shape))
         raise InvalidCaseError(
             "weights",
-            f"'{visible(part.name):.60}' is {part.size_text} and should be {size}: {of}; if it is"
-            " none of this layer, give it another name",
+            f"'{visible(part.name):.60}' is {part.size_text} and should be {size}: {of}, or give it"
+            " another name if it is none of this layer",
         )
     return part.array()
+
+
+def _bias_of(matrix: Tensor) -> str:
+    """Return what a bias beside this matrix is, and what to do if it is something else."""
+    name = visible(matrix.name)
+    return f"a bias has an entry for each output of '{name:.60}'; let biases be ignored"
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
@@ -536,8 +563,8 @@ def alike(layers: Iterable[LayerTensors]) -> bool:
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """The tensors that belong to no layer, by what they are, with their numbers."""
-    used = {part.name for layer in layers for part in layer.parts.values()}
+    """The tensors about which no answer is, by what they are, with their numbers."""
+    used = {part.name for layer in layers for part in layer.counted()}
     others = [(name, _kinds(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
     # A name of its own is in quotation marks, and needs no number.

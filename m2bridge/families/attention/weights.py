@@ -641,7 +641,9 @@ def weights(
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
-        reading = Reading(heads, normalization, skip, biases == "count", norm)
+        counts = biases == "count"
+        layers = [layer.of(biases=counts, norms=norm != "none") for layer in layers]
+        reading = Reading(heads, normalization, skip, counts, norm)
         found = find_heads(layers, reading, a, tolerance)
         whole = not found.unfinished and len(found.heads) > 1
         symmetries = {} if found.unfinished else find_symmetries(layers, found, reading)
