@@ -396,23 +396,67 @@ def test_heads_as_first_index() -> None:
             head, Q_bias=state["q.bias"][h], K_bias=state["k.bias"][h], V_bias=state["v.bias"][h]
         )
 
+    # Those of all heads may stand in one row.
+    flat = state | {"q.bias": state["q.bias"].ravel()}
+    (layer,) = named_layers(tensors(flat), names)
+    assert is_equal(list(layer.heads(1, None))[1].Q_bias, state["q.bias"][1])
+
+
+@pytest.mark.parametrize(("matrix", "bias"), [("{}", "{}_bias"), ("l.0.W_{}", "l.0.b_{}")])
+def test_letters(matrix: str, bias: str) -> None:
+    state = {matrix.format(x): numbers(D, D) for x in "QKVO"}
+    state |= {bias.format(x): numbers(D) for x in "QKVO"}
+    given = {x: state[bias.format(x)] for x in "QKVO"}
+    second = heads_of(state)[1]
+    compare(
+        second,
+        Q_bias=given["Q"][3:],
+        K_bias=given["K"][3:],
+        V_bias=given["V"][3:],
+        O_bias=given["O"],
+    )
+    # Of A there is none, nor of what has no name.
+    found = weights({"A": numpy.eye(3), "V": numpy.eye(3), "V_bias": numpy.ones(3), "": [1, 2, 3]})
+    assert found.heads[0].shape.token_dimension == 3
+    assert set(found.left_out) == {"biases (1)", "''"}
+
+
+def test_a_norm_that_is_said_is_before_the_layer() -> None:
+    """Where a name is that of norms in both places."""
+    state = encoder_layer()
+    after = weights(state, heads=HEADS)
+    before = weights(state, heads=HEADS, norm="layer")
+    assert {head.shape.token_dimension for head in after.heads} == {D + 1}
+    assert {head.shape.token_dimension for head in before.heads} == {D}
+    assert set(after.left_out) == {"norms (2)", "biases (3)", "MLPs (1)"}
+    assert set(before.left_out) == {"norms (1)", "biases (2)", "MLPs (1)"}
+
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         (
             {"h.0.attn.c_attn.bias": numpy.ones(7)},
-            r"'h.0.attn.c_attn.bias' is 7 and should be 18: a bias has an entry for each output of"
+            r"'h.0.attn.c_attn.bias' is 7, a bias of 18 entries is needed, one for each output of"
             r" 'h.0.attn.c_attn.weight'; let biases be ignored, or give it another name if it is"
             r" none of this layer",
         ),
-        ({"h.0.attn.c_proj.bias": numpy.ones((6, 1))}, r"c_proj.bias' is 6 × 1 and should be 6:"),
-        ({"h.0.attn.c_proj.bias": numpy.array(1.0)}, r"c_proj.bias' is a number and should be 6:"),
+        (
+            {"h.0.attn.c_proj.bias": numpy.ones((6, 1))},
+            r"c_proj.bias' is 6 × 1, a bias of 6 entries is needed",
+        ),
+        (
+            {"h.0.attn.c_proj.bias": numpy.array(1.0)},
+            r"c_proj.bias' is a number, a bias of 6 entries is needed",
+        ),
         (
             {"h.0.ln_1.weight": numpy.ones(5)},
-            r"ln_1.weight' is 5 and should be 6: a norm has an entry for each coordinate",
+            r"ln_1.weight' is 5, a norm of 6 entries is needed, one for each coordinate",
         ),
-        ({"h.0.ln_1.bias": numpy.ones((2, 3))}, r"ln_1.bias' is 2 × 3 and should be 6:"),
+        (
+            {"h.0.ln_1.bias": numpy.ones((2, 3))},
+            r"ln_1.bias' is 2 × 3, a norm of 6 entries is needed",
+        ),
         ({"h.0.ln_1.bias": numpy.full(6, numpy.nan)}, r"entry \(1\) of 'h.0.ln_1.bias' is nan"),
         ({"h.0.attn.c_attn.bias": numpy.full(18, numpy.inf)}, r"c_attn.bias' is inf"),
     ],
@@ -426,7 +470,7 @@ def test_a_norm_after_the_layer_has_the_size_of_its_outputs() -> None:
     state = encoder_layer()
     state["self_attn.out_proj.weight"] = numbers(4, D)
     state["self_attn.out_proj.bias"] = numbers(4)
-    with pytest.raises(M2BridgeError, match=r"'norm1.weight' is 6 and should be 4"):
+    with pytest.raises(M2BridgeError, match=r"'norm1.weight' is 6, a norm of 4 entries is needed"):
         heads_of(state)
     state |= norm("norm1", 4)
     first = heads_of(state)[0]

@@ -4,11 +4,12 @@ Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W o
 W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
 h·v, … of the output matrix O, so that its values are O_h V_h.
 
-A bias has the name of its matrix, with ``bias`` in place of ``weight``, and is cut into heads as
-the rows of the matrix are. A norm has a usual name. What a file does not show:
+A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q`` of ``W_Q`` or
+``Q_bias`` of ``Q``, and is cut into heads as the rows of the matrix are. A norm has a usual name.
+What a file does not show:
 
 * ``norm1`` beside ``self_attn.in_proj_weight`` (nn.TransformerEncoderLayer) is taken to stand after
-  the layer; with ``norm_first`` it stands before it.
+  the layer; with ``norm_first`` it stands before it, which a user can say.
 * ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
   :func:`_ends_without_norm`.
 * ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm,
@@ -22,6 +23,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,6 +60,16 @@ class Norm:
     beta: Any
     name: str
     place: Literal["pre", "post"]
+
+
+def is_before(name: str, place: str, norm: str | None) -> bool:
+    """Whether a norm with this name is before its layer, where a user may have said which is.
+
+    Some names are those of norms before and after a layer, which only the code of a model tells.
+    """
+    if norm is None or norm == "none":
+        return norm is None and place == "pre"
+    return place == "pre" or bool(re.search(NAMES["either"], name))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,14 +123,12 @@ class NormTensors:
 
     def read(self, width: int) -> Norm:
         """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
-        of = (
-            "a norm has an entry for each coordinate of the tokens that it acts on; say that norm"
-            " is none"
-        )
-        gamma = _read(self.gamma, (width,), of)
+        advice = "say that norm is none" if self.place == "pre" else ""
+        needed = _Needed("norm", "one for each coordinate of the tokens that it acts on", advice)
+        gamma = needed.read(self.gamma, (width,))
         beta = None
         if self.beta is not None:
-            beta = _read(self.beta, (width,), of)
+            beta = needed.read(self.beta, (width,))
         return Norm(self.kind, gamma, beta, self.gamma.name, self.place)
 
 
@@ -149,15 +159,19 @@ class LayerTensors:
         """Whether Q, K and V are one array."""
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
 
-    def of(self, *, biases: bool, norms: bool) -> LayerTensors:
-        """Return the layer with or without its biases, of which β of the norm is one, and its norm.
+    def of(self, *, biases: bool, norm: str | None) -> LayerTensors:
+        """Return the layer with or without its biases, and with the norm that is said.
 
-        What is left out is not read.
+        The norm's β is one of the biases. What is left out is not read.
         """
-        norm = self.norm if norms else None
-        if norm is not None and not biases:
-            norm = replace(norm, beta=None)
-        return replace(self, biases=self.biases if biases else {}, norm=norm)
+        own = self.norm
+        if own is not None and is_before(own.gamma.name, own.place, norm):
+            own = replace(own, place="pre")
+        elif own is not None and own.place == "pre":
+            own = None
+        if own is not None and not biases:
+            own = replace(own, beta=None)
+        return replace(self, biases=self.biases if biases else {}, norm=own)
 
     def counted(self) -> Iterator[Tensor]:
         """Yield the tensors about which answers are: a norm after the layer is none of them."""
@@ -228,7 +242,7 @@ class LayerTensors:
         # for a bias which is missing.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
-            entries = _read(bias, arrays[letter].shape[:-1], _bias_of(self.parts[letter]))
+            entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])
             columns[letter] = entries[..., None]
         cut = list(_cut(self._separate(columns, arrays, count), count))
         return {letter: [head[letter][:, 0] for head in cut] for letter in given}
@@ -240,35 +254,54 @@ class LayerTensors:
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
         output_bias = norm = None
         if "O" in self.biases:
-            output_bias = _read(self.biases["O"], (outputs,), _bias_of(self.parts["O"]))
+            output_bias = _bias_of(self.parts["O"]).read(self.biases["O"], (outputs,))
         if self.norm is not None:
             tokens = first["V"].shape[1]
             norm = self.norm.read(tokens if self.norm.place == "pre" else outputs)
         return output_bias, norm
 
 
-def _read(part: Tensor, shape: tuple[int, ...], of: str) -> Any:
-    """Return the entries of a bias or of a norm.
+@dataclass(frozen=True, slots=True)
+class _Needed:
+    """What a bias or a norm has to be, in words.
 
-    Raises
-    ------
-    InvalidCaseError
-        If it has another shape, which is seen before anything is read.
+    Parameters
+    ----------
+    kind : str
+        ``bias`` or ``norm``.
+    entries : str
+        What there is one for.
+    advice : str
+        How it can be left out; empty if only by another name.
     """
-    if part.shape != shape:
+
+    kind: str
+    entries: str
+    advice: str
+
+    def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
+        """Return the entries, of this shape; those of all heads may stand in one row.
+
+        Raises
+        ------
+        InvalidCaseError
+            If it has another shape, which is seen before anything is read.
+        """
+        if part.shape in (shape, (prod(shape),)):
+            return part.array().reshape(shape)
         size = " × ".join(map(str, shape))
+        advice = f"{self.advice}, or give" if self.advice else "give"
         raise InvalidCaseError(
             "weights",
-            f"'{visible(part.name):.60}' is {part.size_text} and should be {size}: {of}, or give it"
-            " another name if it is none of this layer",
+            f"'{visible(part.name):.60}' is {part.size_text}, a {self.kind} of {size} entries is"
+            f" needed, {self.entries}; {advice} it another name if it is none of this layer",
         )
-    return part.array()
 
 
-def _bias_of(matrix: Tensor) -> str:
-    """Return what a bias beside this matrix is, and what to do if it is something else."""
+def _bias_of(matrix: Tensor) -> _Needed:
+    """Return what the bias beside a matrix has to be."""
     name = visible(matrix.name)
-    return f"a bias has an entry for each output of '{name:.60}'; let biases be ignored"
+    return _Needed("bias", f"one for each output of '{name:.60}'", "let biases be ignored")
 
 
 def _unstacked(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
@@ -414,18 +447,32 @@ def _layers(
 
 
 def _biases(parts: Mapping[str, Tensor], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the biases of these matrices: ``bias`` for ``weight``, the last part of a name."""
+    """Return the biases of these matrices, where they have usual names."""
     found = {}
     for letter, part in parts.items():
-        name, ends = re.subn(r"(?<![^._])weight$", "bias", part.name)
-        if ends and name in available:
+        name = _bias_name(part.name, letter)
+        # Given A, the columns of K and Q for a bias are not known.
+        if name and name in available and "A" not in parts:
             found[letter] = available[name]
     return found
 
 
+def _bias_name(name: str, letter: str) -> str:
+    """Return the name of the bias beside a matrix; empty if there is no usual one."""
+    if re.search(r"(?<![^._])weight$", name):
+        return name.removesuffix("weight") + "bias"
+    if name.endswith(f"W_{letter}"):
+        return name.removesuffix(f"W_{letter}") + f"b_{letter}"
+    if re.search(rf"(?<![^._]){letter}$", name):
+        return f"{name}_bias"
+    return ""
+
+
 def _norm(parts: Mapping[str, Tensor], available: Mapping[str, Tensor]) -> NormTensors | None:
     """Return the norm with a usual name beside the queries of these names."""
-    query = parts["Q" if "Q" in parts else "A"].name
+    if "Q" not in parts:
+        return None
+    query = parts["Q"].name
     for usual in NAMES["norms"]:
         end = usual["query"].removeprefix("*")
         star = query.removesuffix(end)
@@ -524,7 +571,7 @@ def usual_layers(available: Mapping[str, Tensor]) -> list[LayerTensors]:
                 if "attention to other tokens" in _kinds(layer.name):
                     continue
                 layers[layer.name] = layer
-                used |= {part.name for part in layer.parts.values()}
+                used |= {part.name for part in (*layer.parts.values(), *layer.biases.values())}
     if not layers and len(available) == 1:
         return _alone(*available.values())
     return sorted(layers.values(), key=_order)

@@ -642,7 +642,7 @@ def weights(
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
         counts = biases == "count"
-        layers = [layer.of(biases=counts, norms=norm != "none") for layer in layers]
+        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         reading = Reading(heads, normalization, skip, counts, norm)
         found = find_heads(layers, reading, a, tolerance)
         whole = not found.unfinished and len(found.heads) > 1
@@ -653,7 +653,7 @@ def weights(
             symmetries = {1: network.symmetries}
         separate = whole and network is None and not (len(layers) == 1 and symmetries)
         remarks = find_remarks(layers, found, heads, separate)
-        others = left_out(available, layers, biases == "count", norm)
+        others = left_out(available, layers)
         name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
             source=name,
