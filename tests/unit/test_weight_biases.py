@@ -415,9 +415,10 @@ def test_letters(matrix: str, bias: str) -> None:
         V_bias=given["V"][3:],
         O_bias=given["O"],
     )
-    # Of A there is none, nor of what has no name.
-    found = weights({"A": numpy.eye(3), "V": numpy.eye(3), "V_bias": numpy.ones(3), "": [1, 2, 3]})
-    assert found.heads[0].shape.token_dimension == 3
+    # A has none of its own, and what has no name is none.
+    beside = {"A": numpy.eye(3), "V": numpy.eye(3), "V_bias": numpy.ones(3)}
+    found = weights(beside | {"A_bias": numpy.ones(3), "": [1, 2, 3]})
+    assert found.heads[0].shape.token_dimension == 4
     assert set(found.left_out) == {"biases (1)", "''"}
 
 

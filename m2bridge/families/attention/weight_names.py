@@ -451,8 +451,7 @@ def _biases(parts: Mapping[str, Tensor], available: Mapping[str, Tensor]) -> dic
     found = {}
     for letter, part in parts.items():
         name = _bias_name(part.name, letter)
-        # Given A, the columns of K and Q for a bias are not known.
-        if name and name in available and "A" not in parts:
+        if name and name in available:
             found[letter] = available[name]
     return found
 
@@ -463,7 +462,7 @@ def _bias_name(name: str, letter: str) -> str:
         return name.removesuffix("weight") + "bias"
     if name.endswith(f"W_{letter}"):
         return name.removesuffix(f"W_{letter}") + f"b_{letter}"
-    if re.search(rf"(?<![^._]){letter}$", name):
+    if letter != "A" and re.search(rf"(?<![^._]){letter}$", name):
         return f"{name}_bias"
     return ""
 
