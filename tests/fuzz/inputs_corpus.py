@@ -24,7 +24,7 @@ from tests.fuzz.inputs_text import (
     json_text,
     replaced,
 )
-from tests.fuzz.weight_files import HOSTILE, NASTY
+from tests.fuzz.weight_files import HOSTILE, LAYOUTS, NASTY, changed_layers, entries
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
 
@@ -364,6 +364,15 @@ def _weights(folder: Path) -> Iterator[Input]:
         yield Input(
             ("weights", "{}/names.json", "--format", form), frozenset({0}), {"names.json": names}
         )
+    for number, shapes in enumerate(LAYOUTS.values()):
+        arrays = {name: entries(shape) for name, shape in shapes.items()}
+        files = {f"layout{number}.json": json.dumps(arrays)}
+        for norm in ("layer", "rms", "none"):
+            words = ("weights", f"{{}}/layout{number}.json", "--heads", "2", "--norm", norm)
+            yield Input(words, frozenset({0}), files)
+    for number, (_, arrays) in enumerate(changed_layers()):
+        files = {f"changed{number}.json": json.dumps(arrays)}
+        yield Input(("weights", f"{{}}/changed{number}.json", "--heads", "2"), ANY, files)
     for number, text in enumerate((*JSON, "[" * 50_000 + "]" * 50_000)):
         place = f"configured{number}"
         files = {f"{place}/w.json": good, f"{place}/config.json": text}

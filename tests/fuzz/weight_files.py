@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from io import BytesIO
+from typing import Any
 
 import numpy
 
@@ -59,3 +61,99 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     },
 }
 """Files by their names, and the pattern of what is said of them."""
+
+D, A = 4, 2
+"""The dimension of tokens, and a; there are two heads, so that Q has D rows."""
+LAYOUTS: dict[str, dict[str, tuple[int, ...]]] = {
+    "GPT-2": {
+        "h.0.attn.c_attn.weight": (D, 3 * D),
+        "h.0.attn.c_attn.bias": (3 * D,),
+        "h.0.attn.c_proj.weight": (D, D),
+        "h.0.attn.c_proj.bias": (D,),
+        "h.0.ln_1.weight": (D,),
+        "h.0.ln_1.bias": (D,),
+    },
+    "nn.TransformerEncoderLayer": {
+        "self_attn.in_proj_weight": (3 * D, D),
+        "self_attn.in_proj_bias": (3 * D,),
+        "self_attn.out_proj.weight": (D, D),
+        "self_attn.out_proj.bias": (D,),
+        "norm1.weight": (D,),
+        "norm1.bias": (D,),
+    },
+    "BERT": {
+        "attention.self.query.weight": (D, D),
+        "attention.self.query.bias": (D,),
+        "attention.self.key.weight": (D, D),
+        "attention.self.key.bias": (D,),
+        "attention.self.value.weight": (D, D),
+        "attention.self.value.bias": (D,),
+        "attention.output.dense.weight": (D, D),
+        "attention.output.dense.bias": (D,),
+        "attention.output.LayerNorm.weight": (D,),
+        "attention.output.LayerNorm.bias": (D,),
+    },
+    "LLaMA, with one head of keys and values": {
+        "layers.0.self_attn.q_proj.weight": (D, D),
+        "layers.0.self_attn.k_proj.weight": (A, D),
+        "layers.0.self_attn.k_proj.bias": (A,),
+        "layers.0.self_attn.v_proj.weight": (A, D),
+        "layers.0.self_attn.v_proj.bias": (A,),
+        "layers.0.self_attn.o_proj.weight": (D, D),
+        "layers.0.input_layernorm.weight": (D,),
+    },
+    "timm": {
+        "attn.qkv.weight": (3 * D, D),
+        "attn.qkv.bias": (3 * D,),
+        "attn.proj.weight": (D, D),
+        "attn.proj.bias": (D,),
+        "norm1.weight": (D,),
+        "norm1.bias": (D,),
+    },
+    "ViT": {
+        **{f"attention.attention.{x}.weight": (D, D) for x in ("query", "key", "value")},
+        **{f"attention.attention.{x}.bias": (D,) for x in ("query", "key", "value")},
+        "attention.output.dense.weight": (D, D),
+        "layernorm_before.weight": (D,),
+        "layernorm_before.bias": (D,),
+    },
+    "OPT": {
+        **{f"self_attn.{x}_proj.weight": (D, D) for x in ("q", "k", "v", "out")},
+        **{f"self_attn.{x}_proj.bias": (D,) for x in ("q", "k", "v", "out")},
+        "self_attn_layer_norm.weight": (D,),
+        "self_attn_layer_norm.bias": (D,),
+    },
+    "T5": {
+        **{f"layer.0.SelfAttention.{x}.weight": (D, D) for x in "qkvo"},
+        "layer.0.layer_norm.weight": (D,),
+    },
+}
+"""Names and shapes of layers with biases and norms, of two heads."""
+
+
+def entries(shape: tuple[int, ...]) -> Any:
+    """Small numbers that are no zeros, in lists."""
+    count = int(numpy.prod(shape))
+    return ((numpy.arange(count) * 5 % 7 + 1) / 4).reshape(shape).tolist()
+
+
+def spoiled(array: Any) -> Iterator[Any]:
+    """What stands in the place of an array: of other shapes, without entries, and no numbers."""
+    flat = numpy.ravel(array).tolist()
+    yield from (flat[:-1], [*flat, 1], flat[:1], [], [[]], 3, [flat], [[x] for x in flat])
+    yield [[flat, flat]]
+    yield [0 for _ in flat]
+    yield from (None, "x", True, [None], ["1/0"], ["nan"], [flat, 1], [1e400], [10**400])
+
+
+def changed_layers() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Files in which one array is spoiled, or missing; the name of the array that was."""
+    for shapes in LAYOUTS.values():
+        good = {name: entries(shape) for name, shape in shapes.items()}
+        for name in good:
+            # Without one of its matrices no layer is recognized: the arrays are listed then.
+            if len(shapes[name]) == 1:
+                yield name, {other: array for other, array in good.items() if other != name}
+                yield name, good | {name: {}}
+            for wrong in spoiled(good[name]):
+                yield name, good | {name: wrong}
