@@ -95,3 +95,10 @@ def test_wrong_orders_are_named() -> None:
         weights(_near_rank_two(), worst=0)
     with pytest.raises(InvalidCaseError, match="must be layer or distance"):
         weights(_near_rank_two(), sort="size")
+
+
+def test_the_picture_has_a_map_of_distances_by_layers_and_heads(found: Weights) -> None:
+    (image,) = [image for axes in found.figure().axes for image in axes.images]
+    shown = image.get_array().filled(0).ravel()
+    distances = [head.numerical.distance_to_singular_locus for head in found.heads]
+    assert shown.tolist() == pytest.approx(distances)

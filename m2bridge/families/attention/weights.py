@@ -177,8 +177,8 @@ class Weights(PictureResult):
         return csv_text((*names, *numbers), values)
 
     def figure(self) -> Any:
-        """Singular values on a logarithmic axis with the distances to strata, and a table beside
-        them.
+        """Singular values on a logarithmic axis with the distances to strata, a table beside them,
+        and a map of the distances by layers and heads.
         """
         return _drawn(self.heads, self.size_text)
 
@@ -376,14 +376,16 @@ def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
     for one head.
     """
     wide, beside, one = min(4.5 + 0.12 * len(heads), 9.0), 5.2, len(heads) == 1
+    # The map has a square for each head; one head needs none.
+    mapped = 0.0 if one else min(2.2 + 0.24 * max(head.head for head in heads), 6.0)
+    whole = wide + beside + mapped
     with styled():
         page = new_figure(
-            wide + beside,
-            max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)),
-            f"Weights: {size_text}",
+            whole, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}"
         )
+        widths = (wide, beside) if one else (wide, beside, mapped)
         grid = page.add_gridspec(
-            2 - one, 2, width_ratios=(wide, beside), hspace=0.16, wspace=0.22 if one else 0.08
+            2 - one, len(widths), width_ratios=widths, hspace=0.16, wspace=0.22 if one else 0.08
         )
         first = page.add_subplot(grid[0, 0])
         second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
@@ -398,15 +400,14 @@ def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
         page.legend(
             marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
         )
-        page.subplots_adjust(
-            left=0.9 / (wide + beside), right=0.985, top=0.86 if one else 0.9, bottom=0.25
-        )
+        page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86 if one else 0.9, bottom=0.25)
         if one:
             first.set_xlabel("i")
             pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
             size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
         else:
             _table(page.add_subplot(grid[:, 1]), heads)
+            _map(page, page.add_subplot(grid[:, 2]), heads)
         page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
         return page
 
@@ -529,6 +530,40 @@ def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
         cell.set_edgecolor(picture.FAINT)
     if len(chosen) < len(heads):
         axes.set_title(f"the {len(chosen)} heads nearest to the singular locus", fontsize=10)
+
+
+def _map(page: Any, axes: Any, heads: Sequence[HeadWeights]) -> None:
+    """Draw a square for each head, the darker, the nearer to a singular function.
+
+    Heads that are singular, or not told from it, have a 0; where nothing is known, a dash.
+    """
+    layers = sorted({head.layer for head in heads})
+    most = max(head.head for head in heads)
+    cells = [[float("nan")] * most for _ in layers]
+    for head in heads:
+        row, column = layers.index(head.layer), head.head - 1
+        distance = nearness(head)
+        if 0 < distance <= 1:
+            cells[row][column] = distance
+            continue
+        sign = "–" if distance else "0"
+        axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
+    axes.set_title("distance to the singular locus,\nby layers and heads", fontsize=10)
+    axes.set_ylabel("layer")
+    axes.set_xticks(range(most), map(str, range(1, most + 1)))
+    axes.set_yticks(range(len(layers)), map(str, layers))
+    axes.set_xlim(-0.5, most - 0.5)
+    axes.set_ylim(len(layers) - 0.5, -0.5)
+    axes.set_aspect("equal")
+    known = [value for row in cells for value in row if value > 0]
+    if known:
+        scale = {"norm": "log", "cmap": "cividis"}
+        image = axes.imshow(cells, **scale, interpolation="nearest")
+        image.set_clim(min(known) / 1.2, max(known) * 1.2)
+        bar = page.colorbar(image, ax=axes, orientation="horizontal", pad=0.12, shrink=0.9)
+        ends = sorted({min(known), max(known)})
+        bar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends])
+        bar.ax.minorticks_off()
 
 
 def contents(source: Any) -> Contents | None:
