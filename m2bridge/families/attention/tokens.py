@@ -372,7 +372,9 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         else:
             bias = given[letter] if letter in constant else None
             columns = tokens.linear + (letter in constant)
-            matrices[letter] = Folded(matrix, bias, tokens, matrix.shape[0], columns)
+            matrices[letter] = Folded(
+                matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
+            )
     unseen = []
     for letter in "KQV":
         counted = letter in has_bias if softmax else bool(has_bias)

@@ -129,7 +129,7 @@ class NormTensors:
         beta = None
         if self.beta is not None:
             beta = needed.read(self.beta, (width,))
-        return Norm(self.kind, gamma, beta, self.gamma.name, self.place)
+        return Norm(kind=self.kind, gamma=gamma, beta=beta, name=self.gamma.name, place=self.place)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -435,7 +435,11 @@ def _layers(
         parts = {letter: available[name] for letter, name in full.items() if name in available}
         if names.keys() - parts.keys() <= {"O"}:
             layer = LayerTensors(
-                star, parts, transposed, _biases(parts, available), _norm(parts, available)
+                name=star,
+                parts=parts,
+                transposed=transposed,
+                biases=_biases(parts, available),
+                norm=_norm(parts, available),
             )
             # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it
             # can.

@@ -16,6 +16,7 @@ from m2bridge.convert.weight_files import Tensor, tensors
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.families.attention.layer_weights import (
+    Findings,
     Reading,
     find_heads,
     find_network,
@@ -29,7 +30,12 @@ from m2bridge.families.attention.near_weights import (
     nearest_loci,
     nearness,
 )
-from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
+from m2bridge.families.attention.weight_names import (
+    LayerTensors,
+    find_layers,
+    left_out,
+    usual_layers,
+)
 from m2bridge.limits import limited
 from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
@@ -572,6 +578,49 @@ def contents(source: Any) -> Contents | None:
     return None if usual_layers(available) else Contents(str(source), tuple(available.values()))
 
 
+_CHOICES = {
+    "normalization": ("none", "softmax"),
+    "biases": ("count", "ignore"),
+    "norm": (None, "layer", "rms", "none"),
+    "sort": ("layer", "distance"),
+}
+"""What the options of :func:`weights` that are words may be."""
+
+
+def _check_options(
+    words: Mapping[str, str | None], tolerance: float | None, worst: int | None
+) -> None:
+    """Check the options of :func:`weights`: InvalidCaseError for the first one that is wrong."""
+    for name, chosen in words.items():
+        if chosen not in _CHOICES[name]:
+            *others, last = [choice for choice in _CHOICES[name] if choice]
+            listed = f"{', '.join(others)} or {last}"
+            raise InvalidCaseError(name, f"must be {listed}, not {chosen!r:.60}")
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
+    if worst is not None and (type(worst) is not int or worst < 1):
+        raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+
+
+def _layers_and_network(
+    layers: Sequence[LayerTensors], found: Findings, reading: Reading
+) -> tuple[dict[int, Any], Any]:
+    """The symmetries of each layer, and what is known of the network, if it has several heads.
+
+    There are none if some heads are missing, as a limit was reached.
+    """
+    if found.unfinished:
+        return {}, None
+    symmetries = find_symmetries(layers, found, reading)
+    network = None
+    if len(found.heads) > 1:
+        network = find_network(layers, found, reading, symmetries)
+    if network is not None and len(layers) == 1:
+        # The layer is the network, of which more is known.
+        symmetries = {1: network.symmetries}
+    return symmetries, network
+
+
 def weights(
     source: Any = None,
     *,
@@ -596,11 +645,9 @@ def weights(
     worst: int | None = None,
     timeout: float | None = None,
 ) -> Weights:
-    """Say what weights of self-attention determine, exactly, and how near they are to singular
-    functions, numerically.
+    """Say exactly what weights of self-attention determine, and how near to singular they are.
 
-    Floating-point numbers are taken exactly, as dyadic rationals; A = KᵀQ is never rounded. It
-    holds for t ≥ 2 tokens.
+    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens.
 
     Parameters
     ----------
@@ -657,45 +704,27 @@ def weights(
     >>> found.heads[0].numerical.distance_to_singular_locus
     0.707107
     """
-    if normalization not in ("none", "softmax"):
-        raise InvalidCaseError(
-            "normalization", f"must be none or softmax, not {normalization!r:.60}"
-        )
-    if biases not in ("count", "ignore"):
-        raise InvalidCaseError("biases", f"must be count or ignore, not {biases!r:.60}")
-    if norm not in (None, "layer", "rms", "none"):
-        raise InvalidCaseError("norm", f"must be layer, rms or none, not {norm!r:.60}")
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
-    if sort not in ("layer", "distance"):
-        raise InvalidCaseError("sort", f"must be layer or distance, not {sort!r:.60}")
-    if worst is not None and (type(worst) is not int or worst < 1):
-        raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
+    words = {"normalization": normalization, "biases": biases, "norm": norm, "sort": sort}
+    _check_options(words, tolerance, worst)
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     given = {letter: array for letter, array in matrices.items() if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
-        counts = biases == "count"
-        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
-        reading = Reading(heads, normalization, skip, counts, norm)
+        reading = Reading(
+            heads=heads, normalization=normalization, skip=skip, biases=biases == "count", norm=norm
+        )
+        layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
         found = find_heads(layers, reading, a, tolerance)
+        symmetries, network = _layers_and_network(layers, found, reading)
         whole = not found.unfinished and len(found.heads) > 1
-        symmetries = {} if found.unfinished else find_symmetries(layers, found, reading)
-        network = find_network(layers, found, reading, symmetries) if whole else None
-        if network is not None and len(layers) == 1:
-            # The layer is the network, of which more is known.
-            symmetries = {1: network.symmetries}
         separate = whole and network is None and not (len(layers) == 1 and symmetries)
-        remarks = find_remarks(layers, found, heads, separate)
-        others = left_out(available, layers)
-        name = str(source) if isinstance(source, str | Path) else ""
         return Weights(
-            source=name,
+            source=str(source) if isinstance(source, str | Path) else "",
             heads=tuple(found.heads),
             network=network,
-            left_out=others,
-            remarks=remarks,
+            left_out=left_out(available, layers),
+            remarks=find_remarks(layers, found, heads, separate),
             seconds=running.seconds,
             unfinished=found.unfinished,
             symmetries=symmetries,
