@@ -65,18 +65,30 @@ def forget_peak_memory(pid: int) -> None:
         Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
+LIMITS_ARE_KEPT = sys.platform == "linux"
+"""Whether the system keeps every limit that can be set; macOS refuses that of the address space."""
+
+
 def lower_limit(kind: int, wanted: int) -> None:
     """Set a limit (``resource.RLIMIT_…``) of this process that is inherited, and never raise it.
 
-    macOS refuses limits on the address space (``ValueError``); the limit is then not set, and
-    memory is only limited by the system.
+    macOS refuses limits on the address space: there the limit is not set, and memory is limited by
+    the system only.
+
+    Raises
+    ------
+    ValueError
+        On Linux, if the system refuses the limit.
     """
     import resource  # Windows lacks it, and is told so by whoever imports this module
 
     limits = resource.getrlimit(kind)
     lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
-    with suppress(ValueError):
+    try:
         resource.setrlimit(kind, (lowest, limits[1]))
+    except ValueError:
+        if LIMITS_ARE_KEPT:
+            raise
 
 
 def end_with(pipe: int) -> None:

@@ -84,7 +84,7 @@ def test_verdicts_name_the_theorems_that_a_machine_has_checked() -> None:
 
 def test_a_verdict_says_what_a_machine_has_checked_in_text_and_json() -> None:
     verdict = verdicts()["3.4 (iii)"]
-    said = "that it is false for 2 ≤ a < d, except (a, d') = (2, 1): part_iii_is_false in"
+    said = "that it is false for 2 ≤ a < d, except (a, d') = (2, 1), but for two facts"
     assert verdict.to_json()["machine_checked"].startswith(said)
     assert any(said in line for line in verdict.to_finding().lines)
     assert "machine_checked" not in verdicts()["3.4 (i)"].to_json()
