@@ -43,16 +43,22 @@ def served(script: Script, *options: str, program: Path | None = None) -> None:
 
 
 def engines() -> list[int]:
-    """The processes of Macaulay2 below this one."""
+    """The processes of Macaulay2 below the servers; other tests have sessions in this process."""
     found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            command = process.cmdline()
-        except psutil.Error:
+    for server in psutil.Process().children():
+        if "mcp" not in command(server):
             continue
-        if "--no-readline" in command and alive(process.pid):
-            found.append(process.pid)
+        below = server.children(recursive=True)
+        found += [one.pid for one in below if "--no-readline" in command(one) and alive(one.pid)]
     return found
+
+
+def command(process: psutil.Process) -> list[str]:
+    """The words of its command; none if it has ended."""
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
 
 
 def said(result: Any) -> str:
@@ -92,7 +98,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
         "in the neuromanifold",
     ),
     ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
-    ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "4 heads"),
+    ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "8 heads"),
     ("weights", {"file": "examples/blocks.npz"}, {}, "blocks.0.key"),
     (
         "verify",

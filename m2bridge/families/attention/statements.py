@@ -94,11 +94,7 @@ def singular(orbit: Orbit, shape: Shape) -> bool:
 
 
 def _singular_locus(orbit: Orbit, shape: Shape) -> bool:
-    """The singular locus, with the singularities of the source taken into account, and those of
-    symmetric matrices of rank at most two (ours).
-    """
-    if shape.alpha == shape.d_out == 1 < shape.d:
-        return shape.d >= 3 and orbit.m == 1
+    """The singular locus, with the singularities of the source taken into account (ours)."""
     if shape.a >= shape.d:
         return orbit.r == orbit.s == 1
     if shape.a == 1:
@@ -152,7 +148,7 @@ REGISTRY: tuple[Statement, ...] = (
     about_orbits("A.6", "", predict=lambda orbit, shape: True, hypotheses=nondegenerate),
     about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
-    about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=two_dimensions),
+    about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
     about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=two_dimensions),
     about_the_whole("hilbert", "", predict=_hilbert_function, hypotheses=no_prediction, apart=True),
     about_the_whole("generators", "", predict=_generators, hypotheses=several_tokens, apart=True),

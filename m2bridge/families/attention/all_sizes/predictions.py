@@ -223,9 +223,9 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
     ),
     ("singular-locus", ""): SetPrediction(
         "singular",
-        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and dp >= 2 and s = 1)"
-        " or (2 <= a and a < d and r <= a - 1) or (a = 1 and dp = 1 and d >= 3 and m = 1)",
-        TWO_DIMENSIONS,
+        "(a >= d and r = 1 and s = 1) or (a = 1 and a < d and s = 1) or (2 <= a and a < d and r <="
+        " a - 1)",
+        NONDEGENERATE,
     ),
     ("polar", ""): NumbersPrediction(stated_polar_degrees, "polar_degrees", TWO_DIMENSIONS),
 }

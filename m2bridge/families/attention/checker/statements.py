@@ -114,18 +114,7 @@ def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus.
-
-    For α = d' = 1 < d, where functions are symmetric matrices of rank at most two, by
-    proposition-singular-symmetric there: if d ≥ 3, where the rank is one.
-    """
-    if case.alpha == case.d_out == 1 < case.d:
-        return case.d >= 3 and is_square(orbit, case)
-    return singular_by_ranks(orbit, case)
-
-
-def singular_by_ranks(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by theorem-singular-locus, which leaves out α = d' = 1."""
+    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus."""
     r, s, _ = orbit
     if case.a >= case.d:
         return r == s == 1
@@ -170,13 +159,10 @@ GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int]
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
-# By key, part and version, where former words predict something else: they leave out α = d' = 1;
-# those on polar degrees say yes or no of the formula in place of its numbers.
+# By key, part and version, where former words predict something else: those on polar degrees leave
+# out α = d' = 1, and say yes or no of the formula in place of its numbers.
 FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
     ("polar", "", 1): (NONDEGENERATE, always)
-}
-FORMER_AT_ORBITS: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Orbit, Case], bool]]] = {
-    ("singular-locus", "", 1): (NONDEGENERATE, singular_by_ranks)
 }
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (TOKENS, exchanged),
@@ -186,7 +172,7 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
     ("A.3", ""): (NONDEGENERATE, is_square),
     ("A.4", ""): (NONDEGENERATE, has_rank_one),
     ("A.6", ""): (NONDEGENERATE, always),
-    ("singular-locus", ""): (TWO_DIMENSIONS, singular_locus),
+    ("singular-locus", ""): (NONDEGENERATE, singular_locus),
 }
 
 
@@ -376,8 +362,7 @@ def _verdict_at_orbits(
     is not known; and, if all hypotheses hold, the largest orbit where it fails as witness.
     ``points`` has the points of the fibre over each orbit, which Theorem 3.2 is about.
     """
-    key = (words.key, words.part)
-    hypotheses, predict = FORMER_AT_ORBITS.get((*key, words.version), AT_ORBITS[key])
+    hypotheses, predict = AT_ORBITS[words.key, words.part]
     hypothesis = failing_hypothesis(hypotheses, case)
     concerned = 0
     failing = []
