@@ -1,14 +1,14 @@
 """Biases and norms: what is said of a layer against ranks of the Jacobian of its real forward pass.
 
-The forward pass is that of a framework, with biases, softmax and LayerNorm as they are defined, and
-knows no lemma. Derivatives are those of a complex step, without error of truncation; for lightning
-attention there are residues besides.
+The forward pass of one layer is exact (:mod:`tests.forward_pass`), and knows no lemma. That of
+several layers is in floating point, with derivatives of a complex step, without error of
+truncation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -24,45 +24,11 @@ from m2bridge.families.attention.layer_weights import (
     find_symmetries,
 )
 from m2bridge.families.attention.weight_names import Head, Norm
+from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 
 STEP = 1e-30
 EPSILON = 1e-1
 """Of LayerNorm: so large that tokens fill a ball."""
-
-Parameters = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """The sizes of a layer, and what it has besides its matrices."""
-
-    d: int
-    d_out: int
-    a: int
-    v: int | None = None
-    heads: int = 1
-    biases: str = ""
-    output_bias: bool = False
-    norm: str = ""
-    beta: bool = False
-    softmax: bool = False
-    tokens: int = 2
-
-    def sizes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of all parameters."""
-        H, d = self.heads, self.d
-        rows = {"K": self.a, "Q": self.a, "V": self.v or self.d_out}
-        found: dict[str, tuple[int, ...]] = {x: (H, n, d) for x, n in rows.items()}
-        if self.v:
-            found["O"] = (H, self.d_out, self.v)
-        found |= {f"{x}_bias": (H, rows[x]) for x in self.biases}
-        if self.output_bias:
-            found["O_bias"] = (self.d_out,)
-        if self.norm:
-            found["gamma"] = (d,)
-        if self.beta:
-            found["beta"] = (d,)
-        return found
 
 
 def normalized(layer: Layer, p: Parameters, X: Any) -> Any:
@@ -96,15 +62,7 @@ def behind_norm(layer: Layer, p: Parameters, X: Any) -> Any:
     return attention(layer, p, normalized(layer, p, X))
 
 
-def drawn(layer: Layer, seed: int) -> Parameters:
-    """Random parameters, as multiples of 1/8."""
-    random = numpy.random.default_rng(seed)
-    return {x: random.integers(-9, 10, size) / 8 + 1 / 16 for x, size in layer.sizes().items()}
-
-
-def jacobian_rank(
-    layer: Layer, p: Parameters, fixed: str = "", forward: Callable[..., Any] = behind_norm
-) -> int:
+def jacobian_rank(layer: Layer, p: Parameters, forward: Callable[..., Any]) -> int:
     """The rank of the Jacobian matrix of the outputs at many inputs by all parameters."""
     random = numpy.random.default_rng(1)
     count = sum(array.size for array in p.values())
@@ -112,8 +70,6 @@ def jacobian_rank(
     inputs = [random.standard_normal((layer.d, layer.tokens)) for _ in range(samples)]
     rows = []
     for name, array in p.items():
-        if name == fixed:
-            continue
         for place in numpy.ndindex(array.shape):
             moved = {x: value.astype(complex) for x, value in p.items()}
             moved[name][place] += STEP * 1j
@@ -204,13 +160,39 @@ def test_dimension_and_symmetries_are_those_of_the_forward_pass(name: str) -> No
     """All redundant directions are named, and their number is the kernel of the Jacobian."""
     layer = LAYERS[name]
     p = drawn(layer, 5)
-    rank = jacobian_rank(layer, p)
+    rank = exact_rank(layer, p)
     _, found, _ = verdict(layer, p)
     assert found["dimension"] == rank
     assert found["parameters"] == sum(array.size for array in p.values())
     assert found["redundant"] == found["parameters"] - rank
     assert found["unnamed"] == 0
     assert sum(part["dimension"] for part in found["symmetries"]) == found["redundant"]
+
+
+SIZES = [(2, 1, 2, 2), (2, 2, 1, 2), (3, 2, 2, 2), (3, 1, 2, 3), (3, 3, 2, 2)]
+"""d, d', a, t."""
+SPHERE = {
+    "biases": ({"biases": "QKV"}, [10, 10, 19, 15, 23]),
+    "LayerNorm": ({"norm": "layer"}, [1, 2, 7, 5, 9]),
+    "both": ({"norm": "layer", "biases": "QKV"}, [4, 5, 13, 10, 16]),
+}
+"""The dimensions of layers whose LayerNorm has ε = 0; behind it and with biases 4 and 5 for d = 2,
+where the sphere is two points, and with ε > 0 one more each.
+"""
+
+
+@pytest.mark.parametrize("name", SPHERE)
+def test_a_ball_has_other_functions_than_a_sphere_for_two_coordinates_only(name: str) -> None:
+    """What m2bridge says is about ε > 0."""
+    parts, on_sphere = SPHERE[name]
+    for (d, d_out, a, tokens), dimension in zip(SIZES, on_sphere, strict=True):
+        layer = Layer(d, d_out, a, tokens=tokens, **parts)
+        p = drawn(layer, 5)
+        assert exact_rank(layer, p, epsilon=0) == dimension
+        two_points = name == "both" and d == 2
+        assert exact_rank(layer, p) == dimension + two_points
+        _, found, _ = verdict(layer, p)
+        assert found["dimension"] == dimension + two_points
 
 
 @pytest.mark.parametrize(
@@ -317,7 +299,7 @@ def test_layouts_of_libraries(name: str, softmax: bool) -> None:
     normalization = "softmax" if softmax else "none"
     found = weights(layout(p), heads=2, normalization=normalization, **options)
     (judged,) = found.to_json()["layers"]
-    assert judged["dimension"] == jacobian_rank(layer, p)
+    assert judged["dimension"] == exact_rank(layer, p)
     assert judged["parameters"] == sum(array.size for array in p.values())
     assert judged["unnamed"] == 0
     assert [head.regular for head in found.heads] == [True, True]
@@ -354,7 +336,7 @@ def test_planted_drops_behind_a_norm(softmax: bool, seed: int) -> None:
     assert head.ranks.r == 1
     assert head.ranks.proved
     assert head.regular is False
-    assert jacobian_rank(layer, p) < verdict(layer, p)[1]["dimension"]
+    assert exact_rank(layer, p) < verdict(layer, p)[1]["dimension"]
     assert head.numerical.singular_values_A[1] == 0.0
 
 
@@ -387,7 +369,7 @@ def test_coordinates_that_gamma_hides() -> None:
     # γ is taken as it is, as another one has other tokens.
     moved = [array.size for x, array in p.items() if x != "gamma"]
     assert found["parameters"] == sum(moved)
-    assert found["dimension"] == jacobian_rank(layer, p, fixed="gamma")
+    assert found["dimension"] == exact_rank(layer, p, fixed="gamma")
     assert found["unnamed"] == 0
 
 

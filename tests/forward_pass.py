@@ -1,0 +1,188 @@
+"""The forward pass of a layer of attention as frameworks define it, exactly, modulo a prime.
+
+Derivatives by the weights are those of numbers u + v·δ with δ² = 0; it knows no lemma about biases,
+norms or softmax. The root in a norm is one modulo the prime: tokens are drawn until there is one.
+Exponentials of scores are random numbers, which stand for algebraically independent ones (Ax), and
+have the derivative of exponentials. So the rank of the Jacobian matrix at these weights and tokens
+is at most that of the functions, and less for a few random numbers in two thousand million only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import numpy
+
+from m2bridge.algebra.linear_algebra import rank_mod
+
+PRIME = 2**31 - 1
+"""Of the form 4n + 3: a square u has the root u^((p + 1)/4)."""
+
+Parameters = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The sizes of a layer, and what it has besides its matrices."""
+
+    d: int
+    d_out: int
+    a: int
+    v: int | None = None
+    heads: int = 1
+    biases: str = ""
+    output_bias: bool = False
+    norm: str = ""
+    beta: bool = False
+    softmax: bool = False
+    tokens: int = 2
+
+    def sizes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of all parameters."""
+        H, d = self.heads, self.d
+        rows = {"K": self.a, "Q": self.a, "V": self.v or self.d_out}
+        found: dict[str, tuple[int, ...]] = {x: (H, n, d) for x, n in rows.items()}
+        if self.v:
+            found["O"] = (H, self.d_out, self.v)
+        found |= {f"{x}_bias": (H, rows[x]) for x in self.biases}
+        if self.output_bias:
+            found["O_bias"] = (self.d_out,)
+        if self.norm:
+            found["gamma"] = (d,)
+        if self.beta:
+            found["beta"] = (d,)
+        return found
+
+
+def drawn(layer: Layer, seed: int) -> Parameters:
+    """Random parameters, as multiples of 1/8."""
+    random = numpy.random.default_rng(seed)
+    return {x: random.integers(-9, 10, size) / 8 + 1 / 16 for x, size in layer.sizes().items()}
+
+
+@dataclass(frozen=True)
+class Dual:
+    """A matrix modulo the prime, and its derivative by one weight."""
+
+    value: Any
+    slope: Any
+
+    def __add__(self, other: Dual) -> Dual:
+        return Dual((self.value + other.value) % PRIME, (self.slope + other.slope) % PRIME)
+
+    def __mul__(self, other: Dual) -> Dual:
+        """The entries are multiplied."""
+        slope = self.value * other.slope + self.slope * other.value
+        return Dual(self.value * other.value % PRIME, slope % PRIME)
+
+    def __matmul__(self, other: Dual) -> Dual:
+        slope = self.value @ other.slope + self.slope @ other.value
+        return Dual(self.value @ other.value % PRIME, slope % PRIME)
+
+    def __getitem__(self, key: Any) -> Dual:
+        return Dual(self.value[key], self.slope[key])
+
+    @property
+    def T(self) -> Dual:
+        return Dual(self.value.T, self.slope.T)
+
+
+def constant(value: Any) -> Dual:
+    """What does not depend on the weights."""
+    return Dual(value, value * 0)
+
+
+def residues(array: Any) -> Any:
+    """Floating-point numbers as residues: arrays of integers of Python, which do not overflow."""
+    found = numpy.empty(array.shape, dtype=object)
+    for place in numpy.ndindex(array.shape):
+        number = Fraction(float(array[place]))
+        found[place] = number.numerator * pow(number.denominator, -1, PRIME) % PRIME
+    return found
+
+
+def drawn_tokens(layer: Layer, random: Random, epsilon: int) -> Any:
+    """Random tokens behind the norm, before its γ and β: (x − mean)/√(variance + ε)."""
+    columns = []
+    while len(columns) < layer.tokens:
+        x = numpy.array([random.randrange(PRIME) for _ in range(layer.d)], dtype=object)
+        if layer.norm:
+            per_token = pow(layer.d, -1, PRIME)
+            if layer.norm == "layer":
+                x = (x - x.sum() * per_token) % PRIME
+            square = ((x * x).sum() * per_token + epsilon) % PRIME
+            root = pow(square, (PRIME + 1) // 4, PRIME)
+            if not root or root * root % PRIME != square:
+                continue
+            x = x * pow(root, -1, PRIME) % PRIME
+        columns.append(x)
+    return numpy.array(columns, dtype=object).T
+
+
+def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual:
+    """The outputs of the layer; ``exponentials`` has one for each head, key and query."""
+    if layer.norm:
+        X = p["gamma"][:, None] * X
+        if layer.beta:
+            X = X + p["beta"][:, None]
+    total = constant(numpy.zeros((layer.d_out, layer.tokens), dtype=object))
+    for h in range(layer.heads):
+        seen = {}
+        for x in "KQV":
+            seen[x] = p[x][h] @ X
+            if x in layer.biases:
+                seen[x] = seen[x] + p[f"{x}_bias"][h][:, None]
+        scores = seen["K"].T @ seen["Q"]
+        if layer.softmax:
+            scores = softmax(scores, exponentials[h])
+        out = seen["V"] @ scores
+        total = total + (p["O"][h] @ out if layer.v else out)
+    if layer.output_bias:
+        total = total + p["O_bias"][:, None]
+    return total
+
+
+def softmax(scores: Dual, exponentials: Any) -> Dual:
+    """The scores as exponentials, over their sum for each query."""
+    powers = Dual(exponentials, exponentials * scores.slope % PRIME)
+    sums = Dual(powers.value.sum(0) % PRIME, powers.slope.sum(0) % PRIME)
+    inverse = numpy.array([pow(int(n), -1, PRIME) for n in sums.value], dtype=object)
+    return powers * Dual(inverse, -inverse * inverse * sums.slope % PRIME)[None, :]
+
+
+def exact_rank(layer: Layer, p: Parameters, fixed: str = "", epsilon: int = 1) -> int:
+    """The rank of the Jacobian matrix of the outputs at random tokens by all parameters.
+
+    ``epsilon`` is that of the norm: with 0 tokens are on a sphere.
+    """
+    random = Random(1)
+    values = {name: residues(array) for name, array in p.items()}
+    count = sum(array.size for array in p.values())
+    shape = (layer.heads, layer.tokens, layer.tokens)
+    samples = []
+    for _ in range(count // (layer.d_out * layer.tokens) + 4):
+        exponentials = numpy.empty(shape, dtype=object)
+        for place in numpy.ndindex(shape):
+            exponentials[place] = random.randrange(1, PRIME)
+        samples.append((constant(drawn_tokens(layer, random, epsilon)), exponentials))
+    rows = []
+    for moved in weights_of(values, fixed):
+        outputs = [attention(layer, moved, X, e).slope.ravel() for X, e in samples]
+        rows.append([int(number) for number in numpy.concatenate(outputs)])
+    return int(rank_mod(rows, PRIME))
+
+
+def weights_of(values: Parameters, fixed: str) -> Iterator[dict[str, Dual]]:
+    """All parameters with the derivative by one of them, one after the other."""
+    still = {name: constant(value) for name, value in values.items()}
+    for name, value in values.items():
+        if name == fixed:
+            continue
+        for place in numpy.ndindex(value.shape):
+            slope = value * 0
+            slope[place] = 1
+            yield still | {name: Dual(value, slope)}
