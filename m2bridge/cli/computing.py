@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -310,7 +311,7 @@ OF_TWO_IDEALS = ("contains", "equals", "intersect", "quotient", "saturate", "eli
 
 @click.command("ideal", epilog="Example: m2bridge ideal 'x^2 - y^2*z, x*y' radical")
 @click.argument("ideal", metavar="FILE|TEXT")
-@click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS))
+@click.argument("method", type=click.Choice(METHODS_OF_IDEALS + OF_TWO_IDEALS), metavar="METHOD")
 @click.option("--other", help="The other polynomials, or the variables of 'eliminate': 'x, y'.")
 @click.option("--field", type=CoefficientField.parse, metavar="FIELD", help="QQ or GF(p).")
 @shared.timeout_option
@@ -347,6 +348,12 @@ def ideal_command(
     else:
         click.echo(str(value))
     return DONE
+
+
+ideal_command.help = (
+    f"{cleandoc(str(ideal_command.help))}\n\n"
+    f"METHOD is one of {', '.join(METHODS_OF_IDEALS + OF_TWO_IDEALS)}."
+)
 
 
 def _as_json(value: Any) -> Any:

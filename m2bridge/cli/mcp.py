@@ -19,7 +19,7 @@ from m2bridge import limits
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, bridge, certifying, computing, shared, showing
 from m2bridge.cli.families import CASE
-from m2bridge.cli.workers import Answer, Workers
+from m2bridge.cli.workers import Answer, Workers, work
 from m2bridge.engine.scratch import Scratch
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import shortened
@@ -224,8 +224,6 @@ def mcp_command(
     On standard input and output. Callers can lower the limits, and not raise them.
     """
     if worker is not None:
-        from m2bridge.cli.worker import work
-
         work(run, worker, memory, program)
         return DONE
     library("mcp.server.mcpserver", "mcp is missing: in the clone, pip install '.[mcp]'")

@@ -1,9 +1,12 @@
-"""Processes that perform command lines, as those see them who ask (:mod:`m2bridge.cli.worker`).
+"""Processes that perform command lines for ``m2bridge mcp``, and those who ask them.
 
 An idle worker takes the next command line, and has kept its Macaulay2 for it; one that comes while
 all are busy begins another. So command lines share a session and nothing in it; and one that is not
 waited for, because it was cancelled or is late, is ended with its worker and all that this has
 begun.
+
+A worker is ``m2bridge mcp --worker=PIPE``. A command line is a line of its standard input, a list
+of words as JSON, and the :class:`Answer` a line of its standard output.
 """
 
 from __future__ import annotations
@@ -11,12 +14,19 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import asdict, dataclass
+from io import StringIO
 from typing import Any
 
-from m2bridge.system import cores
+from m2bridge import limits
+from m2bridge.cli import shared
+from m2bridge.engine import Session
+from m2bridge.engine.context import choose
+from m2bridge.engine.discovery import VARIABLE
+from m2bridge.errors import EngineError
+from m2bridge.system import cores, end_with, importing, lower_limit
 
 MOST_BYTES = 2**28
 """Bytes of an answer."""
@@ -100,3 +110,36 @@ async def _end(process: Any) -> None:
         with suppress(ProcessLookupError):
             process.kill()
         await process.aclose()
+
+
+def work(run: Callable[[], object], pipe: int, memory: int, program: str | None) -> None:
+    """Perform command lines until there are none, each by calling ``run``.
+
+    It ends with who holds the other end of ``pipe``. ``memory`` limits the address space of this
+    process, and of Macaulay2.
+    """
+    import resource  # which Windows lacks, where commands say so
+
+    end_with(pipe)
+    # nothing that is computed takes or prints lines
+    lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    lower_limit(resource.RLIMIT_AS, memory)
+    if program is not None:
+        os.environ[VARIABLE] = program
+    session = Session(limits=limits.Limits(memory=memory))
+    with suppress(EngineError), importing():  # a command that needs Macaulay2 says what is missing
+        session.start()
+        from m2bridge.maps import closure, cross_check  # noqa: F401
+    choose(session)
+    texts: list[str] = []
+    shared.listeners.append(texts.append)
+    for line in lines:
+        texts.clear()
+        limits.start("timeout")
+        sys.argv = ["m2bridge", *json.loads(line)]
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
+            run()
+        answer = Answer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
+        print(json.dumps(asdict(answer)), file=answers, flush=True)

@@ -193,9 +193,11 @@ class Verdict:
         )
 
     def _checked(self) -> list[str]:
-        """What a machine has checked of the statement, if it has."""
+        """What a machine has checked of a statement that is decided, if it has."""
         checked = self.statement.machine_checked
-        return [f"checked by a machine (Rocq): {checked}"] if checked else []
+        if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
+            return []
+        return [f"checked by a machine (Rocq): {checked}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and what it rests on, for ``json.dumps``."""

@@ -17,13 +17,9 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.layer_weights import (
-    Reading,
-    find_heads,
-    find_network,
-    find_symmetries,
-)
-from m2bridge.families.attention.weight_names import Head, Norm
+from m2bridge.families.attention.layer_symmetries import Reading
+from m2bridge.families.attention.layer_tensors import Head, Norm
+from m2bridge.families.attention.layer_weights import find_heads, find_network, find_symmetries
 from tests.forward_pass import Layer, Parameters, drawn, exact_rank
 
 STEP = 1e-30
@@ -307,6 +303,21 @@ def test_layouts_of_libraries(name: str, softmax: bool) -> None:
     assert after is (name == "BERT")
     # Only what is after the layer is left out.
     assert bool(found.left_out) is after
+
+
+def test_a_singular_head_makes_a_layer_critical() -> None:
+    """The rank at these weights is below the dimension, and within the bound by the heads."""
+    layer = Layer(3, 3, 2, v=2, heads=2, biases="QKV", output_bias=True)
+    p = drawn(layer, 3)
+    _, _, network = verdict(layer, p)
+    assert network.regular is True
+    assert exact_rank(layer, p) == network.dimension.exact
+    for x in ("K", "K_bias"):
+        p[x][1, 1] = 2 * p[x][1, 0]
+    heads, _, network = verdict(layer, p)
+    assert heads[1].ranks.r == 1
+    assert network.regular is False
+    assert exact_rank(layer, p) <= network.most_rank < network.dimension.exact
 
 
 def test_biases_and_norms_are_left_out_where_that_is_asked() -> None:

@@ -23,8 +23,8 @@ import flint
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
+from m2bridge.convert.weight_files import dyadic, modular
 from m2bridge.errors import TimeLimitError
-from m2bridge.families.attention.dyadic import dyadic, modular
 from m2bridge.families.attention.tokens import Coordinates, Folded
 from m2bridge.limits import check
 

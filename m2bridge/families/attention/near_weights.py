@@ -1,4 +1,7 @@
-"""Sentences on heads near a lower rank or the singular locus: numerical, beside verdicts."""
+"""How near heads are to lower ranks and to the singular locus, in numbers and in sentences.
+
+All of it is numerical, and stands beside verdicts.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,27 @@ from typing import Any, NamedTuple
 from m2bridge.convert.weight_files import PRECISIONS
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.results.sheet import plural
+
+DISTANCES = ("to singular", "to boundary")
+"""What :func:`distances` are, in tables."""
+
+
+def distances(head: HeadWeights) -> tuple[float | None, float | None]:
+    """The distances to the singular locus and to the boundary."""
+    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
+
+
+def distance_text(value: float | None) -> str:
+    """A distance or a singular value in a table; a dash is one that is not told from 0."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+    """Singular values of A or V, and distances to rank at most 1, 2, …"""
+    n = head.numerical
+    if letter == "A":
+        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
+    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
 
 
 class Stratum(NamedTuple):

@@ -18,9 +18,9 @@ from typing import Any, Self
 import numpy
 
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.convert.weight_files import as_fractions, modular
 from m2bridge.errors import InvalidCaseError
-from m2bridge.families.attention.dyadic import as_fractions, modular
-from m2bridge.families.attention.weight_names import Head, Norm, is_before
+from m2bridge.families.attention.layer_tensors import Head, Norm, is_before
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import pi
 from pathlib import Path
@@ -15,32 +15,32 @@ from typing import Any
 from m2bridge.convert.weight_files import Tensor, tensors
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.head_weights import HeadWeights
+from m2bridge.families.attention.layer_symmetries import Reading
+from m2bridge.families.attention.layer_tensors import LayerTensors
 from m2bridge.families.attention.layer_weights import (
     Findings,
-    Reading,
     find_heads,
     find_network,
     find_remarks,
     find_symmetries,
 )
 from m2bridge.families.attention.near_weights import (
+    DISTANCES,
     chosen_heads,
+    distance_text,
+    distances,
     near_strata,
     near_words,
     nearest_loci,
     nearness,
+    spectrum,
 )
-from m2bridge.families.attention.weight_names import (
-    LayerTensors,
-    find_layers,
-    left_out,
-    usual_layers,
-)
+from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
+from m2bridge.families.attention.weights_picture import weights_figure
 from m2bridge.limits import limited
-from m2bridge.results import picture
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
-from m2bridge.results.picture import PictureResult, new_figure, styled
+from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import (
     Facts,
     Sheet,
@@ -56,11 +56,6 @@ MOST_VALUES = 12
 """Singular values of a single head that are written."""
 MOST_SENTENCES = 8
 """Heads near a lower rank of which a sentence is written; all of them are in JSON."""
-MOST_ROWS = 24
-"""Rows of the table beside the picture: the heads that are nearest to the singular locus."""
-
-_NEAR = ("to singular", "to boundary")
-_DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *_NEAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +181,7 @@ class Weights(PictureResult):
         """Singular values on a logarithmic axis with the distances to strata, a table beside them,
         and a map of the distances by layers and heads.
         """
-        return _drawn(self.heads, self.size_text)
+        return weights_figure(self.heads, self.size_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +321,7 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
         "σ(V)",
         "eff. rk A",
         "eff. rk V",
-        *_NEAR,
+        *DISTANCES,
         "change",
         "angle (°)",
     )
@@ -337,13 +332,13 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
         angle = n.principal_angles[0] if n.principal_angles else None
         degrees = "–" if angle is None else f"{angle * 180 / pi:.3g}"
         numbers = (
-            *map(_text, largest),
+            *map(distance_text, largest),
             n.effective_rank_A,
             n.effective_rank_V,
-            *map(_text, _near(head)),
+            *map(distance_text, distances(head)),
         )
         rows.append(
-            (head.layer, head.head, *numbers, _text(n.relative_change_of_function), degrees)
+            (head.layer, head.head, *numbers, distance_text(n.relative_change_of_function), degrees)
         )
     loci = ", ".join(
         dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus))
@@ -353,223 +348,13 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
     return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
 
 
-def _near(head: HeadWeights) -> tuple[float | None, float | None]:
-    """The distances to the singular locus and to the boundary."""
-    return head.numerical.distance_to_singular_locus, head.numerical.distance_to_boundary
-
-
-def _text(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
-
-
 def _values(head: HeadWeights) -> Table:
     """The first singular values, and how near lower ranks are."""
-    columns = [map(_text, column) for letter in "AV" for column in _spectrum(head, letter)]
+    columns = [map(distance_text, column) for letter in "AV" for column in spectrum(head, letter)]
     rows = [(i, *row) for i, row in enumerate(zip_longest(*columns, fillvalue=""), 1)]
     more = f"; {len(rows) - MOST_VALUES} more with --json" if len(rows) > MOST_VALUES else ""
     header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
     return Table(header, rows[:MOST_VALUES], f"Singular values, numerical{more}")
-
-
-def _spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
-    """Singular values, and distances to rank at most 1, 2, …"""
-    n = asdict(head.numerical)
-    return n[f"singular_values_{letter}"], n[f"distances_to_lower_rank_{letter}"][1:]
-
-
-def _drawn(heads: Sequence[HeadWeights], size_text: str) -> Any:
-    """The singular values over the largest one, the distances, and a table beside them; A beside V
-    for one head.
-    """
-    wide, beside, one = min(4.5 + 0.12 * len(heads), 9.0), 5.2, len(heads) == 1
-    # The map has a square for each head; one head needs none.
-    mapped = 0.0 if one else min(2.2 + 0.24 * max(head.head for head in heads), 6.0)
-    whole = wide + beside + mapped
-    with styled():
-        page = new_figure(
-            whole, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}"
-        )
-        widths = (wide, beside) if one else (wide, beside, mapped)
-        grid = page.add_gridspec(
-            2 - one, len(widths), width_ratios=widths, hspace=0.16, wspace=0.22 if one else 0.08
-        )
-        first = page.add_subplot(grid[0, 0])
-        second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
-        marks: dict[str, Any] = {}
-        for axes, letter, color in ((first, "A", picture.BLUE), (second, "V", picture.GREEN)):
-            (_one_head if one else _many_heads)(axes, heads, letter, color)
-            _scale(axes, heads, letter)
-            handles, labels = axes.get_legend_handles_labels()
-            marks |= zip(labels, handles, strict=True)
-        first.tick_params(labelbottom=one)
-        second.set_xlabel("i" if one else "layer.head")
-        page.legend(
-            marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
-        )
-        page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86 if one else 0.9, bottom=0.25)
-        if one:
-            first.set_xlabel("i")
-            pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
-            size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
-        else:
-            _table(page.add_subplot(grid[:, 1]), heads)
-            _map(page, page.add_subplot(grid[:, 2]), heads)
-        page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
-        return page
-
-
-def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
-    """A logarithmic axis that holds all values and distances, and the precision of the type where
-    it is not below.
-    """
-    values = [value for head in heads for each in "AV" for value in _relative(head, each)]
-    values += [distance for head in heads for distance in _near(head) if distance]
-    least, n = min([*values, 0.1]) / 3, heads[0].numerical
-    if n.tolerance >= least:
-        axes.axhline(
-            n.tolerance,
-            color=picture.SOFT,
-            linewidth=1,
-            linestyle=":",
-            label=f"precision of {n.kind}",
-        )
-    axes.set_yscale("log")
-    axes.set_ylim(least, 2.0)
-    axes.tick_params(axis="y", which="minor", labelleft=False)
-    axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
-    axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
-    axes.set_axisbelow(True)
-
-
-def _relative(head: HeadWeights, letter: str) -> list[float]:
-    """The singular values by the largest one, without those that are 0 or not told apart
-    from it.
-    """
-    values = _spectrum(head, letter)[0]
-    if not values[0]:
-        return []
-    return [value / values[0] for value in values if value]
-
-
-def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """Draw values over the index, with the distance to each stratum of lower rank beside."""
-    values, distances = _relative(heads[0], letter), _spectrum(heads[0], letter)[1]
-    axes.plot(
-        range(1, len(values) + 1),
-        values,
-        "o",
-        color=color,
-        label=f"singular values of {letter}",
-        zorder=3,
-    )
-    axes.xaxis.get_major_locator().set_params(integer=True)
-    if strata := [(k, distance) for k, distance in enumerate(distances, 1) if distance]:
-        label = "distance to the stratum of rank ≤ i"
-        axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
-    locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
-    labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
-    for distance, (label, paint, style) in zip(_near(heads[0]), labels, strict=True):
-        if distance:
-            axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
-
-
-def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """A column of marks for each head."""
-    singular, boundary = ([[_near(head)[place] or 0.0] for head in heads] for place in range(2))
-    columns = [
-        (f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])
-    ]
-    if letter == "A":  # these are distances of A and V together, and are drawn once
-        columns.append(("distance to the singular locus", "D", picture.ORANGE, singular))
-        columns.append(("distance to the boundary", "s", picture.VERMILION, boundary))
-    lower = [[_to_lower_rank(head, letter) or 0.0] for head in heads]
-    columns.append((f"distance of {letter} to lower rank", "x", picture.INK, lower))
-    for label, mark, paint, values in columns:
-        if points := [
-            (i, value) for i, column in enumerate(values, 1) for value in column if value
-        ]:
-            axes.plot(
-                *zip(*points, strict=True),
-                mark,
-                color=paint,
-                markersize=5,
-                fillstyle="none",
-                label=label,
-            )
-    step = max(1, len(heads) // 12)
-    axes.set_xticks(
-        range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90
-    )
-
-
-def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
-    """The distance of A or V alone to the matrices of a rank below its own."""
-    rank = head.ranks.r if letter == "A" else head.ranks.s
-    # Rank 0 is the zero function, a distance that says nothing of the singular locus.
-    if rank <= 1:
-        return None
-    return _spectrum(head, letter)[1][rank - 2]
-
-
-def _row(head: HeadWeights) -> tuple[str, ...]:
-    return (
-        f"{head.layer}.{head.head}",
-        str(head.ranks.numbers),
-        head.point,
-        *map(_text, _near(head)),
-    )
-
-
-def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
-    """The heads, or those nearest to the singular locus."""
-    axes.axis("off")
-    chosen = heads
-    if len(heads) > MOST_ROWS:
-        chosen = sorted(heads, key=nearness)[:MOST_ROWS]
-    table = axes.table(
-        [_DRAWN, *map(_row, chosen)], loc="upper center", cellLoc="center", edges="horizontal"
-    )
-    table.auto_set_font_size(False)
-    table.set_fontsize(8.5)
-    table.auto_set_column_width(range(len(_DRAWN)))
-    for cell in table.get_celld().values():
-        cell.set_edgecolor(picture.FAINT)
-    if len(chosen) < len(heads):
-        axes.set_title(f"the {len(chosen)} heads nearest to the singular locus", fontsize=10)
-
-
-def _map(page: Any, axes: Any, heads: Sequence[HeadWeights]) -> None:
-    """Draw a square for each head, the darker, the nearer to a singular function.
-
-    Heads that are singular, or not told from it, have a 0; where nothing is known, a dash.
-    """
-    layers = sorted({head.layer for head in heads})
-    most = max(head.head for head in heads)
-    cells = [[float("nan")] * most for _ in layers]
-    for head in heads:
-        row, column = layers.index(head.layer), head.head - 1
-        distance = nearness(head)
-        if 0 < distance <= 1:
-            cells[row][column] = distance
-            continue
-        sign = "–" if distance else "0"
-        axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
-    axes.set_title("distance to the singular locus,\nby layers and heads", fontsize=10)
-    axes.set_ylabel("layer")
-    axes.set_xticks(range(most), map(str, range(1, most + 1)))
-    axes.set_yticks(range(len(layers)), map(str, layers))
-    axes.set_xlim(-0.5, most - 0.5)
-    axes.set_ylim(len(layers) - 0.5, -0.5)
-    axes.set_aspect("equal")
-    known = [value for row in cells for value in row if value > 0]
-    if known:
-        scale = {"norm": "log", "cmap": "cividis"}
-        image = axes.imshow(cells, **scale, interpolation="nearest")
-        image.set_clim(min(known) / 1.2, max(known) * 1.2)
-        bar = page.colorbar(image, ax=axes, orientation="horizontal", pad=0.12, shrink=0.9)
-        ends = sorted({min(known), max(known)})
-        bar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends])
-        bar.ax.minorticks_off()
 
 
 def contents(source: Any) -> Contents | None:

@@ -1,0 +1,418 @@
+"""The symmetries of layers with biases and norms, by name, compared with redundant directions.
+
+Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
+layer of softmax with biases is decided here, by the lemma in ``docs/weights.md``; of several layers
+with biases or norms there are bounds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from m2bridge.families.attention.exact_weights import HeadShape
+from m2bridge.families.attention.layer_tensors import Head, LayerTensors
+from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
+from m2bridge.results.sheet import plural
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the layers of a file are read.
+
+    Parameters
+    ----------
+    heads : int or None
+        Of each layer.
+    normalization : str
+        ``none`` or ``softmax``.
+    skip : bool
+    biases : bool
+        Whether they are counted.
+    norm : str or None
+        ``layer``, ``rms`` or ``none`` in place of what the file has.
+    """
+
+    heads: int | None
+    normalization: str
+    skip: bool
+    biases: bool
+    norm: str | None
+
+    @property
+    def softmax(self) -> bool:
+        """Whether scores are normalized."""
+        return self.normalization == "softmax"
+
+    def seen(self, head: Head) -> SeenHead:
+        """Return a head on the coordinates of its tokens."""
+        return seen(head, self.softmax, self.biases, self.norm)
+
+    def of(self, number: int, layer: LayerTensors) -> Iterator[SeenHead]:
+        """Yield the heads of a layer."""
+        return map(self.seen, layer.heads(number, self.heads))
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a layer has besides the matrices of its heads.
+
+    Parameters
+    ----------
+    norm : str
+        ``LayerNorm`` or ``RMSNorm`` before the layer, or empty.
+    norm_after : bool
+        Whether a norm follows the layer.
+    output_bias : int
+        The number of its entries.
+    gamma, beta : int
+        The numbers of entries that the matrices K, Q, V and their biases can replace.
+    missing : str
+        Which of Q, K, V have no bias where others have one.
+    """
+
+    norm: str
+    norm_after: bool
+    output_bias: int
+    gamma: int
+    beta: int
+    missing: str
+
+    @classmethod
+    def of(cls, head: Head, reading: Reading) -> Self:
+        """Return what is around the heads of a layer, by one of them."""
+        norm = norm_before(head, reading.norm)
+        biases: set[str] = set()
+        output_bias = 0
+        if reading.biases:
+            given = {"K": head.K_bias, "Q": head.Q_bias, "V": head.V_bias}
+            biases = {letter for letter, bias in given.items() if bias is not None}
+            output_bias = 0 if head.O_bias is None else len(head.O_bias)
+        gamma = beta = 0
+        if norm is not None and norm.gamma is not None and (norm.gamma != 0).all():
+            gamma = len(norm.gamma)
+        absorbed = bool(biases)
+        if reading.softmax:
+            absorbed = {"Q", "V"} <= biases
+        if reading.biases and norm is not None and norm.beta is not None:
+            tokens = Tokens.of(len(norm.beta), norm, reading.biases)
+            if absorbed or tokens.is_moved:
+                beta = len(norm.beta)
+        missing = ""
+        if biases and not reading.softmax and "A" not in head.matrices:
+            missing = ", ".join(letter for letter in "QKV" if letter not in biases)
+        kinds = {"layer": "LayerNorm", "rms": "RMSNorm"}
+        return cls(
+            norm=kinds[norm.kind] if norm else "",
+            norm_after=head.norm is not None and head.norm.place == "post" and norm is None,
+            output_bias=output_bias,
+            gamma=gamma,
+            beta=beta,
+            missing=missing,
+        )
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither a norm before the layer nor an output bias."""
+        return not (self.norm or self.output_bias)
+
+    def named(self) -> tuple[tuple[str, int], ...]:
+        """The redundant directions of γ and β."""
+        found = (
+            ("γ of the norm against K, Q and V", self.gamma),
+            ("β of the norm against the biases of Q, K and V", self.beta),
+        )
+        return tuple((name, size) for name, size in found if size)
+
+    def besides(self) -> tuple[int, int, tuple[tuple[str, int], ...]]:
+        """The parameters, the dimension and the redundant directions that are not of the heads."""
+        parameters = self.output_bias + self.gamma + self.beta
+        return parameters, self.output_bias, self.named()
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what has to be said of it."""
+        if self.missing:
+            yield (
+                f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
+                " layer in which Q, K and V have biases"
+            )
+        if self.norm_after:
+            yield (
+                "a norm after a layer changes nothing in what the layer itself determines; it hides"
+                " the scale of its outputs and, as LayerNorm, their part along (1, …, 1)"
+            )
+
+
+class NamedSymmetries(ABC):
+    """The redundant directions of weights, compared with the dimension of named symmetries.
+
+    Those of lightning attention without biases are :class:`Symmetries` of the family of deep
+    attention, which have the same names.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int:
+        """All entries, with biases."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int | None:
+        """That of the functions; ``None`` if it is not known."""
+
+    @abstractmethod
+    def named(self) -> list[tuple[str, int]]:
+        """The symmetries by name, with their dimensions."""
+
+    @abstractmethod
+    def words(self) -> str:
+        """The words on what the function determines."""
+
+    @property
+    def listed(self) -> int:
+        """The dimension of all named symmetries together."""
+        return sum(size for _, size in self.named())
+
+    @property
+    def names(self) -> str:
+        """The parts of the group with their dimensions."""
+        return ", ".join(f"{name} ({size})" for name, size in self.named())
+
+    @property
+    def redundant(self) -> int | None:
+        """The number of redundant directions: parameters less dimension."""
+        if self.dimension is None:
+            return None
+        return self.parameters - self.dimension
+
+    @property
+    def redundant_at_least(self) -> int | None:
+        """A lower bound for this number, if there is one."""
+        return self.redundant
+
+    @property
+    def unnamed(self) -> int | None:
+        """The number of redundant directions that no named symmetry explains."""
+        if self.redundant is None:
+            return None
+        return self.redundant - self.listed
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        unnamed = self.unnamed
+        return {
+            "parameters": self.parameters,
+            "dimension": self.dimension,
+            "redundant": self.redundant,
+            "redundant_at_least": self.redundant_at_least,
+            "listed_symmetries": self.listed,
+            "other_symmetries": None if unnamed is None else unnamed > 0,
+            "symmetries": [{"name": name, "dimension": size} for name, size in self.named()],
+            "unnamed": unnamed,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide(NamedSymmetries):
+    """The symmetries of a layer without output matrix: those of its heads, which are all known."""
+
+    shapes: tuple[HeadShape, ...]
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        return (
+            "without an output matrix the outputs of its heads stand side by side, so the function"
+            " of each is known"
+        )
+
+    @property
+    def parameters(self) -> int:
+        """All entries."""
+        return sum(shape.parameters for shape in self.shapes)
+
+    @property
+    def dimension(self) -> int:
+        """The sum of those of the heads."""
+        return sum(shape.dimension for shape in self.shapes)
+
+    def named(self) -> list[tuple[str, int]]:
+        """The symmetries of all heads."""
+        return list(_of_heads(self.shapes).items())
+
+
+def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
+    """The symmetries of heads by name, with their dimensions together."""
+    named: Counter[str] = Counter()
+    for shape in shapes:
+        for name, size in shape.redundant():
+            named[name] += size
+    return named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftmaxLayer(NamedSymmetries):
+    """A layer of softmax attention whose queries have a bias, or that adds a constant.
+
+    Where the matrices A_h = KᵀQ of its heads are independent, its function determines all A_h and
+    V_h, and the constant: heads are seen each alone, apart from the biases of V, of which only the
+    sum with the output bias is seen.
+
+    Parameters
+    ----------
+    shapes : tuple of HeadShape
+    surroundings : Surroundings
+    independent : bool
+        Whether the A_h are, at these weights.
+    all_regular : bool
+        Whether the weights of each head alone are a regular point.
+    """
+
+    shapes: tuple[HeadShape, ...]
+    surroundings: Surroundings
+    independent: bool
+    all_regular: bool
+
+    @property
+    def constant(self) -> int:
+        """The dimension of the constants that the layer adds."""
+        first = self.shapes[0]
+        if self.surroundings.output_bias:
+            return first.d_out
+        if not (first.coordinates and first.coordinates.constants):
+            return 0
+        if first.v is None or first.v > first.most_V:
+            return first.d_out
+        return min(len(self.shapes) * first.v, first.d_out)
+
+    @property
+    def parameters(self) -> int:
+        """All entries, with biases."""
+        besides, *_ = self.surroundings.besides()
+        return sum(shape.parameters for shape in self.shapes) + besides
+
+    @property
+    def dimension(self) -> int | None:
+        """That of the functions of such layers, if generic A_h are independent."""
+        first = self.shapes[0]
+        if len(self.shapes) > first.d * first.queries:
+            return None
+        return sum(shape.dimension for shape in self.shapes) + self.constant
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the weights are a regular point; ``None`` if that is not decided."""
+        return True if self.dimension and self.independent and self.all_regular else None
+
+    def named(self) -> list[tuple[str, int]]:
+        """The symmetries of all heads, of the constants, and of what is around the heads."""
+        named = _of_heads(self.shapes)
+        constants = named.pop(IN_CONSTANT, 0) + self.surroundings.output_bias - self.constant
+        named["biases of V and of the output with the same constant"] += constants
+        found = [*named.items(), *self.surroundings.named()]
+        return [(name, size) for name, size in found if size]
+
+    def words(self) -> str:
+        """The words on what the function of the layer determines."""
+        if self.redundant is None or self.unnamed is None:
+            return "not decided: there are more heads than independent matrices A"
+        redundant = plural(self.redundant, "redundant direction")
+        if self.unnamed > 0:
+            further = plural(self.unnamed, "further direction")
+            return f"{redundant}, {self.listed} listed: {further} not named"
+        determined = "up to these and finitely many others, generic weights are determined"
+        return f"{redundant}, all of the listed symmetries: {determined}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return NamedSymmetries.to_json(self) | {"regular": self.regular}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayersInARow(NamedSymmetries):
+    """Several layers with biases or norms, of which only the layers are decided, each alone.
+
+    Parameters
+    ----------
+    layers : tuple
+        What is known of each layer.
+    between : tuple
+        Names and numbers of symmetries between the layers.
+    free : int
+        The number of directions of these that change the functions of layers, for generic weights.
+    """
+
+    layers: tuple[dict[str, Any], ...]
+    between: tuple[tuple[str, int], ...]
+    free: int
+
+    @property
+    def symmetries(self) -> Self:
+        """What is said of the network."""
+        return self
+
+    @property
+    def parameters(self) -> int:
+        """All entries."""
+        return sum(layer["parameters"] for layer in self.layers)
+
+    @property
+    def dimension(self) -> None:
+        """It is not known, as layers are not composed."""
+        return
+
+    def named(self) -> list[tuple[str, int]]:
+        """The symmetries of the layers, and those between them."""
+        named: Counter[str] = Counter()
+        for layer in self.layers:
+            for part in layer["symmetries"]:
+                named[part["name"]] += part["dimension"]
+        named.update(dict(self.between))
+        return list(named.items())
+
+    @property
+    def redundant_at_least(self) -> int:
+        """Those of the layers, each alone, and those between layers that are others."""
+        return self.free + sum(layer["redundant_at_least"] or 0 for layer in self.layers)
+
+    @property
+    def most(self) -> int:
+        """An upper bound for the dimension."""
+        return self.parameters - self.redundant_at_least
+
+    @property
+    def _reason(self) -> str:
+        less = f", less {self.free} for symmetries between them" if self.free else ""
+        return f"the sum of the layers{less}"
+
+    def words(self) -> str:
+        """The words on what the function of the network determines."""
+        redundant = plural(self.redundant_at_least, "redundant direction")
+        return (
+            f"at least {redundant}, at most {self.listed} of the listed symmetries: whether there"
+            f" are others is not decided ({_NOT_COMPOSED})"
+        )
+
+    def facts(self) -> list[tuple[str, object]]:
+        """Names and values for people."""
+        return [
+            ("parameters", self.parameters),
+            ("dimension", f"at most {self.most}: {self._reason}"),
+            ("gauge group", self.names),
+            ("regular point", f"not decided: {_NOT_COMPOSED}"),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return NamedSymmetries.to_json(self) | {
+            "upper_bound": {"value": self.most, "reason": self._reason},
+            "regular": None,
+            "note": _NOT_COMPOSED,
+        }
+
+
+_NOT_COMPOSED = "layers with biases or norms are decided each alone"
