@@ -49,12 +49,33 @@ start 15 ms later.
 """
 MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")
 """What a formula has, and a number, a letter or a remark in parentheses has not."""
-OPERATORS = (
-    "·cdot ×times ≤le ≥ge ≠ne ∩cap ∪cup ∈in ⊂subset ⊗otimes ⊕oplus ↦mapsto →to ∘circ |mid ~sim Σsum"
-    " <lt >gt"
-)
-OPERATORS += " ∥parallel …dots Πprod"
-SIGNS = {word[0]: rf"\{word[1:]} " for word in OPERATORS.split()} | {"−": "-", "’": "'"}
+SIGNS = {
+    "−": "-",
+    "’": "'",
+    "·": r"\cdot ",
+    "×": r"\times ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "≠": r"\ne ",
+    "∩": r"\cap ",
+    "∪": r"\cup ",
+    "∈": r"\in ",
+    "⊂": r"\subset ",
+    "⊗": r"\otimes ",
+    "⊕": r"\oplus ",
+    "↦": r"\mapsto ",
+    "→": r"\to ",
+    "∘": r"\circ ",
+    "|": r"\mid ",
+    "~": r"\sim ",
+    "Σ": r"\sum ",
+    "Π": r"\prod ",
+    "<": r"\lt ",
+    ">": r"\gt ",
+    "∥": r"\parallel ",
+    "…": r"\dots ",
+}
+"""What LaTeX writes for a sign."""
 POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 
 
