@@ -36,9 +36,12 @@ SPACING = (
         r"(<mo[^>]*>(?:[(,\[]|&#x000(?:28|2C|3D|3C|3E|5B);|&#x0226[45];)</mo>)<mo>(&#x02212;|−)</mo>",
         r"\1<mo form='prefix'>\2</mo>",
     ),
+    ('<mo m[^>]*="2.047em">(&#x00028;)</mo>(?=<mfrac linethickness="0">)', r"<mrow><mo>\1</mo>"),
+    ('(?<=</mfrac>)<mo m[^>]*="2.047em">(&#x00029;)</mo>', r"<mo>\1</mo></mrow>"),
 )
 """Mended in what latex2mathml writes: names of functions are no operators, ``:``, ``;`` and ``~``
-no letters, and the minus of a negative number has no space after it.
+no letters, the minus of a negative number has no space after it, and the parentheses of a
+binomial coefficient are as high as it is.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 

@@ -306,8 +306,9 @@ def to_latex(report: Report, documentation: str = "") -> str:
     :func:`to_html`. Cases are named by their numbers, or by their names on several lines where the
     numbers take too much room.
     """
-    by_name = report.columns == NAMES or _width(report) > MOST_OF_NUMBERS
-    return _document("report.tex", report, documentation, by_name=by_name)
+    width = _width(report)
+    by_name = report.columns == NAMES or width > MOST_OF_NUMBERS
+    return _document("report.tex", report, documentation, by_name=by_name, width=width)
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:

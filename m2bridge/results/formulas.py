@@ -14,7 +14,7 @@ INDEX = r"(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?(?:['’](?![a-z]))
 PART = rf"(?:\{{[^{{}}]+\}}|\([^()]+\)|[0-9]+|{INDEX}|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
 SCRIPTED = re.compile(
-    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|\))(?P<scripts>(?:[_^]{PART})+)(?!_)"
+    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|[)\]])(?P<scripts>(?:[_^]{PART})+)(?!_)"
 )
 
 NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
@@ -37,11 +37,17 @@ OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[
 SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
 INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
 PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[{HIGH}]*"
-ATOM = rf"(?:{NUMBER}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
+RING = rf"[A-Z]\[{FACTOR}\](?:_{PART})?"
+"""A ring of coordinates, or one degree of it: ``K[D_α]_n``."""
+ATOM = rf"(?:{NUMBER}|{RING}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
 BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
 TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
+NEXT = rf"(?!a\s){TERM}(?:\^{PART})?"
+SUM = rf"Σ(?:_{PART})?\s{NEXT}(?:\s(?:∫\s)?{NEXT})+"
+"""A sum whose factors stand side by side: ``Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)``."""
+SUMMAND = rf"(?:{SUM}|{TERM})"
 BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
-FORMULA = rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{TERM}(?:{OPERATOR}{TERM})*(?![\w/^])|{BOUND})"
+FORMULA = rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{SUMMAND}(?:{OPERATOR}{SUMMAND})*(?![\w/^])|{BOUND})"
 """Numbers, letters and functions of them, with operators between.
 
 It is compiled where it is used, by ``re``, which keeps it: most commands write no LaTeX, and would
@@ -70,6 +76,7 @@ SIGNS = {
     "~": r"\sim ",
     "Σ": r"\sum ",
     "Π": r"\prod ",
+    "∫": r"\int ",
     "<": r"\lt ",
     ">": r"\gt ",
     "∥": r"\parallel ",
@@ -105,8 +112,8 @@ def _scripted(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def spelled(text: str) -> str:
-    """Return a formula as LaTeX."""
-    text = SCRIPTED.sub(lambda match: _latex(match["base"], match["scripts"]), text)
+    """Return a formula as LaTeX; ``C(n, k)`` is a binomial coefficient."""
+    text = _with_scripts(text)
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
     text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
     text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
@@ -116,15 +123,48 @@ def spelled(text: str) -> str:
         text,
     )
     text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # rows of matrices
-    return "".join(SIGNS.get(sign, sign) for sign in text)
+    text = re.sub(r"_\{([a-z]{3,})\}", r"_{\\mathrm{\1}}", text)  # an index that is a word
+    return _binomials("".join(SIGNS.get(sign, sign) for sign in text))
+
+
+def _binomials(text: str) -> str:
+    """Write ``C(n, k)`` as one number above the other, inside of others too."""
+    call = re.search(r"(?<![A-Za-z\\])C\(", text)
+    if call is None:
+        return text
+    depth = 0
+    commas = []
+    for place in range(call.end(), len(text)):
+        sign = text[place]
+        if sign == ")" and depth == 0:
+            break
+        if sign == "," and depth == 0:
+            commas.append(place)
+        depth += "({".count(sign) - ")}".count(sign)
+    else:
+        return text  # the parenthesis is not closed
+    before = text[: call.start()]
+    after = _binomials(text[place + 1 :])
+    if len(commas) != 1:
+        return f"{before}C({_binomials(text[call.end() : place])}){after}"
+    upper = _binomials(text[call.end() : commas[0]].strip())
+    lower = _binomials(text[commas[0] + 1 : place].strip())
+    return rf"{before}\binom{{{upper}}}{{{lower}}}{after}"
+
+
+def _with_scripts(text: str) -> str:
+    """Write subscripts and exponents in braces."""
+    return SCRIPTED.sub(lambda match: _latex(match["base"], match["scripts"]), text)
 
 
 def _latex(base: str, scripts: str) -> str:
     """Return a letter with its scripts as LaTeX; several indices are one subscript."""
     marks = re.findall(rf"[_^]{PART}", scripts)
-    parts = {
-        sign: [re.sub(r"^[({](.*)[)}]$", r"\1", mark[1:]) for mark in marks if mark[0] == sign]
-        for sign in "_^"
-    }
+    parts = {sign: [_script(mark[1:]) for mark in marks if mark[0] == sign] for sign in "_^"}
     written = "".join(f"{sign}{{{','.join(names)}}}" for sign, names in parts.items() if names)
     return base + written
+
+
+def _script(text: str) -> str:
+    """Return a script without its parentheses."""
+    return _with_scripts(re.sub(r"^[({](.*)[)}]$", r"\1", text))

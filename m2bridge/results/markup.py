@@ -70,17 +70,22 @@ _LATEX = {
     "”": r"\textquotedblright{}",
     "…": r"\ldots{}",
 }
-_FORMULA = re.compile(r"[A-Za-z0-9 α-ωΑ-Ω(){},.;:!'’/√∞…_^*+<>=|~≤≥≠∩∪∈⊂⊗⊕↦→∘∥−·×ΣΠᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+_FORMULA = re.compile(
+    r"[A-Za-z0-9 α-ωΑ-Ω()[\]{},.;:!'’/√∞…_^*+<>=|~≤≥≠∩∪∈⊂⊗⊕↦→∘∥−·×ΣΠ∫ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"
+)
 _SCRIPT = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _TWO_SCRIPTS = re.compile(rf"\^{_SCRIPT}(?:_{_SCRIPT})?\s*['^]|_{_SCRIPT}(?:'*\^?{_SCRIPT})?\s*_")
 """What LaTeX refuses: two exponents of one letter, or a prime after one."""
 _BARE = re.compile(r"[_^](?!\{)")
 _LONE = re.compile(
     r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
-    r"(?:(?:[B-HJ-Zb-hj-z]|(?<=rk )A|(?<=rank )A|(?<=of )A|(?<=in )A|(?<=and )A)"
+    r"(?!(?<=\()[a-z]\))"  # (c) is the name of a part
+    r"(?:(?:[B-HJ-Zb-hj-z]"
+    r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
     r"(?=[ ,:;)/]|\.?$)|A(?=[),;:])|(?<=, )a(?=[;,.]|$))"
 )
 """A letter between words; no article, number or initial. The signs about it are not of a name."""
+_COMMAND = re.compile("'(m2bridge [^']+)'")
 _PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
 
@@ -131,6 +136,17 @@ def _signs() -> dict[int, str]:
 
 
 def _latex(text: str) -> str:
+    """Words and formulas; what is typed into a shell stands in typewriter."""
+    written = []
+    for place, part in enumerate(_COMMAND.split(text)):
+        if place % 2:
+            written.append(rf"\texttt{{{_signs_of(part)}}}")
+        else:
+            written.append(_sentence(part))
+    return "".join(written)
+
+
+def _sentence(text: str) -> str:
     written = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""

@@ -1,6 +1,8 @@
 """Formulas in running text, in print; and how print cites the documentation."""
 
 import re
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,24 @@ CERTIFICATES = ROOT / "tests" / "certificates"
     [
         ("dimension α(2d − α) − 1", r"dimension $\alpha (2d - \alpha ) - 1$"),
         ("d_{k−1} and x^2", r"$d_{k-1}$ and $x^{2}$"),
-        ("degree C(n + 1, n)", r"degree $C(n + 1,\allowbreak{} n)$"),
+        ("degree C(n + 1, n)", r"degree $\binom{n + 1}{n}$"),
+        (
+            "C(C(n, 2), 2)·C(f(n, k), 1)",
+            r"$\binom{\binom{n}{2}}{2}\cdot \binom{f(n,\allowbreak{} k)}{1}$",
+        ),
+        (
+            "δ = Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)",
+            r"$\delta = \sum (-1)^{j} \binom{n}{j} \int c_{j}(N) H^{n-j}$",
+        ),
+        ("K[D_α]_n·C(n, 2)", r"$K[D_{\alpha }]_{n}\cdot \binom{n}{2}$"),
+        (
+            "s_k = dim S_(n−k, 1^k)",
+            r"$s_{k} = \mathop{\mathrm{dim}}\penalty500 S_{n-k,\allowbreak{} 1^{k}}$",
+        ),
+        ("with D_red as in", r"with $D_{\mathrm{red}}$ as in"),
+        ("scales A against V in a layer", "scales $A$ against $V$ in a layer"),
+        ("Proposition 2.5 (c)", "Proposition 2.5 (c)"),
+        ("read ('m2bridge verify -h')", r"read (\texttt{m2bridge verify {-}h})"),
         ("the rank of A, for a matrix c", "the rank of $A$, for a matrix $c$"),
         ("A = (1 0; 0 1)", r"$A = (1\;0; 0\;1)$"),
         ("A matrix of J. Algebra 93", "A matrix of J. Algebra 93"),
@@ -56,6 +75,32 @@ def test_titles_are_those_of_the_documentation() -> None:
     assert {label: found[label] for label in places} == places
 
 
+def test_what_is_no_pair_is_no_binomial_coefficient() -> None:
+    assert latex("C(n) = C(a, b, c)") == r"$C(n) = C(a,\allowbreak{} b,\allowbreak{} c)$"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("m2bridge/families/**/words.toml")), ids=str)
+def test_words_of_statements_have_no_formula_outside_of_mathematics(path: Path) -> None:
+    for sentence in strings(tomllib.loads(path.read_text(encoding="utf-8"))):
+        if " " in sentence and not re.search(" (and|not) .*=", sentence):  # conditions for isl
+            written = re.sub(r"\$[^$]*\$|\\texttt\{[^}]*\}", "", latex(sentence))
+            assert not re.search(r"ensuremath\{(?!\\mapsto)|textasciicircum|\bC\(", written), (
+                written
+            )
+
+
+def strings(value: object) -> Iterator[str]:
+    """All texts in a table of TOML."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+
+
 @pytest.mark.parametrize("folder", ["accepted", "all-sizes", "deep", "networks"])
 def test_print_names_no_file_of_the_documentation(folder: str) -> None:
     report = reports.collect(CERTIFICATES / folder)
@@ -63,6 +108,7 @@ def test_print_names_no_file_of_the_documentation(folder: str) -> None:
     written = reports.LINKED["latex"](report, "")
     assert "docs/" not in written
     assert r"\caption{Verdicts}" in written
+    assert written.index(r"\providecommand{\binom}") < written.index(r"\begin{itemize}")
     assert written.index("Taken on trust") > written.index(r"\end{longtable}")
 
 

@@ -555,7 +555,7 @@ ROWS = (
 
 def grids(text: str) -> dict[str, list[list[str]]]:
     """Rows of signs by statement, the header first."""
-    found = re.findall(r"l@\{\}\}\{(.*?)\} \\\\\n(.*?)\\rule", text, re.DOTALL)
+    found = re.findall(r"l@\{\}\}\{(.*?)\} \\\\\n(.*?)\\end\{tabular\}", text, re.DOTALL)
     lines = {name: body.replace(r"\hline", "").split(r"\\")[:-1] for name, body in found}
     return {
         name: [[cell.strip() for cell in line.split("&")] for line in rows]
