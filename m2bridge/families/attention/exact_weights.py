@@ -216,6 +216,16 @@ class HeadShape:
         attention = determinantal_dimension(self.d, self.queries, self.alpha)
         return attention + values - (not self.softmax)
 
+    @property
+    def can_be_mixed(self) -> bool:
+        """Whether sums of several such heads can be mixed: no rank of A or V is bounded."""
+        return self.alpha == self.d and self.beta == self.most_V and not self.softmax
+
+    @property
+    def can_be_exchanged(self) -> bool:
+        """Whether A = k qᵀ and V = h vᵀ have the function of A = v qᵀ and V = h kᵀ, another one."""
+        return self.alpha == self.beta == 1 < self.d and not self.softmax
+
     def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
         """Return the directions of generic weights in which the function does not change.
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
 from m2bridge.families.attention.exact_weights import HeadShape
 from m2bridge.families.attention.layer_tensors import Head, LayerTensors
 from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
@@ -72,6 +73,8 @@ class Surroundings:
         The numbers of entries that the matrices K, Q, V and their biases can replace.
     missing : str
         Which of Q, K, V have no bias where others have one.
+    sharing : int
+        As many heads have the same K and V.
     """
 
     norm: str
@@ -80,6 +83,7 @@ class Surroundings:
     gamma: int
     beta: int
     missing: str
+    sharing: int = 1
 
     @classmethod
     def of(cls, head: Head, reading: Reading) -> Self:
@@ -112,6 +116,7 @@ class Surroundings:
             gamma=gamma,
             beta=beta,
             missing=missing,
+            sharing=head.sharing,
         )
 
     @property
@@ -173,6 +178,10 @@ class NamedSymmetries(ABC):
     def words(self) -> str:
         """The words on what the function determines."""
 
+    def finite(self) -> tuple[FiniteGroup, ...]:
+        """The finite symmetries."""
+        return ()
+
     @property
     def listed(self) -> int:
         """The dimension of all named symmetries together."""
@@ -180,8 +189,8 @@ class NamedSymmetries(ABC):
 
     @property
     def names(self) -> str:
-        """The parts of the group with their dimensions."""
-        return ", ".join(f"{name} ({size})" for name, size in self.named())
+        """The parts of the group with their dimensions, and orders of finite ones."""
+        return symmetry_names(self.named(), self.finite())
 
     @property
     def redundant(self) -> int | None:
@@ -212,7 +221,7 @@ class NamedSymmetries(ABC):
             "redundant_at_least": self.redundant_at_least,
             "listed_symmetries": self.listed,
             "other_symmetries": None if unnamed is None else unnamed > 0,
-            "symmetries": [{"name": name, "dimension": size} for name, size in self.named()],
+            "symmetries": symmetries_json(self.named(), self.finite()),
             "unnamed": unnamed,
         }
 
@@ -222,6 +231,7 @@ class SideBySide(NamedSymmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     shapes: tuple[HeadShape, ...]
+    sharing: int = 1
 
     def words(self) -> str:
         """The words on what the function of the layer determines."""
@@ -244,6 +254,36 @@ class SideBySide(NamedSymmetries):
         """The symmetries of all heads."""
         return list(_of_heads(self.shapes).items())
 
+    def finite(self) -> tuple[FiniteGroup, ...]:
+        """Those of all heads, which have their places and cannot be permuted."""
+        return finite_symmetries(self.shapes, self.sharing, are_added=False)
+
+
+def finite_symmetries(
+    shapes: Sequence[HeadShape], sharing: int, are_added: bool = True
+) -> tuple[FiniteGroup, ...]:
+    """Return the finite symmetries of a layer with these heads, by name.
+
+    Parameters
+    ----------
+    shapes : sequence of HeadShape
+        Equal ones.
+    sharing : int
+        As many heads in a row have the same K and V: permutations keep these groups.
+    are_added : bool
+        Whether the outputs of the heads are; else each head has its place.
+    """
+    first, heads = shapes[0], len(shapes)
+    found = []
+    # Where heads can be mixed, permutations are in GL(H).
+    if heads > 1 and are_added and not first.can_be_mixed:
+        found.append(FiniteGroup.permutations("permutations of heads", heads, block=sharing))
+    # Heads that share K and V have the same k, and the same v if V has one row.
+    if first.can_be_exchanged and (sharing == 1 or first.v in (None, 1)):
+        name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
+        found.append(FiniteGroup.exchanges(name, heads // sharing))
+    return tuple(found)
+
 
 def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
     """The symmetries of heads by name, with their dimensions together."""
@@ -259,8 +299,8 @@ class SoftmaxLayer(NamedSymmetries):
     """A layer of softmax attention whose queries have a bias, or that adds a constant.
 
     Where the matrices A_h = KᵀQ of its heads are independent, its function determines all A_h and
-    V_h, and the constant: heads are seen each alone, apart from the biases of V, of which only the
-    sum with the output bias is seen.
+    V_h up to the order of the heads, and the constant: heads are seen each alone, apart from the
+    biases of V, of which only the sum with the output bias is seen.
 
     Parameters
     ----------
@@ -316,6 +356,10 @@ class SoftmaxLayer(NamedSymmetries):
         found = [*named.items(), *self.surroundings.named()]
         return [(name, size) for name, size in found if size]
 
+    def finite(self) -> tuple[FiniteGroup, ...]:
+        """The permutations of heads."""
+        return finite_symmetries(self.shapes, self.surroundings.sharing)
+
     def words(self) -> str:
         """The words on what the function of the layer determines."""
         if self.redundant is None or self.unnamed is None:
@@ -324,7 +368,7 @@ class SoftmaxLayer(NamedSymmetries):
         if self.unnamed > 0:
             further = plural(self.unnamed, "further direction")
             return f"{redundant}, {self.listed} listed: {further} not named"
-        determined = "up to these and finitely many others, generic weights are determined"
+        determined = "up to these, generic weights are determined"
         return f"{redundant}, all of the listed symmetries: {determined}"
 
     def to_json(self) -> dict[str, Any]:
@@ -370,7 +414,8 @@ class LayersInARow(NamedSymmetries):
         named: Counter[str] = Counter()
         for layer in self.layers:
             for part in layer["symmetries"]:
-                named[part["name"]] += part["dimension"]
+                if part["dimension"]:
+                    named[part["name"]] += part["dimension"]
         named.update(dict(self.between))
         return list(named.items())
 

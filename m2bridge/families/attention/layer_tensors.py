@@ -76,6 +76,8 @@ class Head:
     O_bias : array or None
         That of the layer, of length d'; all of its heads have the same.
     norm : Norm or None
+    sharing : int
+        As many heads of the layer have the same K and V.
     """
 
     layer: int
@@ -87,6 +89,7 @@ class Head:
     V_bias: Any = None
     O_bias: Any = None
     norm: Norm | None = None
+    sharing: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -182,7 +185,8 @@ class LayerTensors:
         # The least precise decides; an exact matrix beside one of float64 changes nothing.
         inexact_first = [kind for kind in PRECISIONS if kind in kinds]
         kind = max(inexact_first, key=lambda name: PRECISIONS[name], default=EXACT)
-        cut = list(_cut(self._separate(arrays, arrays, count), count))
+        separate = self._separate(arrays, arrays, count)
+        cut = list(_cut(separate, count))
         for matrices in cut:
             wrong = _wrong({letter: array.shape for letter, array in matrices.items()})
             if wrong:
@@ -191,9 +195,10 @@ class LayerTensors:
             return
         biases = self._biases(arrays, count)
         output_bias, norm = self._around(cut)
+        around = {"O_bias": output_bias, "norm": norm, "sharing": _sharing(separate)}
         for number, matrices in enumerate(cut, 1):
             own = {f"{letter}_bias": column[number - 1] for letter, column in biases.items()}
-            yield Head(layer, number, matrices, kind, **own, O_bias=output_bias, norm=norm)
+            yield Head(layer, number, matrices, kind, **own, **around)
 
     def _arrays(self) -> dict[str, Any]:
         """Return the arrays as of the shape (out, in)."""
@@ -371,6 +376,13 @@ def _by_head(arrays: Mapping[str, Any], heads: int) -> dict[str, Any]:
     if "O" in arrays:
         cut["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
     return cut
+
+
+def _sharing(arrays: Mapping[str, Any]) -> int:
+    """Return the number of heads in a row that have the same K and V."""
+    if "A" in arrays or arrays["Q"].ndim > 2:
+        return 1
+    return int(arrays["Q"].shape[0] // arrays["K"].shape[0])
 
 
 def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:

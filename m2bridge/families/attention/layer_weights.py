@@ -16,6 +16,7 @@ import flint
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.symmetry_groups import FiniteGroup, products
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, residues
@@ -26,6 +27,7 @@ from m2bridge.families.attention.layer_symmetries import (
     SideBySide,
     SoftmaxLayer,
     Surroundings,
+    finite_symmetries,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors
 from m2bridge.families.attention.tokens import SeenHead
@@ -100,7 +102,8 @@ def find_symmetries(
         if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
             continue
         if not _are_added(layer, shapes):
-            symmetries[number] = SideBySide(tuple(shapes))
+            sharing = found.around[number].sharing
+            symmetries[number] = SideBySide(tuple(shapes), sharing=sharing)
         elif _is_affine_softmax(shapes[0], found.around[number]):
             symmetries[number] = SoftmaxLayer(
                 shapes=tuple(shapes),
@@ -113,9 +116,8 @@ def find_symmetries(
             symmetries[number] = alone.symmetries
         else:
             model = _model([shapes], replace(reading, skip=False))
-            besides = found.around[number].besides()
             deep = family("deep-attention")
-            symmetries[number] = deep.symmetries(model, [shapes], besides)
+            symmetries[number] = deep.symmetries(model, [shapes], _besides([number], found))
     return symmetries
 
 
@@ -210,15 +212,26 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
 
     ranks = [head.most_rank for head in heads]
     known = [rank for rank in ranks if rank is not None]
-    first, *others = layers
     return family("deep-attention").at_weights(
         _model(shapes, reading),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
         most_rank=sum(known) if len(known) == len(ranks) else None,
-        besides=() if others else found.around[first].besides(),
+        besides=_besides(list(layers), found),
     )
+
+
+def _besides(numbers: Sequence[int], found: Findings) -> tuple[Any, ...]:
+    """What is around the heads of one layer, and the finite symmetries of some layers."""
+    groups: list[FiniteGroup] = []
+    for number in numbers:
+        shapes = [head.shape for head in found.of(number)]
+        groups += finite_symmetries(shapes, found.around[number].sharing)
+    finite = products(groups)
+    if len(numbers) > 1:
+        return 0, 0, (), finite
+    return *found.around[numbers[0]].besides(), finite
 
 
 def _layer_json(symmetries: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
@@ -55,7 +56,8 @@ Heads = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Besides:
-    """What a network has besides the matrices of its heads: an output bias, γ and β of a norm.
+    """What a network has besides the matrices of its heads: an output bias, γ and β of a norm; and
+    its finite symmetries.
 
     Parameters
     ----------
@@ -64,11 +66,14 @@ class Besides:
         By how much the functions are more.
     named : tuple
         Names and numbers of redundant directions that come with it.
+    finite : tuple of FiniteGroup
+        Of the whole network, such as permutations of heads.
     """
 
     parameters: int = 0
     dimension: int = 0
     named: tuple[tuple[str, int], ...] = ()
+    finite: tuple[FiniteGroup, ...] = ()
 
 
 NOTHING = Besides()
@@ -89,6 +94,10 @@ class Symmetries:
         The dimension of an orbit of the whole group. Its part on each head has orbits of a known
         dimension; those of changes of base between layers are known where these act freely, and
         else may be smaller.
+    finite : tuple of FiniteGroup
+    complete : bool
+        Whether generic weights have no others, not even finitely many, where dimensions agree: so
+        it is proved for one layer of softmax.
     why : str
         Why the dimension is not known, where it is not.
     """
@@ -97,6 +106,8 @@ class Symmetries:
     dimension: Known
     named: tuple[tuple[str, int], ...]
     listed: Known
+    finite: tuple[FiniteGroup, ...] = ()
+    complete: bool = False
     why: str = ""
 
     @classmethod
@@ -126,6 +137,8 @@ class Symmetries:
             dimension=dimension,
             named=tuple((name, size) for name, size in named.items() if size),
             listed=Known(on_heads + free, on_heads + between_layers),
+            finite=besides.finite,
+            complete=model.softmax and model.layers == 1,
         )
 
     @property
@@ -179,13 +192,14 @@ class Symmetries:
         if self.others is None:
             why = f" ({self.why})" if self.why else ""
             return f"{redundant}, {listed}: whether there are others is not decided{why}"
-        determined = "up to these and finitely many others, generic weights are determined"
+        these = "these" if self.complete else "these and finitely many others"
+        determined = f"up to {these}, generic weights are determined"
         return f"{redundant}, all of the listed symmetries: {determined}"
 
     @property
     def names(self) -> str:
-        """The parts of the group with their dimensions."""
-        return ", ".join(f"{name} ({size})" for name, size in self.named)
+        """The parts of the group with their dimensions, and orders of finite ones."""
+        return symmetry_names(self.named, self.finite)
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
@@ -196,7 +210,7 @@ class Symmetries:
             "redundant_at_least": self.redundant.lower,
             "listed_symmetries": self.listed.upper,
             "other_symmetries": self.others,
-            "symmetries": [{"name": name, "dimension": size} for name, size in self.named],
+            "symmetries": symmetries_json(self.named, self.finite),
             "unnamed": self.unnamed,
         }
 
@@ -208,8 +222,7 @@ def _of_layer(layer: Sequence[Any]) -> Counter[str]:
     inverse of g on the A_h, of which rescalings are a part.
     """
     heads, first = len(layer), layer[0]
-    unbounded = first.alpha == first.d and first.beta == first.most_V
-    mixed = heads > 1 and unbounded and not first.softmax
+    mixed = heads > 1 and first.can_be_mixed
     named: Counter[str] = Counter()
     for head in layer:
         for name, size in head.redundant(with_rescaling=not mixed):
