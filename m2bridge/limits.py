@@ -8,6 +8,9 @@ it and gives what was found. Limits nest, and the earliest deadline counts.
 
 The clock is a context variable, as the precision of decimal numbers is: a limit holds for the whole
 of a computation, and no function in between has to hand it on. A new thread begins without a limit.
+
+A loop whose number of steps is known goes around :func:`counted`: who shows the progress of a
+computation, with :func:`told`, is told after each step.
 """
 
 import math
@@ -137,6 +140,41 @@ def watched(items: Iterable[Item]) -> Iterator[Item]:
         if now() > deadline:
             running.check()
         yield item
+
+
+_display: ContextVar[Callable[[int, int, str], object] | None] = ContextVar("display", default=None)
+
+
+def counted(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
+    """The same items, watched; a display is told how many of them are done.
+
+    Parameters
+    ----------
+    items : iterable
+    total : int
+        How many there are.
+    what : str
+        What they are, plural.
+    """
+    tell = _display.get() or _nobody
+    tell(0, total, what)
+    for done, item in enumerate(watched(items), 1):
+        yield item
+        tell(done, total, what)
+
+
+def _nobody(done: int, total: int, what: str) -> None:
+    """Tell nobody."""
+
+
+@contextmanager
+def told(display: Callable[[int, int, str], object]) -> Iterator[None]:
+    """Tell a display, in the block, how many steps of how many are done, and what they are."""
+    token = _display.set(display)
+    try:
+        yield
+    finally:
+        _display.reset(token)
 
 
 def start(option: str = "--timeout") -> None:

@@ -30,7 +30,7 @@ from m2bridge.cli.families import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime
+from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime, told
 from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, VerdictsResult
 from m2bridge.results.sheet import Sheet, visible
@@ -491,14 +491,27 @@ listeners: list[Callable[[str], object]] = []
 
 @contextmanager
 def progress(what: str) -> Iterator[None]:
-    """Show what is being computed and the elapsed time until the block ends, then remove it."""
+    """Show what is being computed and the elapsed time until the block ends, then remove it.
+
+    Where the computation counts its steps, a bar shows them too. On a terminal only.
+    """
     if not sys.stderr.isatty():
         yield
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as display:
-        display.add_task(visible(what), total=None)
-        yield
+    spinner = SpinnerColumn()
+    text = TextColumn("{task.description}", markup=False)
+    elapsed = TimeElapsedColumn()
+    count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
+    console = Console(stderr=True)
+    with Progress(spinner, text, elapsed, console=console, transient=True) as display:
+        task = display.add_task(visible(what), total=None, steps="")
+
+        def show_count(done: int, total: int, steps: str) -> None:
+            display.columns = (spinner, text, BarColumn(), count, elapsed)
+            display.update(task, completed=done, total=total, steps=steps)
+
+        with told(show_count):
+            yield

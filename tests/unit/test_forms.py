@@ -10,16 +10,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import given, strategies as st
 
-from m2bridge import reports as report
+from m2bridge import reports as report, weights
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificates import schema as files
 from m2bridge.cli import commands
 from m2bridge.cli.shared import progress
 from m2bridge.convert.notation import polynomial_text
+from m2bridge.limits import counted, told
 from m2bridge.results import markup, markup as escape, writers
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Facts, Finding, Findings, Formula, Polynomials, Sheet, Table
@@ -232,6 +234,33 @@ def test_words_of_a_user_are_no_markup_of_the_progress_display(
         r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown
     ).replace("\n", "")
     assert "\x1b]0;" not in shown
+
+
+def test_heads_of_weights_are_counted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = numpy.random.default_rng(1)
+    arrays = {f"{x}{k}": random.standard_normal((4, 4)) for x in "KQVO" for k in range(3)}
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("weights"):
+        weights(arrays, heads=2)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+    # The whole bar is drawn once more before it is removed.
+    assert re.search(r"weights ━+ 6 of 6 heads", shown)
+
+
+def test_nothing_is_counted_where_nobody_sees_it(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress("weights"):
+        weights(K=[[1, 0]], Q=[[0, 1]], V=[[1, 1]])
+    assert capsys.readouterr() == ("", "")
+
+
+def test_steps_are_told_one_after_the_other() -> None:
+    told_of = []
+    with told(lambda *step: told_of.append(step)):
+        assert list(counted("ab", 2, "letters")) == ["a", "b"]
+    list(counted("c", 1, "letters"))
+    assert told_of == [(0, 2, "letters"), (1, 2, "letters"), (2, 2, "letters")]
 
 
 @pytest.mark.parametrize("form", report.FORMATS)

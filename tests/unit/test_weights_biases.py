@@ -88,6 +88,9 @@ class Given:
         self.layer, self.p = layer, p
         self.parts = {x: p[x] for x in "KQVO" if x in p}
 
+    def head_count(self, count: int | None) -> int:
+        return self.layer.heads
+
     def heads(self, number: int, count: int | None) -> Iterator[Head]:
         layer, p = self.layer, self.p
         norm = None

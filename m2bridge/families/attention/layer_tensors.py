@@ -172,6 +172,14 @@ class LayerTensors:
             if self.norm.beta is not None:
                 yield self.norm.beta
 
+    def head_count(self, count: int | None) -> int:
+        """Return the number of heads, which is seen before anything is read."""
+        shape = self.parts["V"].shape
+        # One array (3, ·, ·) has Q, K and V as its first index.
+        if len(shape) == 3 and not self.is_stacked:
+            return shape[0]
+        return count or 1
+
     def heads(self, layer: int, count: int | None) -> Iterator[Head]:
         """Yield the heads one after the other; they are read now.
 

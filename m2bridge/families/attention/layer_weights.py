@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import mul
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ from m2bridge.families.attention.layer_symmetries import (
 from m2bridge.families.attention.layer_tensors import LayerTensors
 from m2bridge.families.attention.tokens import SeenHead
 from m2bridge.families.attention.weight_names import alike
-from m2bridge.limits import watched
+from m2bridge.limits import counted
 from m2bridge.results.sheet import plural
 
 _SMALL = 400
@@ -73,13 +74,14 @@ def find_heads(
         )
     found: list[HeadWeights] = []
     around: dict[int, Surroundings] = {}
+    total = sum(layer.head_count(reading.heads) for layer in layers)
+    each = (layer.heads(number, reading.heads) for number, layer in enumerate(layers, 1))
     try:
-        for number, layer in enumerate(layers, 1):
-            for head in watched(layer.heads(number, reading.heads)):
-                if number not in around:
-                    around[number] = Surroundings.of(head, reading)
-                seen_head = reading.seen(head)
-                found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
+        for head in counted(chain.from_iterable(each), total, "heads"):
+            if head.layer not in around:
+                around[head.layer] = Surroundings.of(head, reading)
+            seen_head = reading.seen(head)
+            found.append(HeadWeights.of(seen_head, a, reading.softmax, tolerance))
     except TimeLimitError as limit:
         if not found:
             raise
