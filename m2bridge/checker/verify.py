@@ -146,12 +146,13 @@ def _refused(
     """The result ``outcome`` at ``where``, the first place at which the certificate is not right.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
-    release can say whether what is stored is right. A wrong digest is refused all the same, because
-    all releases make digests in one way.
+    release can say whether what is stored is right. With a wrong digest nobody needs to ask it.
+    (Whoever forges a certificate can name another release, and so have it refused in other words;
+    it is not accepted.)
     """
     remarks: tuple[str, ...] = ()
     of_another = certificate.release not in ("", __version__)
-    if of_another and where.place not in ("digest", "script.digest"):
+    if of_another and not _broken_digest(certificate):
         outcome = "other-release"
         remarks = (with_release(certificate.release),)
     return VerifyResult(
@@ -211,14 +212,19 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     The digests are those of the stored texts, the release is there, the name is that of the case,
     and the field is QQ.
     """
-    script = certificate.script
     return (
-        difference(certificate.digest, certificate.computed_digest(), "digest")
-        or difference(script["digest"], digest(script["text"]), "script.digest")
+        _broken_digest(certificate)
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
         or difference(certificate.name, family.name(certificate.case), "name")
         or difference(certificate.field, "QQ", "field")
     )
+
+
+def _broken_digest(certificate: Certificate) -> Difference | None:
+    """The first digest that is not that of the stored text; all releases make them in one way."""
+    script = certificate.script
+    stored = difference(certificate.digest, certificate.computed_digest(), "digest")
+    return stored or difference(script["digest"], digest(script["text"]), "script.digest")
 
 
 def _first_difference(

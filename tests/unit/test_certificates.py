@@ -189,6 +189,9 @@ def test_a_certificate_in_the_words_of_another_release_is_neither_accepted_nor_r
     assert verify(here.sealed()).outcome == "rejected"
     assert verify(replace(there, digest="0" * 64)).outcome == "rejected"
     assert verify(by_release(here, "0; rm")).outcome == "rejected"
+    unknown = by_release(replace(here, question="tomorrow").sealed(), "0.0.9")
+    assert verify(unknown).outcome == "other-release"
+    assert verify(replace(unknown, digest="0" * 64)).outcome == "malformed"
 
 
 @pytest.mark.parametrize("heading", [True, False], ids=["as now", "as in schema 1"])

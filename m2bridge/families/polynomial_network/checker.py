@@ -141,28 +141,30 @@ def upper_bound(widths: Widths, degree: int) -> int:
 def _has_equation(widths: Widths, degree: int) -> bool:
     """Whether bound 7, 8 or 9 applies: whether the functions are known to satisfy an equation.
 
-    The network has one hidden layer, so that its outputs are linear combinations of d_1 powers
-    L_j^r of linear forms. Then the dimension is less than the number of coordinates.
+    All of them need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r of
+    linear forms. With an equation the dimension is less than the number of coordinates.
     """
     if len(widths) != 3:
         return False
     inputs, hidden, outputs = widths
     # 7: the catalecticant matrix of a form has a row for each monomial of degree r//2, and its
-    # rank is at most d_1 for a sum of d_1 powers, as it is 1 for a power. So minors vanish if it
-    # has more rows.
+    # rank is at most d_1 for a sum of d_1 powers, as it is 1 for a power. It has at least as many
+    # columns, and the rank of a general form is the number of rows; so minors vanish, and are not
+    # zero for all forms, if it has more rows than d_1.
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         return True
     # 8: seven general points of P^4 lie on a rational normal quartic. Their cubes lie on its image,
     # a rational normal curve in P^12. Seven points of it and a point of their span have 13
-    # parameters, and fill at most 12 dimensions. So a sum of seven cubes in 5 variables is one in
-    # infinitely many ways, and these sums have less than 7 · 5 = 35 dimensions, the number of
-    # coordinates (Alexander and Hirschowitz; the proof in docs/ is another one).
+    # parameters (7 and 6), and fill at most 12 dimensions. So a sum of seven cubes in 5 variables
+    # is one in infinitely many ways, and these sums have less than 7 · 5 = 35 dimensions, the
+    # number of coordinates (Alexander and Hirschowitz; the proof in docs/ is another one).
     if widths == (5, 7, 1) and degree == 3:
         return True
     # 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
     # (0 A B; −A 0 C; −B −C 0). Each hidden square adds one of rank 2, so the rank is at most
-    # 2 d_1; in general it is 3 d_0, or one less if d_0 is odd (after Strassen).
+    # 2 d_1; in general it is 3 d_0, or one less if d_0 is odd (after Strassen): for A = 1
+    # it is 2 d_0 and the rank of [B, C], which for a diagonal B can be any skew-symmetric matrix.
     general_rank = 3 * inputs - inputs % 2
     return outputs == 3 and degree == 2 and 2 * hidden < general_rank
 

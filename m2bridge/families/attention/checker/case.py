@@ -98,7 +98,7 @@ class Case:
         return self.alpha == self.d_out == 1 < self.d
 
     def with_fewest_weights(self) -> "Case":
-        """The case with the smallest a and t that has the same functions.
+        """The case with a ≤ d and t ≤ 2 whose functions have the same coordinates c.
 
         A has rank ≤ d anyway; and for t ≥ 2 the products l_i v_k determine a function, which two
         tokens show (docs/mathematics.md#proposition-products).
@@ -346,12 +346,14 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     differential at each of these. (For A of rank below α the vectors are tangents of the curves
     A + sB with rk B = 1, which stay in D_α.)
 
-    At (1, 1, 1) the two points of a nearby fibre, k and v exchanged, come together. There the
-    tangent space also contains limits of tangent vectors at nearby functions, since the tangent
-    spaces of a variety are a closed condition. A difference of images of the differential at the
-    two points, divided by their distance ε, tends for ε → 0 to f(b qᵀ, e_1 wᵀ), or to
-    f(w e_1ᵀ, h bᵀ), for any vectors b, w, q, h. These span all functions with entries c_{1,i,p,q}
-    alone, and all with entries c_{k,1,p,q} alone. For α = 1 q has to be e_1, so that i = 1
+    At (1, 1, 1) the two points of a nearby fibre, (k e_1ᵀ, e_1 vᵀ) and (v e_1ᵀ, e_1 kᵀ) with
+    v − k = εw, come together. There the tangent space also contains limits of tangent vectors at
+    nearby functions, since the tangent spaces of a variety are a closed condition. Take one
+    direction A' at both points: the images of the differential are f(A', e_1 vᵀ) and f(A', e_1 kᵀ),
+    and their difference over ε is f(A', e_1 wᵀ). In the same way one direction V' at both points
+    gives f(w e_1ᵀ, V'). With matrices A' and V' of rank one these span all functions with entries
+    c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For α = 1 the direction A' is tangent
+    to matrices of rank one at both points only if it is a multiple of b e_1ᵀ, so that i = 1
     (docs/mathematics.md#math-smooth, "Singular for a second reason").
     """
     vectors: list[Function] = []
@@ -629,25 +631,26 @@ def real_family_has_no_real_weights() -> bool:
 
 @cache
 def products_determine_functions() -> bool:
-    """Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{j,p,q} x_j (x_p x_q + y_p y_q).
+    """Whether an output (xᵀAx)(v·x) + (yᵀAx)(v·y) is Σ c_{i,p,q} x_i (x_p x_q + y_p y_q).
 
-    It is the output of two tokens x and y at the token x, for one row v of V; c_{j,p,q} is the
-    coordinate of l_j v at y_p y_q, p ≤ q. So the c determine the functions, and are themselves
-    coefficients of these, those of x_j y_p y_q. A term has three indices j, p, q, so d = 3 decides
-    for all d; and each further token y has a summand of its own
+    It is the output of two tokens x and y at the token x, for one row v of V; c_{i,p,q} is the
+    coordinate of l_i v at y_p y_q, p ≤ q. So the c determine the functions; and they are read off
+    from these, as each x_i y_p y_q stands in one summand only. A term has three indices i, p, q, so
+    d = 3 decides for all d; and each further token y has a summand of its own
     (docs/mathematics.md#proposition-products).
     """
     d = range(3)
     unknowns = ring(18).gens()
-    A = {(p, j): unknowns[3 * p + j] for p in d for j in d}
+    A = {(p, i): unknowns[3 * p + i] for p in d for i in d}
     V = {(0, q): unknowns[9 + q] for q in d}
     x, y = unknowns[12:15], unknowns[15:18]
-    by_definition = by_products = ring(18).constant(0)
+    by_definition = ring(18).constant(0)
+    by_products = ring(18).constant(0)
     for token in (x, y):
-        for p, j, q in product(d, d, d):
-            by_definition += A[p, j] * token[p] * x[j] * V[0, q] * token[q]
-        for (_, j, p, q), c in function((A, V)).items():
-            by_products += c * x[j] * token[p] * token[q]
+        for p, i, q in product(d, d, d):
+            by_definition += A[p, i] * token[p] * x[i] * V[0, q] * token[q]
+        for (_, i, p, q), c in function((A, V)).items():
+            by_products += c * x[i] * token[p] * token[q]
     return bool(by_definition == by_products)
 
 

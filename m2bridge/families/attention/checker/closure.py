@@ -301,8 +301,9 @@ def _other_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
 
 
 def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
-    """A difference if c_{1,1,1,1} is a zero divisor modulo J; it is none modulo I, which is prime.
+    """A difference if c_{1,1,1,1} is a zero divisor modulo J.
 
+    It is none modulo I, which is prime and does not contain it: some functions have that entry.
     ``leading`` has the exponents of the minimal leading monomials of J. The last variable of a
     graded reverse lexicographic order, here c_{1,1,1,1}, is no zero divisor modulo a homogeneous
     ideal exactly if it divides none of these (Bayer and Stillman, Invent. Math. 87, 1987).

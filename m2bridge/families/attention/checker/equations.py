@@ -219,9 +219,9 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
     If H is a polynomial of degree < dimension for all n > n_0, it has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
-    numerator = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
-    first = flint.fmpz_poly(numerator.coeffs()[: len(values)])
-    return {"numerator": [int(x) for x in first.coeffs()], "denominator_exponent": dimension}
+    multiplied = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
+    numerator = flint.fmpz_poly(multiplied.coeffs()[: len(values)])
+    return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
 
 
 def hilbert_coefficients(case: Case) -> list[int]:
@@ -454,8 +454,8 @@ class Products:
         It is the dimension of I_w less that of what I generates in it from lower degree: the span
         of the multiples of parts of one degree less by coordinates. In I_w, with a basis of one
         element for each free monomial, multiples are rows with a column for each of these. Columns
-        that are in their span by themselves are left out first, which leaves the number of columns
-        less the rank as it was.
+        whose unit vectors are in the span of the rows are left out first, which leaves the number
+        of columns less the rank as it was.
         """
         free = self.part(weight).free_monomials
         rows, columns = without_unit_vectors(self.multiples(weight), range(len(free)))
@@ -659,9 +659,9 @@ def without_unit_vectors(
     return others, sorted(left)
 
 
-def matrix(rows: Sequence[Mapping[int, int]], size: int) -> Any:
+def matrix(rows: Sequence[Mapping[int, int]], width: int) -> Any:
     """The matrix over ZZ with these rows, given by nonzero entries, and so many columns."""
-    found = flint.fmpz_mat(len(rows), size)
+    found = flint.fmpz_mat(len(rows), width)
     for i, row in enumerate(rows):
         for j, c in row.items():
             found[i, j] = c

@@ -207,10 +207,13 @@ def _series(numerator: Sequence[int], d: int) -> list[int]:
 def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor, for a second one of dimension size − 1.
 
-    δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is a
-    variable. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both factors with
-    j_1 + j_2 = j, and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial coefficient. The
-    integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space, is C(size, j_2).
+    δ_i is the degree of a polar class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
+    So it is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is
+    a variable. For α = d' = 1 the bundle N stands for the tangent bundle T_Y, and the second factor
+    is that of q, not of V. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
+    factors with j_1 + j_2 = j, and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial
+    coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space,
+    is C(size, j_2).
     """
     last_A = len(of_A) - 1
     n = last_A + size - 1
@@ -219,12 +222,11 @@ def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
     # Horner's rule: the first factor 1 + T belongs to j = n
     for j in range(n + 1):
         integral = 0
-        of_V = 1
         for second in range(min(j, size - 1) + 1):
             first = j - second
             if first <= last_A:
-                integral += of_A[first] * of_V * comb(n - j, size - 1 - second)
-            of_V = of_V * (size - second) // (second + 1)
+                powers = comb(n - j, size - 1 - second)
+                integral += of_A[first] * comb(size, second) * powers
         total = total * shifted + (-1) ** j * integral
     total *= shifted
     return [int(total[i + 1]) for i in range(n, -1, -1)]

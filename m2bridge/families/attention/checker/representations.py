@@ -47,7 +47,10 @@ Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
 
 
 def _cores() -> list[Core]:
-    """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits."""
+    """The cores (m; e, f) of a certificate: those with max(e, f) ≤ m ≤ e + f up to the limits.
+
+    No case has another one, as e, f ≤ d and m = min(d, e + f); and d = m has this one.
+    """
     found: list[Core] = []
     for e, f in SIZES:
         most = MOST_VARIABLES_OF_MANY_FORMS

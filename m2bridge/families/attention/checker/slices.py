@@ -68,7 +68,12 @@ def counted_polar_degrees(case: Case) -> list[int | None] | None:
 
 @cache
 def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
-    """δ_n, …, δ_0 for d = 2, counted by dimensions in this multidegree."""
+    """δ_n, …, δ_0 for d = 2, counted by dimensions of cokernels in this multidegree.
+
+    Y has a factor for A, or for k and q, and one for V, with so many variables each. For α = d' = 1
+    the cokernel lives also where k and v are proportional. Elsewhere this locus adds no points, as
+    its codimension, d' + 1 or d', is larger than the dimension of the kernel there, one.
+    """
     sizes: tuple[int, ...] = (4, 2 * d_out)
     if alpha == 1:
         sizes = (2, 2, 2 * d_out)

@@ -343,7 +343,7 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
     """Whether functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
-    each of them of two weights (docs/polar-degrees.md#theorem-polar-symmetric).
+    and general ones are those of two weights (docs/polar-degrees.md#theorem-polar-symmetric).
     """
     generic = evidence["generic_fibre"]
     two_points = generic["points"] == generic["length"] == 2

@@ -236,8 +236,9 @@ def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
 def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
     """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
 
-    They are those of the space of dimension u, of a space of dimension y in it, and of the forms in
-    y variables, which are y(y + 1)/2.
+    Twice, because the polynomials here have integers as coefficients. The parameters are those of
+    the space of dimension u, of a space of dimension y in it, and of the forms in y variables,
+    which are y(y + 1)/2.
     """
     twice_space = 2 * (u - s) * (n - u)
     twice_subspace = 2 * y * (u - y)

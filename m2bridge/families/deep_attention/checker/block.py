@@ -157,7 +157,10 @@ def _rank(block: Block, most: int) -> int:
 
 
 def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """All C_k row by row, then the c_k, then m, made from the next of these numbers."""
+    """All C_k row by row, then the c_k, then m, made from the next of these numbers.
+
+    The rank of a C_k is full or one (``ranks`` has no other).
+    """
     parameters = list[int]()
     for rank in block.ranks:
         if rank == block.size:

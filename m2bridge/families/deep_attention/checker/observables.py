@@ -233,7 +233,7 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
     A head maps Y to V·YYᵀAY with A = KᵀQ. If the derivative by its output is G, put Γ = VᵀG; then
     the derivatives by V, A and Y are G(YYᵀAY)ᵀ, YYᵀΓYᵀ, and AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ. That
     by A is passed to K and Q: by K it is Q times its transpose, by Q it is K times it. The order of
-    products is chosen so that none of them is a d × d matrix.
+    products is chosen so that A itself, and the derivative by it, are never multiplied out.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []

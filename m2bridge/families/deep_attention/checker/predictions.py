@@ -372,7 +372,8 @@ def _conditions(network: Network) -> dict[str, bool]:
 def prediction(network: Network, key: str, part: str) -> int | None:
     """The number, or yes or no, that the statement with this key and part predicts.
 
-    None where the prediction has no meaning for a network.
+    None where the prediction has no meaning for a network. For the statements whose number is an
+    upper bound of the dimension, the block of the network that has this rank shows it is attained.
     """
     statement = STATEMENTS[key, part]
     meaning = statement.hypotheses if statement.meaning is None else statement.meaning
