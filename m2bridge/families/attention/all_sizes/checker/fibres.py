@@ -118,10 +118,12 @@ def is_ideal(base: BaseCase, kind: str) -> bool:
 def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
     """The reduced Gröbner basis of an ideal, the largest leading terms first.
 
-    Each element has coprime integers as coefficients, the leading one positive.
+    It is unique up to factors. FLINT makes the coefficients coprime integers; here the leading one
+    becomes positive.
     """
-    one = context.constant(1)
-    basis = groebner_basis([one * f for f in polynomials], context).autoreduction(groebner=True)
+    # some of the polynomials may be numbers, as zero is
+    given = [context.constant(1) * f for f in polynomials]
+    basis = groebner_basis(given, context).autoreduction(groebner=True)
     found = []
     for f in basis:
         if f.leading_coefficient() < 0:

@@ -176,10 +176,11 @@ def polar_degrees() -> Seen:
 def dense_orbits() -> isl.Set:
     """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    The closure of an orbit contains those for which none of these ranks is larger, and that of one
-    orbit of each size is everything (docs/mathematics.md#proposition-orbits). In the condition the
-    other orbit is (R, S, M).
+    The closure of an orbit contains those for which none of r, s and r + s − m = dim(L + U) is
+    larger, and that of one orbit of each size is everything
+    (docs/mathematics.md#proposition-orbits). In the condition the other orbit is (R, S, M).
     """
+    # these letters are in no other word of the condition
     other = IS_ORBIT.translate(str.maketrans("rsm", "RSM"))
     is_larger = "(R > r or S > s or R + S - M > r + s - m)"
     with_larger = orbits(f"{other} and {is_larger}", ", R, S, M")
