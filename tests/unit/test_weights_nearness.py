@@ -102,3 +102,42 @@ def test_the_picture_has_a_map_of_distances_by_layers_and_heads(found: Weights) 
     shown = image.get_array().filled(0).ravel()
     distances = [head.numerical.distance_to_singular_locus for head in found.heads]
     assert shown.tolist() == pytest.approx(distances)
+
+
+def test_the_picture_has_the_heads_of_the_tables_and_a_map_of_all() -> None:
+    """Of three heads two are drawn, the nearest first, and have frames in the map."""
+    drawn = weights(_near_rank_two(), worst=2).figure()
+    _, second, table, mapped, _ = drawn.axes
+    assert [text.get_text() for text in second.get_xticklabels()] == ["2.1", "3.1"]
+    assert table.get_title() == "the 2 heads nearest to the singular locus"
+    assert (mapped.get_xlabel(), mapped.get_ylabel()) == ("head", "layer")
+    (image,) = mapped.images
+    assert image.get_array().count() == 3
+    corners = [(min(line.get_xdata()), min(line.get_ydata())) for line in mapped.lines]
+    assert corners == [(-0.5, 0.5), (-0.5, 1.5)]
+
+
+def test_the_picture_of_all_heads_is_in_the_order_that_is_asked_for() -> None:
+    drawn = weights(_near_rank_two(), sort="distance").figure()
+    _, second, *_ = drawn.axes
+    assert [text.get_text() for text in second.get_xticklabels()] == ["2.1", "3.1", "1.1"]
+    assert not [line for axes in drawn.axes for line in axes.lines if axes.images]
+
+
+def test_labels_of_the_map_and_its_scale_do_not_touch() -> None:
+    figure = weights(_near_rank_two(), worst=2).figure()
+    *_, mapped, bar = figure.axes
+    renderer = figure.canvas.get_renderer()
+    figure.draw(renderer)
+    assert mapped.xaxis.label.get_window_extent(renderer).y0 > bar.get_window_extent(renderer).y1
+
+
+def test_a_figure_takes_the_options_of_the_heads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    numpy.savez("w.npz", **_near_rank_two())
+    words = ["figure", "weights", "w.npz", "--csv", "--worst", "2"]
+    answer = CliRunner().invoke(commands.cli, words, standalone_mode=False)
+    assert answer.return_value == 0, answer.output
+    assert [line[0] for line in answer.stdout.splitlines()[1:]] == ["2", "3"]

@@ -428,6 +428,15 @@ _FILE = (
         "heads of each layer; what config.json beside the file says, or 1",
         required=False,
     ),
+    CaseOption("normalization", str, "none, or softmax", default="none"),
+    CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
+    CaseOption("norm", str, "before each layer: layer, rms or none", required=False),
+    CaseOption(
+        "sort", str, "heads by layer, or by distance to singular functions", default="layer"
+    ),
+    CaseOption(
+        "worst", integer, "as many heads, those nearest to singular functions", required=False
+    ),
 )
 
 

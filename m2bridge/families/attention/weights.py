@@ -180,8 +180,10 @@ class Weights(PictureResult):
     def figure(self) -> Any:
         """Singular values on a logarithmic axis with the distances to strata, a table beside them,
         and a map of the distances by layers and heads.
+
+        The map has all heads; the others are those in tables, in their order.
         """
-        return weights_figure(self.heads, self.size_text)
+        return weights_figure(self.heads, self.listed, self.size_text)
 
 
 @dataclass(frozen=True, slots=True)

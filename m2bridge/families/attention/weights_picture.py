@@ -19,20 +19,33 @@ from m2bridge.results.picture import new_figure, styled
 MOST_ROWS = 24
 """Rows of the table beside the picture: the heads that are nearest to the singular locus."""
 
+MOST_TICKS = 24
+"""Numbers along a side of the map; of more heads or layers only some have theirs."""
+
 _DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *DISTANCES)
 
 
-def weights_figure(heads: Sequence[HeadWeights], size_text: str) -> Any:
+def weights_figure(
+    heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
+) -> Any:
     """The singular values over the largest one, the distances, and a table beside them; A beside V
     for one head.
+
+    Parameters
+    ----------
+    heads : sequence of HeadWeights
+        All heads, of which there is a map.
+    listed : sequence of HeadWeights
+        Those that are drawn and in the table, in this order.
+    size_text : str
     """
-    wide, beside, one = min(4.5 + 0.12 * len(heads), 9.0), 5.2, len(heads) == 1
+    wide, beside, one = min(4.5 + 0.12 * len(listed), 9.0), 5.2, len(heads) == 1
     # The map has a square for each head; one head needs none.
     mapped = 0.0 if one else min(2.2 + 0.24 * max(head.head for head in heads), 6.0)
     whole = wide + beside + mapped
     with styled():
         page = new_figure(
-            whole, max(5.2, 1.6 + 0.22 * min(len(heads), MOST_ROWS)), f"Weights: {size_text}"
+            whole, max(5.2, 1.6 + 0.22 * min(len(listed), MOST_ROWS)), f"Weights: {size_text}"
         )
         widths = (wide, beside) if one else (wide, beside, mapped)
         grid = page.add_gridspec(
@@ -42,8 +55,8 @@ def weights_figure(heads: Sequence[HeadWeights], size_text: str) -> Any:
         second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
         marks: dict[str, Any] = {}
         for axes, letter, color in ((first, "A", picture.BLUE), (second, "V", picture.GREEN)):
-            (_one_head if one else _many_heads)(axes, heads, letter, color)
-            _scale(axes, heads, letter)
+            (_one_head if one else _many_heads)(axes, listed, letter, color)
+            _scale(axes, listed, letter)
             handles, labels = axes.get_legend_handles_labels()
             marks |= zip(labels, handles, strict=True)
         first.tick_params(labelbottom=one)
@@ -51,14 +64,14 @@ def weights_figure(heads: Sequence[HeadWeights], size_text: str) -> Any:
         page.legend(
             marks.values(), marks.keys(), loc="lower center", ncols=3, bbox_to_anchor=(0.5, 0.0)
         )
-        page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86 if one else 0.9, bottom=0.25)
+        page.subplots_adjust(left=0.9 / whole, right=0.985, top=0.86, bottom=0.25)
         if one:
             first.set_xlabel("i")
             pairs = zip(_DRAWN[1:], _row(heads[0])[1:], strict=True)
             size_text += "\n" + ", ".join(f"{name}: {cell}" for name, cell in pairs)
         else:
-            _table(page.add_subplot(grid[:, 1]), heads)
-            _map(page, page.add_subplot(grid[:, 2]), heads)
+            _table(page.add_subplot(grid[:, 1]), listed, of=len(heads))
+            _map(page, page.add_subplot(grid[:, 2]), heads, listed)
         page.suptitle(f"Weights of self-attention: {size_text}", fontsize=13)
         return page
 
@@ -165,8 +178,8 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
-    """The heads, or those nearest to the singular locus."""
+def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
+    """The heads, or those nearest to the singular locus; ``of`` is the number of all heads."""
     axes.axis("off")
     chosen = heads
     if len(heads) > MOST_ROWS:
@@ -179,14 +192,24 @@ def _table(axes: Any, heads: Sequence[HeadWeights]) -> None:
     table.auto_set_column_width(range(len(_DRAWN)))
     for cell in table.get_celld().values():
         cell.set_edgecolor(picture.FAINT)
-    if len(chosen) < len(heads):
-        axes.set_title(f"the {len(chosen)} heads nearest to the singular locus", fontsize=10)
+    if len(chosen) < of:
+        which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
+        axes.set_title(f"the {which} nearest to the singular locus", fontsize=10)
 
 
-def _map(page: Any, axes: Any, heads: Sequence[HeadWeights]) -> None:
+def _frame(axes: Any, column: int, row: int) -> None:
+    """Draw a frame around a square of the map."""
+    left, right, top, bottom = column - 0.5, column + 0.5, row - 0.5, row + 0.5
+    x = (left, right, right, left, left)
+    y = (top, top, bottom, bottom, top)
+    axes.plot(x, y, color=picture.VERMILION, linewidth=1.6, zorder=3, clip_on=False)
+
+
+def _map(page: Any, axes: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]) -> None:
     """Draw a square for each head, the darker, the nearer to a singular function.
 
-    Heads that are singular, or not told from it, have a 0; where nothing is known, a dash.
+    Heads that are singular, or not told from it, have a 0; where nothing is known, a dash. Where
+    only some heads are listed, these have frames.
     """
     layers = sorted({head.layer for head in heads})
     most = max(head.head for head in heads)
@@ -199,10 +222,18 @@ def _map(page: Any, axes: Any, heads: Sequence[HeadWeights]) -> None:
             continue
         sign = "–" if distance else "0"
         axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
-    axes.set_title("distance to the singular locus,\nby layers and heads", fontsize=10)
+    title = "distance to the singular locus,\nby layers and heads"
+    if len(listed) < len(heads):
+        title += " (framed: those beside)"
+        for head in listed:
+            _frame(axes, head.head - 1, layers.index(head.layer))
+    axes.set_title(title, fontsize=10)
     axes.set_ylabel("layer")
-    axes.set_xticks(range(most), map(str, range(1, most + 1)))
-    axes.set_yticks(range(len(layers)), map(str, layers))
+    axes.set_xlabel("head")
+    axes.tick_params(labelsize=9)
+    beside, below = 1 + most // MOST_TICKS, 1 + len(layers) // MOST_TICKS
+    axes.set_xticks(range(0, most, beside), map(str, range(1, most + 1, beside)))
+    axes.set_yticks(range(0, len(layers), below), map(str, layers[::below]))
     axes.set_xlim(-0.5, most - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
     axes.set_aspect("equal")
@@ -211,7 +242,7 @@ def _map(page: Any, axes: Any, heads: Sequence[HeadWeights]) -> None:
         scale = {"norm": "log", "cmap": "cividis"}
         image = axes.imshow(cells, **scale, interpolation="nearest")
         image.set_clim(min(known) / 1.2, max(known) * 1.2)
-        bar = page.colorbar(image, ax=axes, orientation="horizontal", pad=0.12, shrink=0.9)
+        bar = page.colorbar(image, ax=axes, orientation="horizontal", pad=0.24, shrink=0.9)
         ends = sorted({min(known), max(known)})
         bar.set_ticks(ends, labels=[f"{end:.2g}" for end in ends])
         bar.ax.minorticks_off()
