@@ -371,8 +371,9 @@ def _check_can_be_written(out: Path) -> None:
 )
 @click.option(
     "--norm",
-    type=click.Choice(("layer", "rms", "none")),
-    help="The norm before each layer, where FILE does not say it, or in its place.",
+    type=click.Choice(("layer", "rms", "rms1", "none")),
+    help="The norm before each layer, where FILE does not say it, or in its place; rms1 multiplies"
+    " by 1 + γ.",
 )
 @click.option(
     "--tolerance",

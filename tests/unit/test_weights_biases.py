@@ -7,20 +7,36 @@ truncation.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy
 import pytest
 
 from m2bridge import weights
+from m2bridge.convert.weight_files import tensor
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.layer_symmetries import Reading
-from m2bridge.families.attention.layer_tensors import Head, Norm
+from m2bridge.families.attention.layer_tensors import Head, Norm, NormTensors
 from m2bridge.families.attention.layer_weights import find_heads, find_network, find_symmetries
-from tests.forward_pass import Layer, Parameters, drawn, exact_rank
+from m2bridge.families.attention.tokens import seen
+from m2bridge.families.attention.weight_names import norms_add_one
+from tests.forward_pass import (
+    Layer,
+    Parameters,
+    attention as forward,
+    constant,
+    drawn,
+    drawn_tokens,
+    exact_rank,
+    residues,
+)
 
 STEP = 1e-30
 EPSILON = 1e-1
@@ -498,3 +514,72 @@ def test_wrong_biases_and_norms_are_refused(name: str) -> None:
 def test_a_bias_of_values_beside_a_given_A() -> None:
     found = weights({"A": numpy.eye(2) + 1, "V": numpy.eye(2), "V_bias": numpy.ones(2)})
     assert found.heads[0].shape.token_dimension == 3
+
+
+def gemma(p: Parameters) -> Parameters:
+    """LLaMA's names; the factors of the norm are 1 + γ."""
+    return llama(p | {"gamma": p["gamma"] - 1})
+
+
+@pytest.mark.parametrize("model_type", ["gemma", "gemma2", "gemma3"])
+@pytest.mark.parametrize("softmax", [False, True])
+def test_gemma_multiplies_by_one_more(tmp_path: Path, model_type: str, softmax: bool) -> None:
+    """γ = −1 hides a coordinate, and γ = 0 does not: as in the forward pass."""
+    layer = Layer(5, 5, 2, v=2, heads=2, norm="rms", softmax=softmax)
+    p = drawn(layer, 3)
+    p["gamma"][[1, 2]] = 0, 1
+    numpy.savez(tmp_path / "model.npz", **gemma(p))
+    configuration = {"model_type": model_type, "num_attention_heads": 2}
+    (tmp_path / "config.json").write_text(json.dumps(configuration), encoding="utf-8")
+    normalization = "softmax" if softmax else "none"
+    found = weights(tmp_path / "model.npz", normalization=normalization)
+    (judged,) = found.to_json()["layers"]
+    assert judged["dimension"] == exact_rank(layer, p, fixed="gamma")
+    assert found.heads[0].shape.token_dimension == 4
+    assert "the RMSNorm multiplies by 1 + γ" in found.remarks
+    said = weights(gemma(p), heads=2, norm="rms1", normalization=normalization)
+    assert said.to_json()["heads"] == found.to_json()["heads"]
+    # γ itself hides the third coordinate.
+    other = weights(tmp_path / "model.npz", norm="rms", normalization=normalization)
+    assert other.to_json()["heads"] != found.to_json()["heads"]
+    assert other.remarks == ()
+
+
+def test_folded_weights_of_gemma_are_those_of_the_forward_pass() -> None:
+    """The layer behind the norm has the outputs of the folded matrices without one."""
+    layer = Layer(4, 3, 2, norm="rms")
+    p = drawn(layer, 6)
+    norm = NormTensors(
+        kind="rms", gamma=tensor("γ", p["gamma"] - 1), beta=None, place="pre", adds_one=True
+    )
+    head = Head(1, 1, {x: p[x][0] for x in "KQV"}, "float64", norm=norm.read(4))
+    folded = seen(head, softmax=False, biases=True, norm=None).matrices
+    plain = {x: numpy.array([folded[x].modular()], dtype=object) for x in "KQV"}
+    X = constant(drawn_tokens(layer, Random(1), epsilon=1))
+    values = {name: constant(residues(array)) for name, array in p.items()}
+    expected = forward(layer, values, X, None).value
+    without = replace(layer, norm="")
+    found = forward(without, {x: constant(part) for x, part in plain.items()}, X, None).value
+    assert (found == expected).all()
+
+
+def test_a_small_gamma_is_not_lost_beside_one() -> None:
+    gamma = tensor("γ", numpy.array([2.0**-80, 0.5]))
+    norm = NormTensors(kind="rms", gamma=gamma, beta=None, place="pre", adds_one=True).read(2)
+    assert norm.gamma.tolist() == [1 + Fraction(1, 2**80), Fraction(3, 2)]
+
+
+def test_only_norms_without_biases_add_one(tmp_path: Path) -> None:
+    """The model of images beside that of texts has LayerNorms, and Gemma 3n multiplies by γ."""
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="layer", beta=True)
+    state = {}
+    for name, array in llama(drawn(layer, 3)).items():
+        state[name.replace("input_layernorm", "layer_norm1")] = array
+    state["model.layers.0.layer_norm1.bias"] = drawn(layer, 3)["beta"]
+    numpy.savez(tmp_path / "model.npz", **state)
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps({"text_config": {"model_type": "gemma3_text"}}), encoding="utf-8")
+    assert "the RMSNorm multiplies by 1 + γ" not in weights(tmp_path / "model.npz", heads=2).remarks
+    assert norms_add_one(tmp_path / "model.npz")
+    config.write_text(json.dumps({"model_type": "gemma3n"}), encoding="utf-8")
+    assert not norms_add_one(tmp_path / "model.npz")

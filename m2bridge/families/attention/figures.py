@@ -430,7 +430,7 @@ _FILE = (
     ),
     CaseOption("normalization", str, "none, or softmax", default="none"),
     CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
-    CaseOption("norm", str, "before each layer: layer, rms or none", required=False),
+    CaseOption("norm", str, "before each layer: layer, rms, rms1 or none", required=False),
     CaseOption(
         "sort", str, "heads by layer, or by distance to singular functions", default="layer"
     ),

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy
 
-from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor
+from m2bridge.convert.weight_files import EXACT, PRECISIONS, Tensor, as_fractions
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 
@@ -104,18 +104,24 @@ class NormTensors:
     beta : Tensor or None
     place : str
         ``pre`` or ``post``.
+    adds_one : bool
+        Whether the factors are 1 + γ, as in Gemma.
     """
 
     kind: Literal["layer", "rms"]
     gamma: Tensor
     beta: Tensor | None
     place: Literal["pre", "post"]
+    adds_one: bool = False
 
     def read(self, width: int) -> Norm:
         """Return the norm of tokens with so many entries; InvalidCaseError if it has others."""
         advice = "say that norm is none" if self.place == "pre" else ""
         needed = _Needed("norm", "one for each coordinate of the tokens that it acts on", advice)
         gamma = needed.read(self.gamma, (width,))
+        if self.adds_one:
+            # As fractions: a small γ would be lost in the sum of floating-point numbers.
+            gamma = 1 + as_fractions(gamma)
         beta = None
         if self.beta is not None:
             beta = needed.read(self.beta, (width,))
@@ -156,7 +162,8 @@ class LayerTensors:
         """
         own = self.norm
         if own is not None and is_before(own.gamma.name, own.place, norm):
-            own = replace(own, place="pre")
+            adds_one = own.adds_one if norm is None else norm == "rms1"
+            own = replace(own, place="pre", adds_one=adds_one)
         elif own is not None and own.place == "pre":
             own = None
         if own is not None and not biases:

@@ -279,6 +279,8 @@ def find_remarks(
         )
     if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
         remarks.append("several heads share their keys and values: they are counted for each head")
+    if any(part.norm is not None and part.norm.adds_one for part in layers):
+        remarks.append("the RMSNorm multiplies by 1 + γ")
     if separate:
         remarks.append(
             "nothing is said of a network as a whole: these layers do not follow one another, or"

@@ -7,8 +7,9 @@ A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q``
   the layer; with ``norm_first`` it stands before it, which a user can say.
 * ``self_attn_layer_norm`` stands before the layer in OPT and after it in BART: see
   :func:`_ends_without_norm`.
-* ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm,
-  and Gemma's has the scale 1 + γ.
+* ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
+* Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
+  a user.
 """
 
 from __future__ import annotations
@@ -239,18 +240,33 @@ def _kinds(name: str) -> list[str]:
     return [kind for kind, part in NAMES["others"].items() if re.search(part, name, re.IGNORECASE)]
 
 
-def heads_in_configuration(path: Any) -> int | None:
-    """The number of heads that ``config.json`` beside a file, or in a folder, says."""
+def _configuration(path: Any) -> dict[str, Any]:
+    """What ``config.json`` beside a file, or in a folder, says; empty where it says nothing."""
     file = (Path(path) if Path(path).is_dir() else Path(path).parent) / "config.json"
     # A pipe or a device, which nobody named, is not waited for.
     if not file.is_file():
-        return None
+        return {}
     try:
         content = read_json(read_text(file, _MOST_CONFIGURATION))
     except ConversionError:
-        return None
-    if not isinstance(content, dict):
-        return None
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def norms_add_one(path: Any) -> bool:
+    """Whether ``config.json`` says a model whose RMSNorm multiplies by 1 + γ.
+
+    The model of a text may be a part of a larger one.
+    """
+    content = _configuration(path)
+    parts = [content, content.get("text_config")]
+    types = [part.get("model_type") for part in parts if isinstance(part, dict)]
+    return any(name in NAMES["adds_one"] for name in types)
+
+
+def heads_in_configuration(path: Any) -> int | None:
+    """The number of heads that ``config.json`` beside a file, or in a folder, says."""
+    content = _configuration(path)
     for key in NAMES["heads"]:
         value = content.get(key)
         # JSON's true is an int in Python, and no number of heads.
@@ -284,11 +300,20 @@ def find_layers(
     if isinstance(source, str | Path) and heads is None:
         heads = heads_in_configuration(source)
     if any(names.values()):
-        return named_layers(available, names), available, heads
-    if not (layers := usual_layers(available)):
+        layers = named_layers(available, names)
+    elif not (layers := usual_layers(available)):
         raise InvalidCaseError(
             "query",
             "no usual names are in it: say query, key and value, or stacked; it holds"
             f" {_listed(available)}",
         )
+    if isinstance(source, str | Path) and norms_add_one(source):
+        layers = [_with_one_added(layer) for layer in layers]
     return layers, available, heads
+
+
+def _with_one_added(layer: LayerTensors) -> LayerTensors:
+    """The layer with the factors 1 + γ in its RMSNorm, if it has one."""
+    if layer.norm is None or layer.norm.kind != "rms":
+        return layer
+    return replace(layer, norm=replace(layer.norm, adds_one=True))

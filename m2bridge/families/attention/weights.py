@@ -368,7 +368,7 @@ def contents(source: Any) -> Contents | None:
 _CHOICES = {
     "normalization": ("none", "softmax"),
     "biases": ("count", "ignore"),
-    "norm": (None, "layer", "rms", "none"),
+    "norm": (None, "layer", "rms", "rms1", "none"),
     "sort": ("layer", "distance"),
 }
 """What the options of :func:`weights` that are words may be."""
@@ -463,7 +463,8 @@ def weights(
     biases : str
         ``count``, or ``ignore`` for the layer without them.
     norm : str, optional
-        The norm before each layer, ``layer``, ``rms`` or ``none``; what the file has when left out.
+        The norm before each layer, ``layer``, ``rms``, ``rms1`` (an RMSNorm that multiplies by 1 +
+        γ, as Gemma's) or ``none``; what the file and ``config.json`` beside it say when left out.
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
@@ -499,7 +500,11 @@ def weights(
     with limited(timeout) as running:
         layers, available, heads = find_layers(source, given, names, heads)
         reading = Reading(
-            heads=heads, normalization=normalization, skip=skip, biases=biases == "count", norm=norm
+            heads=heads,
+            normalization=normalization,
+            skip=skip,
+            biases=biases == "count",
+            norm="rms" if norm == "rms1" else norm,
         )
         layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
         found = find_heads(layers, reading, a, tolerance)
