@@ -6,14 +6,17 @@ Running text has formulas too: :mod:`m2bridge.results.formulas` finds them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
-from m2bridge.results.formulas import pieces, spelled
+from m2bridge.results.formulas import letters, pieces, spelled
 
+WORDS = "statements"
+"""The page whose words are those of the programs, which name variables by letters."""
 LITERAL = (
     nodes.literal,
     nodes.literal_block,
@@ -45,6 +48,15 @@ binomial coefficient are as high as it is.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 
+TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
+COMMANDS = "le leq lt ge geq gt equiv to mapsto subset in sim cdot"
+BREAKS = {*"=<>+-,", *(rf"\{name}" for name in COMMANDS.split())}
+"""After these signs a line of running text may end, as in TeX."""
+LONG = 20
+"""Signs of a formula that is kept on one line of a telephone."""
+SHORT = 3
+"""Signs that do not stand alone on a line."""
+
 
 def formula(translator: HTML5Translator, node: nodes.math | nodes.math_block) -> None:
     """Write a formula, with its number if it has one."""
@@ -69,8 +81,16 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
     for text in list(document.findall(nodes.Text)):
         if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
             continue
-        if any(is_formula for _, is_formula in pieces(str(text))):
-            text.parent.replace(text, nodes_of(str(text)))
+        parts = pieces(str(text))
+        if app.env.docname == WORDS:
+            parts = with_letters(parts)
+        found = list(parts)
+        if any(is_formula for _, is_formula in found):
+            text.parent.replace(text, nodes_of(found))
+    for node in list(document.findall(nodes.math)):
+        parts_of_lines = lines(node.astext())
+        if len(parts_of_lines) > 1:
+            node.parent.replace(node, [nodes.math("", part) for part in parts_of_lines])
     for node in list(document.findall(nodes.math)):
         after = node.next_node(descend=False, siblings=True)
         if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
@@ -80,17 +100,61 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
             )
 
 
+def lines(text: str) -> list[str]:
+    """Return the parts of a long formula between which a line may end.
+
+    They are outside of braces and parentheses; browsers end no line within a formula.
+    """
+    parts = [""]
+    depth = 0
+    left = signs(text)
+    if left <= LONG or r"\begin" in text:
+        return [text]
+    before = ""
+    for token in TOKEN.findall(text):
+        parts[-1] += token
+        is_script = before in {"^", "_"}
+        before = token
+        depth += token in {"(", "[", "{", r"\{", r"\langle", r"\lfloor", r"\lceil"}
+        depth -= token in {")", "]", "}", r"\}", r"\rangle", r"\rfloor", r"\rceil"}
+        size = signs(parts[-1])
+        may_end = depth == 0 and token in BREAKS and not is_script
+        if may_end and size > SHORT and left - size > SHORT:
+            left -= size
+            parts.append("")
+    if depth or any(part.count(r"\left") != part.count(r"\right") for part in parts):
+        return [text]
+    return parts
+
+
+def signs(text: str) -> int:
+    """Return the number of signs that are seen of a formula, roughly."""
+    return sum(token not in set("{}^_ ") for token in TOKEN.findall(text))
+
+
 def ancestors(node: nodes.Node) -> list[nodes.Node]:
     """Return the nodes above one."""
     return [] if node.parent is None else [node.parent, *ancestors(node.parent)]
 
 
-def nodes_of(text: str) -> list[nodes.Node]:
+def with_letters(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
+    """The same parts, where letters between words are formulas too."""
+    for part, is_formula in parts:
+        if is_formula:
+            yield part, True
+        else:
+            yield from letters(part)
+
+
+def nodes_of(parts: Iterable[tuple[str, bool]]) -> list[nodes.Node]:
     """Return running text and formulas in turn."""
-    parts: list[nodes.Node] = []
-    for part, is_formula in pieces(text):
-        parts.append(nodes.math("", spelled(part)) if is_formula else nodes.Text(part))
-    return parts
+    found: list[nodes.Node] = []
+    for part, is_formula in parts:
+        if is_formula:
+            found.append(nodes.math("", spelled(part)))
+        elif part:
+            found.append(nodes.Text(part))
+    return found
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

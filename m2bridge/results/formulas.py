@@ -53,6 +53,14 @@ FORMULA = rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{SUMMAND}(?:{OPERATOR}{SUMMAND})*(
 It is compiled where it is used, by ``re``, which keeps it: most commands write no LaTeX, and would
 start 15 ms later.
 """
+LONE = (
+    r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
+    r"(?!(?<=\()[a-z]\))"  # (c) is the name of a part
+    r"(?:(?:[B-HJ-Zb-hj-z]"
+    r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
+    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:])|(?<=, )a(?=[;,.]|$))"
+)
+"""A letter between words; no article, number or initial. The signs about it are not of a name."""
 MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")
 """What a formula has, and a number, a letter or a remark in parentheses has not."""
 SIGNS = {
@@ -105,6 +113,16 @@ def _scripted(text: str) -> Iterator[tuple[str, bool]]:
     """The same, where formulas are letters with scripts only."""
     end = 0
     for match in SCRIPTED.finditer(text):
+        yield text[end : match.start()], False
+        yield match[0], True
+        end = match.end()
+    yield text[end:], False
+
+
+def letters(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of words, each with whether it is a letter that stands for a variable."""
+    end = 0
+    for match in re.finditer(LONE, text):
         yield text[end : match.start()], False
         yield match[0], True
         end = match.end()

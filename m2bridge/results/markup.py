@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from m2bridge.errors import InvalidCaseError
-from m2bridge.results.formulas import pieces, spelled
+from m2bridge.results.formulas import letters, pieces, spelled
 from m2bridge.results.sheet import line, visible
 
 __all__ = ["cell", "latex", "latex_links", "line", "markdown", "markdown_links"]
@@ -77,14 +77,6 @@ _SCRIPT = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _TWO_SCRIPTS = re.compile(rf"\^{_SCRIPT}(?:_{_SCRIPT})?\s*['^]|_{_SCRIPT}(?:'*\^?{_SCRIPT})?\s*_")
 """What LaTeX refuses: two exponents of one letter, or a prime after one."""
 _BARE = re.compile(r"[_^](?!\{)")
-_LONE = re.compile(
-    r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
-    r"(?!(?<=\()[a-z]\))"  # (c) is the name of a part
-    r"(?:(?:[B-HJ-Zb-hj-z]"
-    r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
-    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:])|(?<=, )a(?=[;,.]|$))"
-)
-"""A letter between words; no article, number or initial. The signs about it are not of a name."""
 _COMMAND = re.compile("'(m2bridge [^']+)'")
 _PAGE = re.compile(r"docs/(?P<page>[\w-]+)\.md(?P<place>#[\w-]+)?", re.ASCII)
 _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all but what the encoding T1 has
@@ -200,11 +192,9 @@ def _words(text: str) -> str:
     if len(text) == 1 and text.isascii() and text.islower():
         return f"${text}$"
     written = []
-    end = 0
-    for letter in _LONE.finditer(text):
-        written += [_signs_of(text[end : letter.start()]), f"${letter[0]}$"]
-        end = letter.end()
-    return "".join([*written, _signs_of(text[end:])])
+    for part, is_letter in letters(text):
+        written.append(f"${part}$" if is_letter else _signs_of(part))
+    return "".join(written)
 
 
 def _signs_of(text: str) -> str:

@@ -136,7 +136,8 @@ def _table(
         return
     if caption:
         yield rf"{{\raggedright {latex(caption)}\par}}"
-    yield rf"{{\footnotesize\setlength{{\tabcolsep}}{{3pt}}\begin{{longtable}}[l]{{{columns}}}"
+    yield r"{\footnotesize\setlength{\tabcolsep}{3pt}\renewcommand{\arraystretch}{1.15}"
+    yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
         yield rf"{' & '.join(header)} \\ \hline\endhead"
     yield " \\\\\n".join(" & ".join(row) for row in rows)
@@ -145,7 +146,10 @@ def _table(
 
 def _value(value: object) -> str:
     if isinstance(value, Formula):
-        return rf"$\displaystyle {value.latex}$"
+        height = ""
+        if r"\frac" in value.latex:
+            height = r"\rule[-2.6ex]{0pt}{6.4ex}"  # fractions of two lines do not touch
+        return rf"{height}$\displaystyle {value.latex}$"
     return latex(str(value))
 
 

@@ -198,7 +198,7 @@ def test_latex_fits() -> None:
     written = writers.paper(
         Sheet("T", [Facts([("series", Formula("1/(1 - T)", r"\frac{1}{1-T}"))]), Table(["n"], [])])
     )
-    assert r"$\displaystyle \frac{1}{1-T}$" in written
+    assert r"\rule[-2.6ex]{0pt}{6.4ex}$\displaystyle \frac{1}{1-T}$" in written
     wide = [("word " * 30, "a-long-word", 1)]
     assert writers.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
 
