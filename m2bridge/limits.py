@@ -25,6 +25,7 @@ from types import FrameType
 from typing import NoReturn, TypeVar
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.system import address_space
 
 Item = TypeVar("Item")
 
@@ -37,8 +38,9 @@ LONGEST_WAIT = 3600.0
 The system's calls do not take much more than a month.
 """
 
-LONGEST_TIMER = 1e9
-"""Seconds, thirty years: the system's timers take little more, and no process runs that long."""
+LONGEST_TIMER = 5e7
+"""Seconds, a year and a half: timers of macOS take no more than 1e8, and no process runs that long.
+"""
 
 LEAST_MEMORY = 640 * 2**20
 """Bytes: Macaulay2 maps 250 MiB (1.21) to 620 MiB (1.26) of address space before it computes, on
@@ -386,11 +388,3 @@ class Limits:
             raise InvalidCaseError(
                 "memory", f"more than the {allowed} of address space allowed here (ulimit -v)"
             )
-
-
-def address_space() -> int | None:
-    """Bytes of address space for this process and those that it starts; ``None`` if no limit is."""
-    import resource  # Windows lacks it, and is told so by whoever imports this module
-
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit

@@ -1,4 +1,8 @@
-"""The computer and its Python: systems, signals, imports, folders of the installation, integers."""
+"""The computer: what systems have in different ways, signals, the installation, integers.
+
+What only Linux has stands here and nowhere else, behind one function each, with what happens on
+other systems (macOS) in its docstring.
+"""
 
 import gc
 import os
@@ -9,25 +13,19 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import NoReturn
 
-from m2bridge.errors import MethodUnavailableError, ResourceError, UnsupportedSystemError
-from m2bridge.limits import clock
+from m2bridge.errors import ResourceError, UnsupportedSystemError
+
+LINUX = sys.platform == "linux"
+"""Whether this is Linux; functions of this file ask it, and others ask these functions."""
 
 POSIX = ("fcntl", "resource", "termios")
 """Modules of Python that Windows lacks, and sessions, locks and limits need."""
-
-
-def cores() -> int:
-    """Count the cores that this process may use; all where the system does not say (macOS)."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def check_system() -> None:
@@ -46,11 +44,23 @@ def check_system() -> None:
         )
 
 
+def cores() -> int:
+    """Count the cores that this process may use; all where the system does not say (macOS)."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# Memory and files: what is used, and what is allowed.
+
+
 def peak_memory(pid: int) -> int | None:
     """Bytes of resident memory that a process had at most, by Linux's ``/proc``.
 
     Elsewhere, and of a process that has ended, ``None``.
     """
+    if not LINUX:
+        return None
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -61,34 +71,148 @@ def peak_memory(pid: int) -> int | None:
 
 def forget_peak_memory(pid: int) -> None:
     """Measure :func:`peak_memory` from now on; nothing happens elsewhere than on Linux."""
-    with suppress(OSError):
-        Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
+    if LINUX:
+        with suppress(OSError):
+            Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
-LIMITS_ARE_KEPT = sys.platform == "linux"
-"""Whether the system keeps every limit that can be set; macOS refuses that of the address space."""
+def limits_memory() -> bool:
+    """Whether limits on the address space are set and kept; macOS refuses them.
+
+    There memory is limited by the system only.
+    """
+    return LINUX
 
 
-def lower_limit(kind: int, wanted: int) -> None:
-    """Set a limit (``resource.RLIMIT_…``) of this process that is inherited, and never raise it.
+def address_space() -> int | None:
+    """Bytes of address space for this process and those that it starts; ``None`` if no limit is."""
+    import resource  # Windows lacks it, and is told so by whoever imports this module
 
-    macOS refuses limits on the address space: there the limit is not set, and memory is limited by
-    the system only.
+    return _limit(resource.RLIMIT_AS)
+
+
+def limit_address_space(most: int) -> None:
+    """Limit the address space of this process, and of those that it starts; it is never raised.
+
+    Where :func:`limits_memory` is false nothing happens.
 
     Raises
     ------
     ValueError
-        On Linux, if the system refuses the limit.
+        If Linux refuses the limit.
     """
-    import resource  # Windows lacks it, and is told so by whoever imports this module
+    import resource
+
+    if limits_memory():
+        _lower(resource.RLIMIT_AS, most)
+
+
+def leave_no_dump() -> None:
+    """Let this process, and those that it starts, write no file when they crash."""
+    import resource
+
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def open_files() -> int | None:
+    """How many files this process may have open; ``None`` if no limit is."""
+    import resource
+
+    return _limit(resource.RLIMIT_NOFILE)
+
+
+def _limit(kind: int) -> int | None:
+    import resource
+
+    limit = resource.getrlimit(kind)[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _lower(kind: int, wanted: int) -> None:
+    """Set a limit (``resource.RLIMIT_…``) of this process that is inherited, and never raise it."""
+    import resource
 
     limits = resource.getrlimit(kind)
     lowest = min(limit for limit in (wanted, *limits) if limit != resource.RLIM_INFINITY)
+    resource.setrlimit(kind, (lowest, limits[1]))
+
+
+# How processes begin and end.
+
+NO_LIMIT = 97
+"""Exit status where the system refuses the limit on memory of :func:`launcher`."""
+
+# $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
+# whether to ask the system for a signal on the end of the thread that started this (where there is
+# a recent setpriv).
+_LAUNCH = f"""
+ulimit -c 0
+if [ -n "$2" ]; then ulimit -v "$2" || exit {NO_LIMIT}; fi
+exec 0<>"$1" 1>&0 2>&0
+watched=$3
+shift 3
+if [ -n "$watched" ] && setpriv --pdeathsig KILL true 2>/dev/null; then
+    set -- setpriv --pdeathsig KILL "$@"
+fi
+exec "$@"
+"""
+
+
+def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
+    """The words before a command that is to run on a terminal of its own, in a session of its own.
+
+    On Linux it has so many bytes of address space, and the system kills it when the main thread of
+    this process ends, if that has started it: other threads may end before. Elsewhere it has no
+    limit, and ends when its terminal is closed, as it does on Linux too.
+    """
+    limit = ""
+    if memory is not None and limits_memory():
+        limit = str(max(memory // 1024, 1))
+    is_main = threading.current_thread() is threading.main_thread()
+    watched = "yes" if LINUX and is_main else ""
+    return ("/bin/sh", "-c", _LAUNCH, "sh", terminal, limit, watched)
+
+
+def has_ended(child: int) -> bool:
+    """Whether a child process runs no more; its exit status is left for who waits for it.
+
+    Python has no ``waitid`` on macOS before 3.13; there psutil says whether a child is a zombie.
+    """
+    if hasattr(os, "waitid"):
+        try:
+            ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return True
+        return ended is not None
+    import psutil  # only here: it would slow the start of every command
+
     try:
-        resource.setrlimit(kind, (lowest, limits[1]))
-    except ValueError:
-        if LIMITS_ARE_KEPT:
-            raise
+        return bool(psutil.Process(child).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def kill_group(leader: int) -> None:
+    """Kill a group of processes, if it has some.
+
+    Where all have ended but were not waited for, macOS says that it is not permitted.
+    """
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def polls_terminals() -> bool:
+    """Whether ``poll`` can wait for terminals; on macOS only ``select`` can."""
+    return LINUX
+
+
+def is_hung_up(terminal: int) -> bool:
+    """Whether nobody holds the other end of a terminal, or this cannot be known (macOS)."""
+    if not polls_terminals():
+        return True
+    poll = select.poll()
+    poll.register(terminal, 0)
+    return bool(poll.poll(0))
 
 
 def end_with(pipe: int) -> None:
@@ -97,10 +221,10 @@ def end_with(pipe: int) -> None:
     Nobody must ever write to it. On Linux a signal tells. Elsewhere a thread waits for the end, so
     that the process ends as soon as a computation in C gives Python's lock back.
     """
-    if sys.platform == "linux":
+    if LINUX:
         _end_by_signal(pipe)
     else:
-        _end_by_thread(pipe)
+        threading.Thread(target=_end_by_waiting, args=(pipe,), daemon=True).start()
 
 
 def _end_by_signal(pipe: int) -> None:
@@ -115,10 +239,6 @@ def _end_by_signal(pipe: int) -> None:
     closing.register(pipe, select.POLLIN)
     if closing.poll(0):  # it was closed before the signal was asked for
         os._exit(1)
-
-
-def _end_by_thread(pipe: int) -> None:
-    threading.Thread(target=_end_by_waiting, args=(pipe,), daemon=True).start()
 
 
 def _end_by_waiting(pipe: int) -> None:
@@ -146,65 +266,6 @@ def signal_of(status: int | None) -> signal.Signals | None:
 def leave(number: int, frame: FrameType | None) -> NoReturn:
     """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
     raise SystemExit(128 + number)
-
-
-class _Look:
-    """Looks at the clock when a module is sought, and finds none."""
-
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Find nothing, in time."""
-        running = clock()
-        if running.now() > running.deadline:
-            raise running.late("loading Python's modules")
-
-
-@contextmanager
-def importing() -> Iterator[None]:
-    """Hold signals back, and garbage collection off, while a block imports modules.
-
-    Libraries may swallow the exception that a signal raises while they are imported, so the clock
-    is looked at before each module. What is imported stays: collecting it only costs time, now and
-    at the end.
-
-    Raises
-    ------
-    TimeLimitError
-        If the limit is reached; on a busy machine, or from a slow disk, imports take long.
-    """
-    before = signal.pthread_sigmask(
-        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
-    )
-    sys.meta_path.insert(0, _Look)
-    try:
-        with collection_paused():
-            yield
-            gc.freeze()
-    finally:
-        sys.meta_path.remove(_Look)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def imported(name: str) -> ModuleType:
-    """A module; imported as by :func:`importing`, unless it is there already."""
-    if name not in sys.modules:
-        with importing():
-            import_module(name)
-    return sys.modules[name]
-
-
-def library(name: str, need: str) -> ModuleType:
-    """A module of a package that is not installed with m2bridge.
-
-    Raises
-    ------
-    MethodUnavailableError
-        With the words on what needs it, if it is missing.
-    """
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MethodUnavailableError(need) from None
 
 
 @contextmanager

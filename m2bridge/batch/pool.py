@@ -7,7 +7,6 @@ is late. Nothing here knows what is computed: a :class:`Batch` does.
 
 import gc
 import multiprocessing
-import resource
 import signal
 import sys
 import threading
@@ -26,7 +25,7 @@ from m2bridge import limits
 from m2bridge.batch import FALSE_STARTS, LAST, LEAST_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
-from m2bridge.system import cores, end_with, exit_text, leave, lower_limit
+from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, open_files
 
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
@@ -447,8 +446,8 @@ def check_files(least: int) -> None:
     BatchError
         If fewer are allowed.
     """
-    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if allowed != resource.RLIM_INFINITY and allowed < least:
+    allowed = open_files()
+    if allowed is not None and allowed < least:
         raise BatchError(
             f"workers need {least} open files at least, and {allowed} are allowed here (ulimit -n)"
         )
@@ -462,7 +461,7 @@ def serve(line: Connection, batch: Batch[Item, Result]) -> None:
     try:
         with batch.performer() as performer:
             if batch.memory is not None:
-                lower_limit(resource.RLIMIT_AS, batch.memory)
+                limit_address_space(batch.memory)
             line.send(Ready())
             while True:
                 for item in line.recv():

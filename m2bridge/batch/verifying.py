@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
 from m2bridge.limits import check_timeout, clock
+from m2bridge.loading import imported
 from m2bridge.results.sheet import duration
-from m2bridge.system import exit_text, imported, lower_limit
+from m2bridge.system import exit_text, leave_no_dump
 
 Check = Callable[[Path], VerifyResult]
 
@@ -100,7 +100,7 @@ class Checker(Performer[Path, VerifyResult]):
 
     def __enter__(self) -> Self:
         """Drop what libraries say when they abort the process, and their dumps."""
-        lower_limit(resource.RLIMIT_CORE, 0)
+        leave_no_dump()
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 2)
         os.close(nothing)

@@ -19,8 +19,9 @@ from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.errors import ConversionError, EngineError, ScriptError
 from m2bridge.families import DEFAULT, family
 from m2bridge.limits import Limits, asked_by, limited
+from m2bridge.loading import importing
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, quoted, shortened
-from m2bridge.system import folder, importing
+from m2bridge.system import folder
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")

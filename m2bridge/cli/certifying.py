@@ -19,8 +19,8 @@ from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
 from m2bridge.limits import limited
+from m2bridge.loading import importing
 from m2bridge.results.sheet import Sheet, Table, line, plural
-from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Plan

@@ -33,9 +33,9 @@ from m2bridge.convert import LONGEST_NUMBER
 from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
+from m2bridge.loading import importing
 from m2bridge.maps.statement import observed_together
 from m2bridge.results.sheet import name_with_part, printable
-from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.ideals.ideal import Ideal

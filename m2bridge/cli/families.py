@@ -18,7 +18,7 @@ from m2bridge.convert.documents import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family, family_names
 from m2bridge.limits import clock, limited
-from m2bridge.system import imported
+from m2bridge.loading import imported
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import CaseOption, Family

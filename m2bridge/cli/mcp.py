@@ -22,8 +22,8 @@ from m2bridge.cli.families import CASE
 from m2bridge.cli.workers import Answer, Workers, work
 from m2bridge.engine.scratch import Scratch
 from m2bridge.limits import Limits
+from m2bridge.loading import library
 from m2bridge.results.sheet import shortened
-from m2bridge.system import library
 
 MOST_TEXT = 4000  # characters beside the whole result, for who reads it
 NOTICE = 2.0  # seconds between two notices of progress

@@ -31,10 +31,10 @@ from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import MOST_MEMORY, Clock, Limits, alarm, clock, limited, overtime, told
+from m2bridge.loading import importing
 from m2bridge.results import SHOWN
 from m2bridge.results.base import Result, VerdictsResult
 from m2bridge.results.sheet import Sheet, visible
-from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Summary

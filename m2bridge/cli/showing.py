@@ -20,9 +20,9 @@ from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, families, family
 from m2bridge.limits import clock, limited, overtime
+from m2bridge.loading import importing
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
-from m2bridge.system import importing
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import Figure

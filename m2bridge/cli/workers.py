@@ -26,7 +26,8 @@ from m2bridge.engine import Session
 from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
 from m2bridge.errors import EngineError
-from m2bridge.system import cores, end_with, importing, lower_limit
+from m2bridge.loading import importing
+from m2bridge.system import cores, end_with, limit_address_space
 
 MOST_BYTES = 2**28
 """Bytes of an answer."""
@@ -118,14 +119,12 @@ def work(run: Callable[[], object], pipe: int, memory: int, program: str | None)
     It ends with who holds the other end of ``pipe``. ``memory`` limits the address space of this
     process, and of Macaulay2.
     """
-    import resource  # which Windows lacks, where commands say so
-
     end_with(pipe)
     # nothing that is computed takes or prints lines
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    lower_limit(resource.RLIMIT_AS, memory)
+    limit_address_space(memory)
     if program is not None:
         os.environ[VARIABLE] = program
     session = Session(limits=limits.Limits(memory=memory))

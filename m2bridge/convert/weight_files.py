@@ -31,7 +31,7 @@ from m2bridge.convert import (
 )
 from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
-from m2bridge.system import library
+from m2bridge.loading import library
 
 _UNREADABLE = (
     OSError,

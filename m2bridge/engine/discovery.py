@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from m2bridge.errors import EngineError, EngineNotFoundError, EngineVersionError
-from m2bridge.limits import LEAST_MEMORY, address_space, clock
+from m2bridge.limits import LEAST_MEMORY, clock
 from m2bridge.results.sheet import printable, visible
-from m2bridge.system import signal_of
+from m2bridge.system import address_space, signal_of
 
 OLDEST = (1, 21)
 """The version of Debian 12, with which everything is tested, as with the newest."""

@@ -2,15 +2,13 @@
 
 The process leads a session of its own whose controlling terminal is ours: when this Python process
 ends for whatever reason, SIGKILL included, the terminal closes and the kernel hangs Macaulay2 and
-its children up, whether or not this process ignores that signal. On Linux the kernel kills
-Macaulay2 besides. The terminal is raw, so that nothing is echoed or translated. Starting it forks
-no Python code, which keeps it safe in programs with threads.
+its children up, whether or not this process ignores that signal. The terminal is raw, so that
+nothing is echoed or translated. Starting it forks no Python code, which keeps it safe in programs
+with threads. What systems do in different ways is in :mod:`m2bridge.system`.
 """
 
 import os
-import select
 import signal
-import threading
 import time
 import tty
 import weakref
@@ -26,22 +24,15 @@ from pexpect.fdpexpect import fdspawn
 
 from m2bridge.engine.discovery import CALM
 from m2bridge.limits import LONGEST_WAIT
-from m2bridge.system import forget_peak_memory, peak_memory
-
-# $1 terminal, which becomes the controlling one when it is opened; $2 limit in KiB, or nothing; $3
-# whether to ask the system for a signal on the end of the thread that started this (Linux, where
-# there is a recent setpriv).
-_LAUNCH = """
-ulimit -c 0
-if [ -n "$2" ]; then ulimit -v "$2" || exit 97; fi
-exec 0<>"$1" 1>&0 2>&0
-watched=$3
-shift 3
-if [ -n "$watched" ] && setpriv --pdeathsig KILL true 2>/dev/null; then
-    set -- setpriv --pdeathsig KILL "$@"
-fi
-exec "$@"
-"""
+from m2bridge.system import (
+    forget_peak_memory,
+    has_ended,
+    is_hung_up,
+    kill_group,
+    launcher,
+    peak_memory,
+    polls_terminals,
+)
 
 _UNCATCHABLE = {signal.SIGKILL, signal.SIGSTOP}
 
@@ -62,7 +53,8 @@ class Process:
     program : Path
     arguments : sequence of str
     memory : int or None
-        Limit on the address space, in bytes; that of this process when left out.
+        Limit on the address space, in bytes; that of this process when left out, and where the
+        system sets none.
     folder : Path
         Where it puts temporary files; its home too, if this process has none.
     settings : mapping
@@ -77,17 +69,13 @@ class Process:
         folder: Path,
         settings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        limit = "" if memory is None else str(max(memory // 1024, 1))
-        # Threads may end; the main one ends with Python.
-        watched = "yes" if threading.current_thread() is threading.main_thread() else ""
         self._master, slave = os.openpty()
         try:
             tty.setraw(slave)
-            shell = ("/bin/sh", "-c", _LAUNCH, "sh", os.ttyname(slave), limit, watched)
-            launch = (*shell, str(program), *arguments)
+            launch = (*launcher(os.ttyname(slave), memory), str(program), *arguments)
             self.pid = _spawn(launch, slave, _environment(folder, settings))
             self._terminal = fdspawn(
-                self._master, maxread=65536, searchwindowsize=200, use_poll=True
+                self._master, maxread=65536, searchwindowsize=200, use_poll=polls_terminals()
             )
         except BaseException:
             os.close(self._master)
@@ -146,8 +134,7 @@ class Process:
     def stop(self) -> None:
         """Kill the process and no more, while another thread waits for what it says."""
         if self._finalizer.alive:
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
+            kill_group(self.pid)
 
     def kill(self) -> int | None:
         """Kill the process and everything it started; its exit status, negative for a signal.
@@ -206,9 +193,9 @@ def _inheritable() -> Iterator[int]:
 def _end(pid: int, master: int) -> int | None:
     """Kill a process and all that it started, and close its terminal, as :meth:`Process.kill`."""
     # A program that has closed its terminal is about to end, with an exit status that says why.
-    patience = 0.02 if _is_closed(master) else 0
+    patience = 0.02 if is_hung_up(master) else 0
     if not _has_ended(pid, patience):
-        os.killpg(pid, signal.SIGKILL)
+        kill_group(pid)
     # The leader is waited for last: until then its id cannot be given to a stranger.
     deadline = time.monotonic() + 5
     while (members := list(_descendants(pid))) and time.monotonic() < deadline:
@@ -223,23 +210,13 @@ def _end(pid: int, master: int) -> int | None:
         return None
 
 
-def _is_closed(terminal: int) -> bool:
-    """Whether nobody holds the other end of a terminal."""
-    poll = select.poll()
-    poll.register(terminal, 0)
-    return bool(poll.poll(0))
-
-
 def _has_ended(pid: int, patience: float) -> bool:
     """Whether a child has ended, or does within some seconds; its exit status is not collected."""
     deadline = time.monotonic() + patience
-    try:
-        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(0.001)
-    except ChildProcessError:
-        pass
+    while not has_ended(pid):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.001)
     return True
 
 

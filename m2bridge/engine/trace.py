@@ -18,8 +18,8 @@ from m2bridge.errors import (
     MemoryLimitError,
     ScriptError,
 )
-from m2bridge.limits import Limits, address_space
-from m2bridge.system import exit_text, signal_of
+from m2bridge.limits import Limits
+from m2bridge.system import NO_LIMIT, address_space, exit_text, limits_memory, signal_of
 
 # file:line:column:(load depth):[depth]: error: …, and such lines for the calls that led there.
 _PLACE = r"(?P<file>[^\n]*?)\"?:(?P<line>\d+):(?P<column>\d+):\(\d+\):(?:\[\d+\]:)? "
@@ -190,10 +190,6 @@ _OUT_OF_MEMORY = re.compile(
 )
 
 
-_NO_LIMIT = 97
-"""The exit status of the shell that starts Macaulay2, where it cannot limit memory."""
-
-
 def size(memory: int) -> str:
     """A number of bytes as a person writes it."""
     return f"{memory / 2**30:.3g} GiB" if memory >= 2**30 else f"{memory / 2**20:.3g} MiB"
@@ -205,18 +201,19 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     Its exit status is negative for a signal, and ``None`` where it is not known.
     """
     tail = output[-2000:]
-    if status == _NO_LIMIT and not output:
+    if status == NO_LIMIT and not output:
         return EngineDiedError("this system refuses a limit on memory; run without --memory")
+    given = limits.memory if limits_memory() else None
     inherited = address_space()
-    is_limited = limits.memory is not None or inherited is not None
+    is_limited = given is not None or inherited is not None
     # Where memory is limited, the collector of garbage ends in these ways without a word.
     crashed = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
     if not crashed and not _OUT_OF_MEMORY.search(tail):
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
-    if limits.memory is not None:
-        reached = f"the memory limit of {size(limits.memory)}"
+    if given is not None:
+        reached = f"the memory limit of {size(given)}"
         advice = "give it more with --memory"
     elif inherited is not None:
         reached = f"the limit of {size(inherited)} on address space here"

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.loading import library
 from m2bridge.results.base import Result
-from m2bridge.system import library
 
 INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = (

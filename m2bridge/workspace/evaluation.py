@@ -14,9 +14,9 @@ from m2bridge.engine.script import Transcript, fields_of
 from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import Limits, address_space
+from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
-from m2bridge.system import collection_paused
+from m2bridge.system import address_space, collection_paused
 
 _STRING_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|///.*?///|-\*.*?\*-|--[^\n]*', re.DOTALL)
 

@@ -27,6 +27,7 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.limits import LEAST_MEMORY, Limits
+from m2bridge.system import LINUX, limits_memory
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
 from tests.limits import HOUR, answers_so_far, limit_when
@@ -148,6 +149,7 @@ def test_the_limit_is_a_number_of_seconds(program: Path) -> None:
         engine.run(Script("slow", "while true do 1"), timeout=0.5)
 
 
+@pytest.mark.skipif(not limits_memory(), reason="only Linux keeps limits on memory")
 def test_memory_limit(program: Path) -> None:
     with Macaulay2(program, Limits(memory=1 << 30)) as engine:
         for code in ("x = toList(1..10000); while true do x = join(x, x)", "2^(2^36)"):
@@ -313,9 +315,7 @@ for line in iter(input, "end"):
 """
 
 
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="only Linux measures the peak anew"
-)
+@pytest.mark.skipif(not limits_memory(), reason="only Linux measures the peak anew")
 def test_the_peak_of_a_large_computation_does_not_stay_with_the_small_ones_after_it(
     tmp_path: Path,
 ) -> None:
@@ -395,11 +395,12 @@ signal.pause()
 
 
 @pytest.mark.skipif(
-    "pdeathsig"
+    not LINUX
+    or "pdeathsig"
     not in subprocess.run(
         ["sh", "-c", "setpriv --help 2>&1"], capture_output=True, text=True
     ).stdout,
-    reason="this system has no setpriv, or an old one",
+    reason="only Linux kills it, where there is a recent setpriv",
 )
 def test_a_program_that_ignores_hang_ups_is_killed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", STUBBORN, str(tmp_path)]

@@ -23,6 +23,7 @@ from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionE
 from m2bridge.system import cores, folder
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine
+from tests.systems import SYSTEMS
 from tests.wheel import OF_AVX_512, uses
 
 # Where Macaulay2 is looked for.
@@ -405,63 +406,12 @@ def test_standalone_has_the_shared_code_and_the_end() -> None:
 # Other systems, by what their Python lacks; child processes lack it too.
 
 CERTIFICATES = Path(__file__).parents[1] / "certificates"
-ABSENT = {
-    "macOS": (
-        """
-import os, resource, select, signal, socket
-for module, names in {
-    os: ("sched_getaffinity", "sched_setaffinity", "memfd_create", "pidfd_open", "pipe2", "setresuid", "posix_fadvise"),
-    resource: ("prlimit", "RLIMIT_RTPRIO", "RLIMIT_SIGPENDING"),
-    select: ("epoll",),
-    signal: ("sigtimedwait", "sigwaitinfo", "pidfd_send_signal"),
-    socket: ("SOCK_CLOEXEC", "SOCK_NONBLOCK"),
-}.items():
-    for name in names:
-        if hasattr(module, name):
-            delattr(module, name)
-
-set_limit = resource.setrlimit
-
-def refuse(kind, limits):
-    if kind == resource.RLIMIT_AS:
-        raise ValueError("current limit exceeds maximum limit")
-    set_limit(kind, limits)
-
-resource.setrlimit = refuse
-
-from m2bridge import system
-
-system.LIMITS_ARE_KEPT = False
-system.peak_memory = lambda pid: None
-system.forget_peak_memory = lambda pid: None
-system._end_by_signal = system._end_by_thread
-"""
-    ),
-    "Windows": (
-        """
-import os, signal, sys
-for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
-    sys.modules[name] = None
-for module, names in {
-    os: ("sched_getaffinity", "fork", "getuid", "posix_spawn", "setsid"),
-    signal: ("SIGALRM", "SIGHUP", "SIGPIPE", "pthread_sigmask", "setitimer"),
-}.items():
-    for name in names:
-        delattr(module, name)
-"""
-    ),
-}
-
-# Plugins of pytest ask for names of sockets by the name of the system.
-ABSENT["macOS, with pytest"] = ABSENT["macOS"].replace(
-    '    socket: ("SOCK_CLOEXEC", "SOCK_NONBLOCK"),\n', ""
-)
 
 
 @pytest.fixture
 def on(tmp_path: Path):
     def run(system: str, *command: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "sitecustomize.py").write_text(ABSENT[system])
+        (tmp_path / "sitecustomize.py").write_text(SYSTEMS[system])
         environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
         return subprocess.run(
             [sys.executable, *command],
@@ -486,19 +436,57 @@ def test_macos_certifies_and_verifies(on, tmp_path: Path) -> None:
     assert list((tmp_path / "results").rglob("*.json"))
 
 
-ENGINE_PART = (
-    "test_session.py::test_values_are_exact",
-    "test_session.py::test_prime_fields_and_matrices",
-    "test_session.py::test_death_from_inside_and_outside",
-)
+@pytest.mark.engine
+def test_macos_runs_the_engine(on) -> None:
+    """Memory is not measured, and limits on it are not set; all else of sessions is the same."""
+    tests = Path(__file__).parents[1] / "engine" / "test_session.py"
+    done = on("macOS, with pytest", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests))
+    assert done.returncode == 0, done.stdout
+    skipped = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+    assert skipped
+    assert all("Linux" in line for line in skipped)
 
 
 @pytest.mark.engine
-def test_macos_runs_the_engine(on) -> None:
-    """Memory is not measured, and limits on it are not set: answers are the same."""
-    tests = [str(Path(__file__).parents[1] / "engine" / name) for name in ENGINE_PART]
-    done = on("macOS, with pytest", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
-    assert done.returncode == 0, done.stdout
+def test_macos_computes_where_a_limit_on_memory_is_asked_for(on) -> None:
+    """The server for assistants asks for one always."""
+    case = ("dimension", "--d", "2", "--d-out", "1", "--method", "elimination")
+    done = on("macOS", "-m", "m2bridge", *case, "--memory", "2G", "--timeout", "3600")
+    assert done.returncode == 0, done.stderr
+
+
+MACOS_SAYS = """
+import os, resource, signal, subprocess, sys, time
+from m2bridge import system
+from m2bridge.engine.trace import death
+from m2bridge.limits import LONGEST_TIMER, Limits, alarm, clock, limited
+
+before = resource.getrlimit(resource.RLIMIT_AS)
+system.limit_address_space(2**30)
+assert resource.getrlimit(resource.RLIMIT_AS) == before
+assert system.peak_memory(os.getpid()) is None
+assert system.launcher("/dev/tty", 2**30)[-2:] == ("", "")
+assert "memory limit" not in str(death(-signal.SIGSEGV, "", (), Limits(memory=2**30)))
+assert system.is_hung_up(0)
+
+child = subprocess.Popen(["sleep", "3600"], start_new_session=True)
+assert not system.has_ended(child.pid)
+system.kill_group(child.pid)
+while not system.has_ended(child.pid):
+    time.sleep(0.01)
+system.kill_group(child.pid)  # a zombie: nothing is to be killed, and nobody says so
+assert child.wait() == -signal.SIGKILL
+assert system.has_ended(child.pid)
+
+with limited(LONGEST_TIMER), alarm(clock(), 60.0):
+    print("all of it")
+"""
+
+
+def test_macos_has_its_own_way(on) -> None:
+    """Of each function that Linux has in another one."""
+    done = on("macOS", "-c", MACOS_SAYS)
+    assert (done.stdout, done.returncode) == ("all of it\n", 0), done.stderr
 
 
 def test_a_process_ends_with_its_pipe_on_macos(on) -> None:

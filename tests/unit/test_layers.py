@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import m2bridge
+from tests.systems import MACOS_LACKS
 
 PACKAGE = Path(m2bridge.__file__).parent
 
@@ -186,8 +187,72 @@ def test_each_library_has_the_door_that_the_map_names(library: str) -> None:
     assert {name if name == door else name.partition("/")[0] for name in found} == {door}
 
 
-def test_processes_are_looked_at_in_two_places() -> None:
-    assert users("psutil") == {"engine/process", "batch/executors"}
+def test_processes_are_looked_at_in_three_places() -> None:
+    assert users("psutil") == {"system", "engine/process", "batch/executors"}
+
+
+FOR_ONE_SYSTEM = re.compile(
+    r"""
+    /(proc|sys)/ | (setpriv|prctl|pdeathsig)\b | (?<!\()ulimit    # words for Linux and its shell
+    | (sys\.platform | os\.(name|uname|fork|killpg) | platform\.(system|machine|release|version))$
+    | ^(resource|ctypes)\b | kqueue$ | RLIMIT_ | F_(SET|GET)(OWN|SIG|PIPE) | (O_ASYNC|SIGIO)$
+    """,
+    re.VERBOSE,
+)
+"""What systems have in different ways, besides the names that macOS lacks."""
+LACKING = {f"{module}.{name}" for module, names in MACOS_LACKS.items() for name in names}
+
+
+def of_one_system(code: str) -> list[str]:
+    """Names and texts of a program, without docstrings, that belong in ``system.py``."""
+    tree = ast.parse(code)
+    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found: list[str] = []
+    for node in ast.walk(tree):
+        written: list[str] = []
+        if isinstance(node, ast.Attribute):
+            written = [ast.unparse(node)]
+        elif isinstance(node, ast.Import):
+            written = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            written = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in said:
+            written = [node.value]
+        found += [name for name in written if FOR_ONE_SYSTEM.search(name) or name in LACKING]
+    return found
+
+
+def test_what_only_one_system_has_is_in_one_file() -> None:
+    found = {}
+    for path in sources():
+        if names := of_one_system(path.read_text(encoding="utf-8")):
+            found[str(path.relative_to(PACKAGE))] = names
+    assert found.keys() == {"system.py"}, found
+    assert LACKING & {*found["system.py"]} == {"os.sched_getaffinity", "os.waitid"}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "open('/proc/1/status')",
+        "import resource",
+        "from resource import RLIMIT_AS",
+        "from sys import platform",
+        "sys.platform == 'linux'",
+        "from os import sched_getaffinity",
+        "os.waitid(os.P_PID, 1, 0)",
+        "os.fork()",
+        "select.epoll()",
+        "fcntl.fcntl(0, fcntl.F_SETOWN, 1)",
+        "run = 'setpriv --pdeathsig KILL M2'",
+        "run = 'ulimit -v 1000; exec M2'",
+        "platform.system()",
+        "import ctypes",
+    ],
+)
+def test_a_planted_name_of_one_system_is_seen(planted: str) -> None:
+    assert of_one_system(planted)
+    assert not of_one_system(f'"""As Linux has it: {planted}."""')
 
 
 def files_of(room: str) -> list[Path]:
@@ -374,7 +439,7 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 BY_NAME = {
     *("__init__.py", "families/__init__.py"),
-    "system.py",  # modules of Python that a system may lack
+    "loading.py",  # modules that are slow, or may be missing
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result
 }

@@ -36,10 +36,10 @@ from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit
 from m2bridge.families.attention.questions import standalone
 from m2bridge.families.attention.tangents import by_bounds, orbit_tangents, tangent_upper_bounds
 from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
+from m2bridge.loading import importing
 from m2bridge.maps.cross_check import cross_check
 from m2bridge.maps.map_model import as_model
 from m2bridge.results.base import Decision
-from m2bridge.system import importing
 from tests.events import PATIENCE
 from tests.limits import HOUR, Looks, by_linear_algebra
 

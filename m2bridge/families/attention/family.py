@@ -14,7 +14,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.shape import NAME
 from m2bridge.families.definition import Family, integer_option
-from m2bridge.system import importing
+from m2bridge.loading import importing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, check_choice
 from m2bridge.families.attention import shape
 from m2bridge.families.attention.shape import NAME, Coordinates, Shape, Weights
+from m2bridge.loading import imported
 from m2bridge.maps.model import Expectation, MethodValue, Model, Vector, WithoutRealWeights
 from m2bridge.results.known import Known
-from m2bridge.system import imported
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField

@@ -26,7 +26,7 @@ from m2bridge.families.definition import (
     integers_option,
     ranges,
 )
-from m2bridge.system import importing
+from m2bridge.loading import importing
 
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script
