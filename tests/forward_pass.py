@@ -40,6 +40,8 @@ class Layer:
     beta: bool = False
     softmax: bool = False
     tokens: int = 2
+    norm_after: str = ""
+    skip: bool = False
 
     def sizes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of all parameters."""
@@ -146,6 +148,36 @@ def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> D
     return total
 
 
+def normalized_after(layer: Layer, out: Dual) -> Dual | None:
+    """The outputs behind a norm with ε = 1, γ = 1 and β = 0; ``None`` without a root."""
+    if not layer.norm_after:
+        return out
+    per_output = pow(layer.d_out, -1, PRIME)
+    if layer.norm_after == "layer":
+        means = Dual(out.value.sum(0) * per_output % PRIME, out.slope.sum(0) * per_output % PRIME)
+        out = out + Dual(-means.value, -means.slope)[None, :]
+    squares = out * out
+    squares = Dual(squares.value.sum(0) * per_output + 1, squares.slope.sum(0) * per_output)
+    inverses = []
+    for number in squares.value:
+        root = pow(int(number), (PRIME + 1) // 4, PRIME)
+        if not root or (root * root - int(number)) % PRIME:
+            return None
+        inverses.append(pow(root, -1, PRIME))
+    inverse = numpy.array(inverses, dtype=object)
+    # The derivative of u^(−1/2) is −u^(−3/2)/2.
+    slope = -(inverse**3) * pow(2, -1, PRIME) * squares.slope
+    return out * Dual(inverse, slope % PRIME)[None, :]
+
+
+def whole(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual | None:
+    """The layer with its skip connection and the norm after it; ``None`` without a root."""
+    out = attention(layer, p, X, exponentials)
+    if layer.skip:
+        out = out + X
+    return normalized_after(layer, out)
+
+
 def softmax(scores: Dual, exponentials: Any) -> Dual:
     """The scores as exponentials, over their sum for each query."""
     powers = Dual(exponentials, exponentials * scores.slope % PRIME)
@@ -163,15 +195,22 @@ def exact_rank(layer: Layer, p: Parameters, fixed: str = "", epsilon: int = 1) -
     values = {name: residues(array) for name, array in p.items()}
     count = sum(array.size for array in p.values())
     shape = (layer.heads, layer.tokens, layer.tokens)
-    samples = []
-    for _ in range(count // (layer.d_out * layer.tokens) + 4):
+    samples: list[tuple[Dual, Any]] = []
+    still = {name: constant(value) for name, value in values.items()}
+    while len(samples) < count // (layer.d_out * layer.tokens) + 4:
         exponentials = numpy.empty(shape, dtype=object)
         for place in numpy.ndindex(shape):
             exponentials[place] = random.randrange(1, PRIME)
-        samples.append((constant(drawn_tokens(layer, random, epsilon)), exponentials))
+        X = constant(drawn_tokens(layer, random, epsilon))
+        if whole(layer, still, X, exponentials) is not None:
+            samples.append((X, exponentials))
     rows = []
     for moved in weights_of(values, fixed):
-        outputs = [attention(layer, moved, X, e).slope.ravel() for X, e in samples]
+        outputs = []
+        for X, e in samples:
+            out = whole(layer, moved, X, e)
+            assert out is not None
+            outputs.append(out.slope.ravel())
         rows.append([int(number) for number in numpy.concatenate(outputs)])
     return int(rank_mod(rows, PRIME))
 

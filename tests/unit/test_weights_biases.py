@@ -324,6 +324,53 @@ def test_layouts_of_libraries(name: str, softmax: bool) -> None:
     assert bool(found.left_out) is after
 
 
+AFTER = {
+    "heads": Layer(4, 4, 2, v=2, heads=2, output_bias=True, biases="QKV"),
+    "one head": Layer(4, 4, 2, v=4, output_bias=True, biases="QKV"),
+    "heads of rank one": Layer(3, 3, 1, v=1, heads=3, output_bias=True, biases="QKV"),
+    "mixed heads": Layer(3, 3, 4, v=4, heads=2, output_bias=True, biases="QKV"),
+}
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize("name", AFTER)
+def test_a_layer_norm_after_a_layer_hides_what_is_said(name: str, softmax: bool) -> None:
+    """With and without a skip connection, by the forward pass through the norm."""
+    layer = replace(AFTER[name], softmax=softmax)
+    p = drawn(layer, 3)
+    found = weights(bert(p), heads=layer.heads, normalization="softmax" if softmax else "none")
+    (judged,) = found.to_json()["layers"]
+    behind = judged["behind_norm"]
+    for skip in (False, True):
+        assert behind["dimension"] == exact_rank(replace(layer, norm_after="layer", skip=skip), p)
+    named = {part["name"]: part["dimension"] for part in behind["hidden"]}
+    assert sum(named.values()) == exact_rank(layer, p) - behind["dimension"]
+    assert named["output bias + c·1 before LayerNorm"] == 1
+    words = " ".join(str(found).split())
+    own = named["O + 1·uᵀ before LayerNorm"]
+    assert f"hides O + 1·uᵀ before LayerNorm ({own}), output bias + c·1" in words
+    assert "hides the part of its outputs along (1, …, 1)" in words
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_an_rms_norm_after_a_layer_hides_nothing(skip: bool) -> None:
+    """ε > 0 keeps the scale of the outputs."""
+    layer = Layer(4, 4, 2, v=2, heads=2, skip=skip)
+    p = drawn(layer, 3)
+    assert exact_rank(replace(layer, norm_after="rms"), p) == exact_rank(layer, p)
+
+
+def test_what_a_norm_with_a_zero_hides_is_not_counted() -> None:
+    layer = AFTER["heads"]
+    state = bert(drawn(layer, 3))
+    (name,) = [name for name in state if name.endswith("LayerNorm.weight")]
+    (judged,) = weights(state, heads=2).to_json()["layers"]
+    assert "behind_norm" in judged
+    state[name] = numpy.array([1.0, 0, 1, 1])
+    (judged,) = weights(state, heads=2).to_json()["layers"]
+    assert "behind_norm" not in judged
+
+
 def test_a_singular_head_makes_a_layer_critical() -> None:
     """The rank at these weights is below the dimension, and within the bound by the heads."""
     layer = Layer(3, 3, 2, v=2, heads=2, biases="QKV", output_bias=True)

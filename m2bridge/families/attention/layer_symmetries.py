@@ -65,8 +65,10 @@ class Surroundings:
     ----------
     norm : str
         ``LayerNorm`` or ``RMSNorm`` before the layer, or empty.
-    norm_after : bool
-        Whether a norm follows the layer.
+    norm_after : str
+        ``LayerNorm`` or ``RMSNorm`` after the layer, or empty.
+    hides_mean : bool
+        Whether that is a LayerNorm which hides the sum of the outputs, and no γ_i = 0 hides more.
     output_bias : int
         The number of its entries.
     gamma, beta : int
@@ -78,7 +80,8 @@ class Surroundings:
     """
 
     norm: str
-    norm_after: bool
+    norm_after: str
+    hides_mean: bool
     output_bias: int
     gamma: int
     beta: int
@@ -109,9 +112,14 @@ class Surroundings:
         if biases and not reading.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
         kinds = {"layer": "LayerNorm", "rms": "RMSNorm"}
+        after = head.norm if norm is None else None
+        if after is not None and after.place != "post":
+            after = None
+        nonzero = after is not None and (after.gamma is None or bool((after.gamma != 0).all()))
         return cls(
             norm=kinds[norm.kind] if norm else "",
-            norm_after=head.norm is not None and head.norm.place == "post" and norm is None,
+            norm_after=kinds[after.kind] if after else "",
+            hides_mean=after is not None and after.kind == "layer" and nonzero,
             output_bias=output_bias,
             gamma=gamma,
             beta=beta,
@@ -145,9 +153,12 @@ class Surroundings:
                 " layer in which Q, K and V have biases"
             )
         if self.norm_after:
+            hidden = "nothing of its outputs"
+            if self.norm_after == "LayerNorm":
+                hidden = "the part of its outputs along (1, …, 1)"
             yield (
-                "a norm after a layer changes nothing in what the layer itself determines; it hides"
-                " the scale of its outputs and, as LayerNorm, their part along (1, …, 1)"
+                "a norm after a layer changes nothing in what the layer itself determines; this"
+                f" {self.norm_after} hides {hidden}"
             )
 
 
@@ -374,6 +385,40 @@ class SoftmaxLayer(NamedSymmetries):
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return NamedSymmetries.to_json(self) | {"regular": self.regular}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BehindNorm:
+    """A layer with the LayerNorm after it, which has the functions of a layer of d' − 1 outputs.
+
+    Parameters
+    ----------
+    dimension : int
+        Of the functions of the layer and the norm together.
+    hidden : tuple
+        Names and numbers of the directions that change the function of the layer, and not this one.
+    """
+
+    dimension: int
+    hidden: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, dimension: int, less: int, has_output_bias: bool) -> Self:
+        """Return what follows from the dimensions of the layer and of that of d' − 1 outputs."""
+        of_bias = int(has_output_bias)
+        hidden = [("O + 1·uᵀ before LayerNorm", dimension - less - of_bias)]
+        if has_output_bias:
+            hidden.append(("output bias + c·1 before LayerNorm", of_bias))
+        return cls(dimension=less, hidden=tuple(hidden))
+
+    def words(self) -> str:
+        """Its dimension and what the norm hides."""
+        names = symmetry_names(self.hidden, ())
+        return f"dimension {self.dimension}: besides, the norm after the layer hides {names}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {"dimension": self.dimension, "hidden": symmetries_json(self.hidden, ())}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, residues
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.families.attention.layer_symmetries import (
+    BehindNorm,
     LayersInARow,
     Reading,
     SideBySide,
@@ -121,6 +122,67 @@ def find_symmetries(
             deep = family("deep-attention")
             symmetries[number] = deep.symmetries(model, [shapes], _besides([number], found))
     return symmetries
+
+
+def find_behind_norms(
+    layers: Sequence[LayerTensors], found: Findings, reading: Reading, symmetries: dict[int, Any]
+) -> dict[int, BehindNorm]:
+    """Return the layers with the LayerNorm after them, where both dimensions are known."""
+    behind = {}
+    for number, own in symmetries.items():
+        around = found.around[number]
+        shapes = [head.shape for head in found.of(number)]
+        first = shapes[0]
+        if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
+            continue
+        less = _dimension_without_mean(layers[number - 1], number, found, reading)
+        dimension = own.to_json()["dimension"]
+        if dimension is not None and less is not None:
+            behind[number] = BehindNorm.of(dimension, less, around.output_bias > 0)
+    return behind
+
+
+def _dimension_without_mean(
+    layer: LayerTensors, number: int, found: Findings, reading: Reading
+) -> int | None:
+    """The dimension of the layer whose outputs are the differences to the last one."""
+    shapes = [replace(head.shape, d_out=head.shape.d_out - 1) for head in found.of(number)]
+    around = replace(found.around[number], output_bias=max(0, found.around[number].output_bias - 1))
+    if _is_affine_softmax(shapes[0], around):
+        return SoftmaxLayer(
+            shapes=tuple(shapes), surroundings=around, independent=False, all_regular=False
+        ).dimension
+    model = _model([shapes], replace(reading, skip=False))
+    deep = family("deep-attention")
+    known = deep.symmetries(model, [shapes], around.besides()).dimension
+    if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
+        known = deep.at_weights(
+            model,
+            [shapes],
+            regular=False,
+            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
+            besides=around.besides(),
+        ).dimension
+    exact: int | None = known.exact
+    return exact
+
+
+def _without_mean(
+    layer: LayerTensors, number: int, reading: Reading, letters: str
+) -> list[dict[str, Any]]:
+    """The matrices of the heads modulo the prime, with the last output taken from the others."""
+    heads = []
+    for head in reading.of(number, layer):
+        matrices = {x: residues(part) for x, part in head.matrices.items() if x in letters}
+        last = "O" if "O" in head.matrices else "V"
+        if last in matrices:
+            rows = matrices[last].nrows()
+            differences = [
+                [int(i == j) - int(j == rows - 1) for j in range(rows)] for i in range(rows - 1)
+            ]
+            matrices[last] = flint.nmod_mat(differences, LARGE_PRIME) * matrices[last]
+        heads.append(matrices)
+    return heads
 
 
 def _model(shapes: Sequence[Sequence[HeadShape]], reading: Reading) -> Any:

@@ -19,6 +19,7 @@ from m2bridge.families.attention.layer_symmetries import Reading
 from m2bridge.families.attention.layer_tensors import LayerTensors
 from m2bridge.families.attention.layer_weights import (
     Findings,
+    find_behind_norms,
     find_heads,
     find_network,
     find_remarks,
@@ -81,6 +82,9 @@ class Weights(PictureResult):
     symmetries : dict
         Of each layer with several heads: the redundant directions, and whether the listed
         symmetries have as many.
+    behind_norms : dict
+        Of each layer with a LayerNorm after it, as far as it is known: the dimension of both
+        together, and what the norm hides.
     sort : str
         ``layer`` or ``distance``: the order of the heads in tables.
     worst : int or None
@@ -102,6 +106,7 @@ class Weights(PictureResult):
     seconds: float
     unfinished: str = ""
     symmetries: Mapping[int, Any] = field(default_factory=dict)
+    behind_norms: Mapping[int, Any] = field(default_factory=dict)
     sort: str = "layer"
     worst: int | None = None
 
@@ -121,6 +126,7 @@ class Weights(PictureResult):
                 *_words(self.heads),
                 *_words_on_nearness(self.heads),
                 *_words_of_layers(self.heads, self.symmetries),
+                *_words_behind_norms(self.behind_norms),
                 *_words_of_network(self.heads, self.network),
                 *(self.network.facts() if self.network else ()),
                 ("left out", ", ".join(self.left_out) or None),
@@ -146,14 +152,19 @@ class Weights(PictureResult):
         return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
             "heads": [head.to_json() | _nearness_json(head) for head in self.listed],
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
-            "layers": [
-                {"layer": number} | found.to_json() for number, found in self.symmetries.items()
-            ],
+            "layers": [self._layer_json(number) for number in self.symmetries],
             "network": None if self.network is None else self.network.to_json(),
             "left_out": list(self.left_out),
             "remarks": list(self.remarks),
             "unfinished": self.unfinished or None,
         }
+
+    def _layer_json(self, number: int) -> dict[str, Any]:
+        """What is known of a layer, and of the LayerNorm after it if there is one."""
+        found: dict[str, Any] = {"layer": number} | self.symmetries[number].to_json()
+        if number in self.behind_norms:
+            found["behind_norm"] = self.behind_norms[number].to_json()
+        return found
 
     def to_macaulay2(self) -> str:
         """The triples (rk A, rk V, dim L∩U)."""
@@ -273,6 +284,16 @@ def _words_of_layers(
         which = "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
         yield which, words
         yield f"symmetries of {which}", names or None
+
+
+def _words_behind_norms(behind: Mapping[int, Any]) -> Iterator[tuple[str, object]]:
+    """The words about layers with the LayerNorm after them, once for those that are alike."""
+    said: dict[str, list[int]] = {}
+    for number, found in behind.items():
+        said.setdefault(found.words(), []).append(number)
+    for words, alike in said.items():
+        which = "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
+        yield f"{which} with its norm", words
 
 
 def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
@@ -509,6 +530,7 @@ def weights(
         layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
         found = find_heads(layers, reading, a, tolerance)
         symmetries, network = _layers_and_network(layers, found, reading)
+        behind = find_behind_norms(layers, found, reading, symmetries)
         whole = not found.unfinished and len(found.heads) > 1
         separate = whole and network is None and not (len(layers) == 1 and symmetries)
         return Weights(
@@ -520,6 +542,7 @@ def weights(
             seconds=running.seconds,
             unfinished=found.unfinished,
             symmetries=symmetries,
+            behind_norms=behind,
             sort=sort,
             worst=worst,
         )
