@@ -42,6 +42,9 @@ class Layer:
     tokens: int = 2
     norm_after: str = ""
     skip: bool = False
+    causal: bool = False
+    rotary: bool = False
+    positions: bool = False
 
     def sizes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of all parameters."""
@@ -127,6 +130,9 @@ def drawn_tokens(layer: Layer, random: Random, epsilon: int) -> Any:
 
 def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual:
     """The outputs of the layer; ``exponentials`` has one for each head, key and query."""
+    if layer.positions:
+        fixed = residues(numpy.random.default_rng(9).integers(-9, 10, X.value.shape))
+        X = X + constant(fixed)
     if layer.norm:
         X = p["gamma"][:, None] * X
         if layer.beta:
@@ -138,14 +144,43 @@ def attention(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> D
             seen[x] = p[x][h] @ X
             if x in layer.biases:
                 seen[x] = seen[x] + p[f"{x}_bias"][h][:, None]
+        if layer.rotary:
+            seen |= {x: rotated(seen[x]) for x in "KQ"}
         scores = seen["K"].T @ seen["Q"]
+        # A causal mask: token j looks at the tokens s ≤ j.
+        mask = numpy.array(numpy.triu(numpy.ones((layer.tokens,) * 2, dtype=int)), dtype=object)
         if layer.softmax:
-            scores = softmax(scores, exponentials[h])
+            scores = softmax(scores, exponentials[h] * mask if layer.causal else exponentials[h])
+        elif layer.causal:
+            scores = scores * constant(mask)
         out = seen["V"] @ scores
         total = total + (p["O"][h] @ out if layer.v else out)
     if layer.output_bias:
         total = total + p["O_bias"][:, None]
     return total
+
+
+def rotated(columns: Dual) -> Dual:
+    """Rotary positions: coordinates 2i and 2i + 1 of token j are turned by j times an angle.
+
+    The angles have the cosines (n² − 1)/(n² + 1) and sines 2n/(n² + 1), for n = 2, 3, …
+    """
+    rows, tokens = columns.value.shape
+    cosines = numpy.ones((rows // 2, tokens), dtype=object)
+    sines = cosines * 0
+    for plane in range(rows // 2):
+        n = plane + 2
+        inverse = pow(n * n + 1, -1, PRIME)
+        c, s = (n * n - 1) * inverse % PRIME, 2 * n * inverse % PRIME
+        for j in range(1, tokens):
+            u, v = cosines[plane, j - 1], sines[plane, j - 1]
+            cosines[plane, j] = (u * c - v * s) % PRIME
+            sines[plane, j] = (u * s + v * c) % PRIME
+    found = Dual(columns.value.copy(), columns.slope.copy())
+    for own, part in ((found.value, columns.value), (found.slope, columns.slope)):
+        own[::2] = (part[::2] * cosines - part[1::2] * sines) % PRIME
+        own[1::2] = (part[::2] * sines + part[1::2] * cosines) % PRIME
+    return found
 
 
 def normalized_after(layer: Layer, out: Dual) -> Dual | None:
@@ -197,7 +232,9 @@ def exact_rank(layer: Layer, p: Parameters, fixed: str = "", epsilon: int = 1) -
     shape = (layer.heads, layer.tokens, layer.tokens)
     samples: list[tuple[Dual, Any]] = []
     still = {name: constant(value) for name, value in values.items()}
-    while len(samples) < count // (layer.d_out * layer.tokens) + 4:
+    # Behind a mask the scores of a sample may be seen in one number only.
+    seen = 1 if layer.causal else layer.d_out * layer.tokens
+    while len(samples) < count // seen + 4:
         exponentials = numpy.empty(shape, dtype=object)
         for place in numpy.ndindex(shape):
             exponentials[place] = random.randrange(1, PRIME)

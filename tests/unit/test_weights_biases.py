@@ -630,3 +630,43 @@ def test_only_norms_without_biases_add_one(tmp_path: Path) -> None:
     assert norms_add_one(tmp_path / "model.npz")
     config.write_text(json.dumps({"model_type": "gemma3n"}), encoding="utf-8")
     assert not norms_add_one(tmp_path / "model.npz")
+
+
+PLACED = {
+    "lightning": Layer(4, 3, 2),
+    "lightning with biases": Layer(4, 3, 2, biases="QKV", output_bias=True),
+    "heads": Layer(4, 4, 2, v=2, heads=2),
+    "two planes": Layer(5, 2, 4, tokens=3),
+    "softmax": Layer(4, 3, 2, softmax=True),
+    "softmax with biases": Layer(4, 3, 2, softmax=True, biases="QKV", tokens=3),
+}
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_masks_and_positions_have_the_ranks_that_the_table_says(name: str) -> None:
+    """Causal masks and added positions change none; rotary ones leave a of a² dimensions."""
+    layer = PLACED[name]
+    p = drawn(layer, 3)
+    rank = exact_rank(layer, p)
+    _, found, _ = verdict(layer, p)
+    assert found["dimension"] == rank
+    assert exact_rank(replace(layer, causal=True), p) == rank
+    assert exact_rank(replace(layer, positions=True), p) == rank
+    more = layer.a**2 - layer.a
+    if layer.softmax and layer.biases:
+        more += layer.a
+    assert exact_rank(replace(layer, rotary=True), p) == rank + layer.heads * more
+
+
+def test_rotary_positions_are_remarked(tmp_path: Path) -> None:
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="rms")
+    state = llama(drawn(layer, 3))
+    remark = "the model has rotary positions"
+    assert not any(x.startswith(remark) for x in weights(state, heads=2).remarks)
+    named = state | {"model.layers.0.self_attn.rotary_emb.inv_freq": numpy.ones(1)}
+    assert any(x.startswith(remark) for x in weights(named, heads=2).remarks)
+    numpy.savez(tmp_path / "model.npz", **state)
+    for content in ({"rope_theta": 10000.0}, {"text_config": {"rope_scaling": None}}):
+        (tmp_path / "config.json").write_text(json.dumps(content), encoding="utf-8")
+        found = weights(tmp_path / "model.npz", heads=2)
+        assert any(x.startswith(remark) for x in found.remarks)

@@ -327,9 +327,25 @@ def _between(
 
 
 def find_remarks(
-    layers: Sequence[LayerTensors], found: Findings, heads: int | None, separate: bool
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    heads: int | None,
+    *,
+    separate: bool,
+    rotary: bool,
 ) -> tuple[str, ...]:
-    """Return remarks on the reading of these layers; ``separate`` if they are no network."""
+    """Return remarks on the reading of these layers.
+
+    Parameters
+    ----------
+    layers : sequence of LayerTensors
+    found : Findings
+    heads : int or None
+    separate : bool
+        Whether they are no network.
+    rotary : bool
+        Whether the model has rotary positions.
+    """
     remarks = []
     first = layers[0].parts
     shape = found.heads[0].shape
@@ -343,6 +359,12 @@ def find_remarks(
         remarks.append("several heads share their keys and values: they are counted for each head")
     if any(part.norm is not None and part.norm.adds_one for part in layers):
         remarks.append("the RMSNorm multiplies by 1 + γ")
+    if rotary:
+        remarks.append(
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q keep the function that commute with the rotations, and a bias of K"
+            " is seen"
+        )
     if separate:
         remarks.append(
             "nothing is said of a network as a whole: these layers do not follow one another, or"

@@ -264,6 +264,19 @@ def norms_add_one(path: Any) -> bool:
     return any(name in NAMES["adds_one"] for name in types)
 
 
+def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
+    """Whether the names of tensors, or ``config.json`` beside a file, speak of rotary positions."""
+    usual = NAMES["rotary"]
+    if any(re.search(usual["names"], name) for name in available):
+        return True
+    if not isinstance(source, str | Path):
+        return False
+    content = _configuration(source)
+    text = content.get("text_config")
+    keys = [*content, *(text if isinstance(text, dict) else ())]
+    return any(key.startswith(tuple(usual["keys"])) for key in keys)
+
+
 def heads_in_configuration(path: Any) -> int | None:
     """The number of heads that ``config.json`` beside a file, or in a folder, says."""
     content = _configuration(path)

@@ -36,7 +36,12 @@ from m2bridge.families.attention.near_weights import (
     nearness,
     spectrum,
 )
-from m2bridge.families.attention.weight_names import find_layers, left_out, usual_layers
+from m2bridge.families.attention.weight_names import (
+    find_layers,
+    has_rotary_positions,
+    left_out,
+    usual_layers,
+)
 from m2bridge.families.attention.weights_picture import weights_figure
 from m2bridge.limits import limited
 from m2bridge.results.base import Result, result_json
@@ -538,7 +543,13 @@ def weights(
             heads=tuple(found.heads),
             network=network,
             left_out=left_out(available, layers),
-            remarks=find_remarks(layers, found, heads, separate),
+            remarks=find_remarks(
+                layers,
+                found,
+                heads,
+                separate=separate,
+                rotary=has_rotary_positions(source, available),
+            ),
             seconds=running.seconds,
             unfinished=found.unfinished,
             symmetries=symmetries,
