@@ -2,7 +2,8 @@
 
 ``python docs/_ext/mathematical_font.py latinmodern-math.otf`` writes the font and the style sheet
 that names it to ``docs/_static``; it needs ``fonttools[woff]``. The original is in Debian's package
-``fonts-lmodern`` and at CTAN. Its licence asks that a changed font has another name.
+``fonts-lmodern`` and at CTAN. It has the GUST Font License, whose text is beside the font in
+``docs/_static/mathematics-LICENSE.txt`` and which asks that a changed font has another name.
 """
 
 import sys
@@ -66,7 +67,8 @@ def style(font: TTFont) -> str:
     signs = ", ".join(
         f"U+{first:X}" if first == last else f"U+{first:X}-{last:X}" for first, last in runs
     )
-    return f"""/* Written by docs/_ext/mathematical_font.py. */
+    return f"""/* Written by docs/_ext/mathematical_font.py. The font is a part
+   of Latin Modern Math, under the GUST Font License: mathematics-LICENSE.txt. */
 @font-face {{
   font-family: "{NAME}";
   src: url("mathematics.woff2") format("woff2");

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 from m2bridge.results.formulas import letters, pieces, spelled
 
-WORDS = "statements"
-"""The page whose words are those of the programs, which name variables by letters."""
 LITERAL = (
     nodes.literal,
     nodes.literal_block,
@@ -24,6 +23,7 @@ LITERAL = (
     nodes.math_block,
     nodes.raw,
     nodes.comment,
+    addnodes.desc_signature,
 )
 
 
@@ -82,7 +82,7 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
         if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
             continue
         parts = pieces(str(text))
-        if app.env.docname == WORDS:
+        if app.env.docname not in app.config.pages_without_terms:
             parts = with_letters(parts)
         found = list(parts)
         if any(is_formula for _, is_formula in found):

@@ -54,11 +54,11 @@ It is compiled where it is used, by ``re``, which keeps it: most commands write 
 start 15 ms later.
 """
 LONE = (
-    r"(?<=[ (/])(?<!Theorem )(?<!Proposition )(?<!Lemma )(?<![0-9] )"
-    r"(?!(?<=\()[a-z]\))"  # (c) is the name of a part
+    r"(?<=[ (/\n])(?<!Theorem\s)(?<!Proposition\s)(?<!Lemma\s)(?<![0-9]\s)"
+    r"(?!(?<=\()[a-z]\)|[A-Z]:)"  # (c) is the name of a part, and V: of a theorem
     r"(?:(?:[B-HJ-Zb-hj-z]"
     r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
-    r"(?=[ ,:;)/]|\.?$)|A(?=[),;:])|(?<=, )a(?=[;,.]|$))"
+    r"(?=[ ,:;)/\n]|\.?$)|A(?=[),;:]| and [A-Z]\b)|(?:(?<=, )|(?<=dimension ))a(?=[;,.]|$))"
 )
 """A letter between words; no article, number or initial. The signs about it are not of a name."""
 MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")

@@ -89,6 +89,21 @@ def test_no_page_takes_anything_from_elsewhere() -> None:
         assert not re.search(r"!\[[^]]*\]\(\w+:|(?:src|@import)\W+https?:", text), page
 
 
+def test_the_licence_of_the_font_stands_beside_it_and_is_named_where_the_font_is() -> None:
+    static = ROOT / "docs" / "_static"
+    style = (static / "mathematics.css").read_text(encoding="utf-8")
+    named = re.findall(r"GUST\s+Font License: (\S+\.txt)", style)
+    assert named
+    licence = (static / named[0]).read_text(encoding="utf-8")
+    for words in (
+        "mathematics.woff2",
+        "Latin Modern Math, copyright",
+        "LaTeX Project Public License",
+    ):
+        assert words in licence
+    assert (static / "mathematics.woff2").stat().st_size < 150_000  # a part of 0.7 megabytes
+
+
 def anchors(page: Path) -> set[str]:
     """The headings of a page, as a link names them; a page that is a file of the repository has
     those of the file.
