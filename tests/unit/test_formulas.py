@@ -28,6 +28,7 @@ CERTIFICATES = ROOT / "tests" / "certificates"
             "δ = Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)",
             r"$\delta = \sum (-1)^{j} \binom{n}{j} \int c_{j}(N) H^{n-j}$",
         ),
+        ("Σ_k α_k(2d − α_k) (Eq. 16)", r"$\sum _{k} \alpha _{k}(2d - \alpha _{k})$ (Eq. 16)"),
         ("K[D_α]_n·C(n, 2)", r"$K[D_{\alpha }]_{n}\cdot \binom{n}{2}$"),
         (
             "s_k = dim S_(n−k, 1^k)",
