@@ -75,4 +75,4 @@ SYSTEMS = {
     "macOS, with pytest": MACOS.replace("'socket': ", "'socket': () and "),
     "Windows": WINDOWS,
 }
-"""Programs for ``sitecustomize.py``; on macOS ``system.py`` takes the other way everywhere."""
+"""What Python runs when it starts; on macOS ``system.py`` takes the other way everywhere."""

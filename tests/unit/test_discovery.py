@@ -52,22 +52,6 @@ def test_nowhere(nothing: pytest.MonkeyPatch) -> None:
         locate()
 
 
-def test_every_text_names_the_wheel_that_is_tested() -> None:
-    root = Path(__file__).parents[2]
-    texts = [root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", ".ci/run")]
-    texts += [
-        *root.glob("docs/**/*.md"),
-        *root.glob("m2bridge/**/*.py"),
-        *root.glob(".github/**/*.yml"),
-    ]
-    naming = set()
-    for text in texts:
-        for command in re.findall(rf"pip install[^\n]*{WHEEL}[^\n]*", text.read_text()):
-            assert f"--no-deps '{TESTED_WHEEL}'" in command, text
-            naming.add(text.name)
-    assert naming >= {"README.md", "CONTRIBUTING.md", "run", "installation.md"}
-
-
 def test_nothing_advises_to_install_a_name_that_is_not_registered() -> None:
     """From the clone ``pip install '.[plot]'``; a stranger could register the name."""
     root = Path(__file__).parents[2]

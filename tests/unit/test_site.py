@@ -8,7 +8,6 @@ import inspect
 import io
 import json
 import re
-import signal
 import subprocess
 import tokenize
 import tomllib
@@ -28,7 +27,7 @@ from click.testing import CliRunner
 
 import m2bridge
 import m2bridge.workspace.values
-from m2bridge import __version__, citation, cli
+from m2bridge import __version__, citation
 from m2bridge.cli.bridge import cite_command
 from m2bridge.reports import FORMATS, collect
 from tests.examples import ASKING, NAMES, VERBS, WITH_ENGINE, examples, failures
@@ -55,23 +54,6 @@ def test_every_public_name_is_in_the_reference_once() -> None:
     own, values = (sorted(re.findall(r"^   (\w+)$", page, re.MULTILINE)) for page in pages)
     assert own == sorted(name for name in m2bridge.__all__ if name != "__version__")
     assert values == sorted(m2bridge.workspace.values.__all__)
-
-
-def test_every_exit_code_is_in_the_reference() -> None:
-    rows = re.findall(r"^\| ([0-9, ]+) \|", text("reference/exit-codes.md"), re.MULTILINE)
-    codes = [int(code) for row in rows for code in row.split(",")]
-    own = (
-        cli.DONE,
-        cli.REFUTED,
-        cli.USAGE,
-        cli.UNDECIDED,
-        cli.NO_ENGINE,
-        cli.FAILED,
-        cli.OTHER_RELEASE,
-    )
-    signals = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE)
-    assert codes == [*own, *(128 + number for number in signals)]
-    assert 128 + signal.SIGINT == cli.INTERRUPTED
 
 
 def test_documentation_and_examples_are_in_the_source_distribution() -> None:
@@ -234,31 +216,12 @@ def test_readme_is_read_in_one_sitting() -> None:
     assert re.search(r"^```python\n(.*\n){,10}```$", readme, re.MULTILINE)
 
 
-def test_the_workflow_and_the_metadata_name_the_same_pythons() -> None:
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))[
-        "jobs"
-    ]
-    (whole,) = [
-        step["with"]["python-version"] for step in jobs["everything"]["steps"] if "with" in step
-    ]
-    assert [
-        step["run"].endswith("bash .ci/run")
-        for step in jobs["everything"]["steps"]
-        if "run" in step
-    ][-1]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    versions = [whole, *jobs["tests"]["strategy"]["matrix"]["python"]]
-    assert [f"Programming Language :: Python :: {version}" for version in versions] == [
-        line for line in project["classifiers"] if ":: Python :: 3." in line
-    ]
-    assert project["requires-python"] == f">={whole}"
-
-
 def test_the_workflow_runs_the_lines_that_ci_runs() -> None:
     """Both take them out of README by the same words."""
     taken = r"sed -n '/^```sh$/,/^```$/p' README.md | grep -v '^```'"
     for file in (".ci/run", ".github/workflows/ci.yml"):
         assert taken in (ROOT / file).read_text(encoding="utf-8")
+    assert "bash .ci/run\n" in (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
 
 
 def test_commits_are_checked_as_ci_checks() -> None:
@@ -271,11 +234,10 @@ def test_commits_are_checked_as_ci_checks() -> None:
     assert all(f".venv/bin/{hook}" in steps for hook in hooks)
 
 
-def test_the_changelog_begins_with_this_release() -> None:
+def test_the_changelog_has_each_release_once() -> None:
     releases = re.findall(
         r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert releases[0] == m2bridge.__version__
     assert len(releases) == len(set(releases)) > 1
 
 
