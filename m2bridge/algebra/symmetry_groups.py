@@ -23,7 +23,7 @@ class FiniteGroup:
     name : str
         What its elements do.
     symbol : str
-        Such as ``S(4)``.
+        Such as ``S(4)``; a wreath product is ``S(3) wr S(2)``.
     formula : str
         The order, such as ``4!``.
     order : int
@@ -57,7 +57,7 @@ class FiniteGroup:
         blocks = number // block
         return cls(
             name=name,
-            symbol=f"S({block}) ≀ S({blocks})",
+            symbol=f"S({block}) wr S({blocks})",
             formula=f"({block}!)^{blocks}·{blocks}!",
             order=factorial(block) ** blocks * factorial(blocks),
         )

@@ -129,6 +129,14 @@ def test_layers_have_products_and_the_text_has_the_group() -> None:
     assert last == {"name": PERMUTATIONS, "dimension": 0, **expected}
 
 
+def test_groups_of_heads_that_share_keys_are_in_print() -> None:
+    _, file = shared(drawn(Layer(4, 3, 2, v=2, heads=4), 1), 2)
+    found = weights(file, heads=4)
+    assert "(S(2) wr S(2), order (2!)^2·2! = 8)" in " ".join(str(found).split())
+    # A sign without a letter in print is written by its number.
+    assert "U+" not in found.to_latex()
+
+
 def test_an_order_of_many_digits_is_a_formula_in_json() -> None:
     groups = [FiniteGroup.permutations(PERMUTATIONS, 128, block=8)] * 80
     (group,) = products(groups)
