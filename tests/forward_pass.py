@@ -1,4 +1,4 @@
-"""The forward pass of a layer of attention as frameworks define it, exactly, modulo a prime.
+"""The forward pass of layers of attention as frameworks define it, exactly, modulo a prime.
 
 Derivatives by the weights are those of numbers u + v·δ with δ² = 0; it knows no lemma about biases,
 norms or softmax. The root in a norm is one modulo the prime: tokens are drawn until there is one.
@@ -183,16 +183,19 @@ def rotated(columns: Dual) -> Dual:
     return found
 
 
-def normalized_after(layer: Layer, out: Dual) -> Dual | None:
-    """The outputs behind a norm with ε = 1, γ = 1 and β = 0; ``None`` without a root."""
-    if not layer.norm_after:
-        return out
-    per_output = pow(layer.d_out, -1, PRIME)
-    if layer.norm_after == "layer":
-        means = Dual(out.value.sum(0) * per_output % PRIME, out.slope.sum(0) * per_output % PRIME)
-        out = out + Dual(-means.value, -means.slope)[None, :]
-    squares = out * out
-    squares = Dual(squares.value.sum(0) * per_output + 1, squares.slope.sum(0) * per_output)
+def behind_norm(norm: str, X: Dual) -> Dual | None:
+    """Tokens behind a norm with ε = 1, γ = 1 and β = 0; ``None`` without a root.
+
+    Of both roots it is the one that is a square itself.
+    """
+    if not norm:
+        return X
+    per_entry = pow(len(X.value), -1, PRIME)
+    if norm == "layer":
+        means = Dual(X.value.sum(0) * per_entry % PRIME, X.slope.sum(0) * per_entry % PRIME)
+        X = X + Dual(-means.value, -means.slope)[None, :]
+    squares = X * X
+    squares = Dual(squares.value.sum(0) * per_entry + 1, squares.slope.sum(0) * per_entry)
     inverses = []
     for number in squares.value:
         root = pow(int(number), (PRIME + 1) // 4, PRIME)
@@ -202,7 +205,7 @@ def normalized_after(layer: Layer, out: Dual) -> Dual | None:
     inverse = numpy.array(inverses, dtype=object)
     # The derivative of u^(−1/2) is −u^(−3/2)/2.
     slope = -(inverse**3) * pow(2, -1, PRIME) * squares.slope
-    return out * Dual(inverse, slope % PRIME)[None, :]
+    return X * Dual(inverse, slope % PRIME)[None, :]
 
 
 def whole(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual | None:
@@ -210,7 +213,7 @@ def whole(layer: Layer, p: dict[str, Dual], X: Dual, exponentials: Any) -> Dual 
     out = attention(layer, p, X, exponentials)
     if layer.skip:
         out = out + X
-    return normalized_after(layer, out)
+    return behind_norm(layer.norm_after, out)
 
 
 def softmax(scores: Dual, exponentials: Any) -> Dual:
@@ -262,3 +265,48 @@ def weights_of(values: Parameters, fixed: str) -> Iterator[dict[str, Dual]]:
             slope = value * 0
             slope[place] = 1
             yield still | {name: Dual(value, slope)}
+
+
+def network(
+    layers: list[Layer], ps: list[dict[str, Dual]], X: Dual, exponentials: Any, skip: bool
+) -> Dual | None:
+    """The outputs of the last of several layers, each behind its norm."""
+    for layer, p, own in zip(layers, ps, exponentials, strict=True):
+        seen = behind_norm(layer.norm, X)
+        if seen is None:
+            return None
+        outputs = attention(layer, p, seen, own)
+        X = X + outputs if skip else outputs
+    return X
+
+
+def exact_network_rank(layers: list[Layer], ps: list[Parameters], skip: bool) -> int:
+    """The rank of the Jacobian matrix of several layers, one after the other."""
+    random = Random(1)
+    values = [{name: residues(array) for name, array in p.items()} for p in ps]
+    still = [{name: constant(value) for name, value in own.items()} for own in values]
+    count = sum(array.size for p in ps for array in p.values())
+    first, last = layers[0], layers[-1]
+    samples: list[tuple[Dual, Any]] = []
+    while len(samples) < count // (last.d_out * last.tokens) + 4:
+        entries = [random.randrange(PRIME) for _ in range(first.d * first.tokens)]
+        X = constant(numpy.array(entries, dtype=object).reshape(first.d, first.tokens))
+        exponentials = []
+        for layer in layers:
+            own = numpy.empty((layer.heads, layer.tokens, layer.tokens), dtype=object)
+            for place in numpy.ndindex(own.shape):
+                own[place] = random.randrange(1, PRIME)
+            exponentials.append(own)
+        # Tokens are drawn until all roots exist, which do not depend on derivatives.
+        if network(layers, still, X, exponentials, skip) is not None:
+            samples.append((X, exponentials))
+    rows = []
+    for k, own_values in enumerate(values):
+        for moved in weights_of(own_values, ""):
+            outputs = []
+            for X, exponentials in samples:
+                found = network(layers, [*still[:k], moved, *still[k + 1 :]], X, exponentials, skip)
+                assert found is not None
+                outputs.append(found.slope.ravel())
+            rows.append([int(number) % PRIME for number in numpy.concatenate(outputs)])
+    return int(rank_mod(rows, PRIME))

@@ -486,10 +486,10 @@ TWO = [
 
 
 @pytest.mark.parametrize(("norm", "softmax", "skip"), TWO)
-def test_two_layers_have_at_least_the_redundant_directions_that_are_said(
+def test_two_layers_have_the_redundant_directions_that_are_said(
     norm: str, softmax: bool, skip: bool
 ) -> None:
-    """The bound for the network against the forward pass of both layers."""
+    """The dimension of the network, or its bounds, against the forward pass of both layers."""
     layer = Layer(3, 3, 1, v=1, norm=norm, beta=bool(norm), softmax=softmax, **WHOLE)
     both = [drawn(layer, seed) for seed in (1, 2)]
     layout = encoder_layer if norm else multihead
@@ -514,7 +514,8 @@ def test_two_layers_have_at_least_the_redundant_directions_that_are_said(
     assert network["parameters"] == sum(array.size for array in together.values())
     assert rank <= network["upper_bound"]["value"]
     assert network["redundant_at_least"] <= network["listed_symmetries"]
-    assert network["unnamed"] is None
+    # Heads do not fill the space between layers without skips, of which there are bounds then.
+    assert network["dimension"] == (rank if skip or norm else None)
 
 
 def test_keys_that_heads_share_have_biases_that_they_share() -> None:

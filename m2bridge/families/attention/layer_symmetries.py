@@ -1,8 +1,8 @@
 """The symmetries of layers with biases and norms, by name, compared with redundant directions.
 
 Those of lightning attention, and of softmax without biases, are in the family of deep attention. A
-layer of softmax with biases is decided here, by the lemma in ``docs/weights.md``; of several layers
-with biases or norms there are bounds.
+layer of softmax with biases is decided here, by the lemma in ``docs/weights.md``; several layers
+with biases or norms are in ``layers_in_a_row``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
+from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape
 from m2bridge.families.attention.layer_tensors import Head, LayerTensors
 from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
@@ -77,6 +78,9 @@ class Surroundings:
         Which of Q, K, V have no bias where others have one.
     sharing : int
         As many heads have the same K and V.
+    turns : bool
+        Whether K, Q and V, with their biases, can undo any rotation of the tokens behind the norm,
+        before its γ and β.
     """
 
     norm: str
@@ -86,6 +90,7 @@ class Surroundings:
     gamma: int
     beta: int
     missing: str
+    turns: bool
     sharing: int = 1
 
     @classmethod
@@ -99,8 +104,10 @@ class Surroundings:
             biases = {letter for letter, bias in given.items() if bias is not None}
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
         gamma = beta = 0
-        if norm is not None and norm.gamma is not None and (norm.gamma != 0).all():
-            gamma = len(norm.gamma)
+        turns = norm is not None
+        if norm is not None and norm.gamma is not None:
+            turns = bool((norm.gamma != 0).all())
+            gamma = len(norm.gamma) if turns else 0
         absorbed = bool(biases)
         if reading.softmax:
             absorbed = {"Q", "V"} <= biases
@@ -108,6 +115,8 @@ class Surroundings:
             tokens = Tokens.of(len(norm.beta), norm, reading.biases)
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
+            elif norm.beta.any():
+                turns = False
         missing = ""
         if biases and not reading.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
@@ -125,6 +134,7 @@ class Surroundings:
             beta=beta,
             missing=missing,
             sharing=head.sharing,
+            turns=turns,
         )
 
     @property
@@ -235,6 +245,15 @@ class NamedSymmetries(ABC):
             "symmetries": symmetries_json(self.named(), self.finite()),
             "unnamed": unnamed,
         }
+
+
+def network_model(shapes: Sequence[Sequence[HeadShape]], reading: Reading) -> Any:
+    """Return the network of layers with these heads, without biases and norms, for two tokens."""
+    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
+    a = [layer[0].a for layer in shapes]
+    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
+    deep = family("deep-attention")
+    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,6 +401,24 @@ class SoftmaxLayer(NamedSymmetries):
         determined = "up to these, generic weights are determined"
         return f"{redundant}, all of the listed symmetries: {determined}"
 
+    @property
+    def symmetries(self) -> Self:
+        """What is said of the network, which is this layer alone."""
+        return self
+
+    def facts(self) -> list[tuple[str, object]]:
+        """Names and values for people."""
+        dimension: object = self.dimension
+        if self.dimension is not None:
+            dimension = f"{self.dimension} of the functions of the layer (proved)"
+        return [
+            ("parameters", self.parameters),
+            ("dimension", dimension),
+            ("redundant directions", self.redundant),
+            ("gauge group", self.names),
+            ("regular point", "yes (proved)" if self.regular else "not decided"),
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return NamedSymmetries.to_json(self) | {"regular": self.regular}
@@ -419,90 +456,3 @@ class BehindNorm:
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         return {"dimension": self.dimension, "hidden": symmetries_json(self.hidden, ())}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LayersInARow(NamedSymmetries):
-    """Several layers with biases or norms, of which only the layers are decided, each alone.
-
-    Parameters
-    ----------
-    layers : tuple
-        What is known of each layer.
-    between : tuple
-        Names and numbers of symmetries between the layers.
-    free : int
-        The number of directions of these that change the functions of layers, for generic weights.
-    """
-
-    layers: tuple[dict[str, Any], ...]
-    between: tuple[tuple[str, int], ...]
-    free: int
-
-    @property
-    def symmetries(self) -> Self:
-        """What is said of the network."""
-        return self
-
-    @property
-    def parameters(self) -> int:
-        """All entries."""
-        return sum(layer["parameters"] for layer in self.layers)
-
-    @property
-    def dimension(self) -> None:
-        """It is not known, as layers are not composed."""
-        return
-
-    def named(self) -> list[tuple[str, int]]:
-        """The symmetries of the layers, and those between them."""
-        named: Counter[str] = Counter()
-        for layer in self.layers:
-            for part in layer["symmetries"]:
-                if part["dimension"]:
-                    named[part["name"]] += part["dimension"]
-        named.update(dict(self.between))
-        return list(named.items())
-
-    @property
-    def redundant_at_least(self) -> int:
-        """Those of the layers, each alone, and those between layers that are others."""
-        return self.free + sum(layer["redundant_at_least"] or 0 for layer in self.layers)
-
-    @property
-    def most(self) -> int:
-        """An upper bound for the dimension."""
-        return self.parameters - self.redundant_at_least
-
-    @property
-    def _reason(self) -> str:
-        less = f", less {self.free} for symmetries between them" if self.free else ""
-        return f"the sum of the layers{less}"
-
-    def words(self) -> str:
-        """The words on what the function of the network determines."""
-        redundant = plural(self.redundant_at_least, "redundant direction")
-        return (
-            f"at least {redundant}, at most {self.listed} of the listed symmetries: whether there"
-            f" are others is not decided ({_NOT_COMPOSED})"
-        )
-
-    def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people."""
-        return [
-            ("parameters", self.parameters),
-            ("dimension", f"at most {self.most}: {self._reason}"),
-            ("gauge group", self.names),
-            ("regular point", f"not decided: {_NOT_COMPOSED}"),
-        ]
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        return NamedSymmetries.to_json(self) | {
-            "upper_bound": {"value": self.most, "reason": self._reason},
-            "regular": None,
-            "note": _NOT_COMPOSED,
-        }
-
-
-_NOT_COMPOSED = "layers with biases or norms are decided each alone"

@@ -24,14 +24,15 @@ from m2bridge.families.attention.exact_weights import HeadShape, residues
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.families.attention.layer_symmetries import (
     BehindNorm,
-    LayersInARow,
     Reading,
     SideBySide,
     SoftmaxLayer,
     Surroundings,
     finite_symmetries,
+    network_model,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors
+from m2bridge.families.attention.layers_in_a_row import Layer, layers_in_a_row
 from m2bridge.families.attention.tokens import SeenHead
 from m2bridge.families.attention.weight_names import alike
 from m2bridge.limits import counted
@@ -118,7 +119,7 @@ def find_symmetries(
             alone = _at_weights({number: layer}, found, replace(reading, skip=False))
             symmetries[number] = alone.symmetries
         else:
-            model = _model([shapes], replace(reading, skip=False))
+            model = network_model([shapes], replace(reading, skip=False))
             deep = family("deep-attention")
             symmetries[number] = deep.symmetries(model, [shapes], _besides([number], found))
     return symmetries
@@ -152,7 +153,7 @@ def _dimension_without_mean(
         return SoftmaxLayer(
             shapes=tuple(shapes), surroundings=around, independent=False, all_regular=False
         ).dimension
-    model = _model([shapes], replace(reading, skip=False))
+    model = network_model([shapes], replace(reading, skip=False))
     deep = family("deep-attention")
     known = deep.symmetries(model, [shapes], around.besides()).dimension
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
@@ -183,15 +184,6 @@ def _without_mean(
             matrices[last] = flint.nmod_mat(differences, LARGE_PRIME) * matrices[last]
         heads.append(matrices)
     return heads
-
-
-def _model(shapes: Sequence[Sequence[HeadShape]], reading: Reading) -> Any:
-    """The network of layers with these heads, for two tokens."""
-    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
-    a = [layer[0].a for layer in shapes]
-    sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
-    deep = family("deep-attention")
-    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
 
 
 def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
@@ -249,13 +241,21 @@ def find_network(
     if changed and len(layers) > 1:
         if len(symmetries) < len(layers):
             return None
-        parts = tuple(_layer_json(symmetries[number]) for number in sorted(symmetries))
-        between = tuple(_between(shapes, found, reading))
-        free = sum(size for _, size, is_free in between if is_free)
-        names = tuple((name, size) for name, size, _ in between)
-        return LayersInARow(layers=parts, between=names, free=free)
+        several = []
+        for number, layer in enumerate(layers, 1):
+            several.append(
+                Layer(
+                    number=number,
+                    tensors=layer,
+                    heads=found.of(number),
+                    around=found.around[number],
+                    symmetries=symmetries[number],
+                    reading=reading,
+                )
+            )
+        return layers_in_a_row(several, reading)
     if changed and _is_affine_softmax(shapes[0][0], found.around[1]):
-        return None
+        return symmetries.get(1)
     numbered = dict(enumerate(layers, 1))
     return _at_weights(numbered, found, replace(reading, skip=reading.skip and not changed))
 
@@ -277,7 +277,7 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
     ranks = [head.most_rank for head in heads]
     known = [rank for rank in ranks if rank is not None]
     return family("deep-attention").at_weights(
-        _model(shapes, reading),
+        network_model(shapes, reading),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
@@ -296,34 +296,6 @@ def _besides(numbers: Sequence[int], found: Findings) -> tuple[Any, ...]:
     if len(numbers) > 1:
         return 0, 0, (), finite
     return *found.around[numbers[0]].besides(), finite
-
-
-def _layer_json(symmetries: Any) -> dict[str, Any]:
-    found: dict[str, Any] = symmetries.to_json()
-    return found
-
-
-def _between(
-    shapes: Sequence[Sequence[HeadShape]], found: Findings, reading: Reading
-) -> Iterator[tuple[str, int, bool]]:
-    """The symmetries between layers: names, dimensions, and whether they act freely.
-
-    Changes of base do where the outputs of all heads span the space, and translations always.
-    """
-    around = [found.around[number] for number in sorted(found.around)]
-    hidden = [(layer[0].d_out, len(layer) * layer[0].beta) for layer in shapes[:-1]]
-    has_norms = any(part.norm for part in around)
-    if not reading.skip and not has_norms:
-        for d, filled in hidden:
-            yield f"GL({d}) between layers", d * d, filled >= d
-    outputs = all(part.output_bias for part in around)
-    # A translated token is as another bias of Q, K and V; softmax needs that of Q.
-    following = [layer[0] for layer in shapes[1:]]
-    biased = all(max(shape.queries, shape.d) > shape.width for shape in following)
-    if outputs and biased and not has_norms:
-        yield "translations of tokens between layers, by biases", sum(d for d, _ in hidden), True
-    elif outputs and reading.skip and all(part.norm == "LayerNorm" for part in around):
-        yield "output biases along (1, …, 1)", len(hidden), True
 
 
 def find_remarks(

@@ -6,7 +6,7 @@ whatever needs SymPy or Macaulay2 is imported where it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -29,10 +29,12 @@ from m2bridge.families.definition import (
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
+    from m2bridge.algebra.symmetry_groups import FiniteGroup
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
     from m2bridge.families.deep_attention.at_weights import NetworkAtWeights, Symmetries
     from m2bridge.maps.statement import Statement
+    from m2bridge.results.known import Known
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -163,6 +165,45 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         from m2bridge.families.deep_attention.at_weights import Besides, known_symmetries
 
         return known_symmetries(model, shapes, Besides(*besides))
+
+    def compared(
+        self,
+        *,
+        parameters: int,
+        dimension: Known,
+        named: tuple[tuple[str, int], ...],
+        listed: Known,
+        finite: tuple[FiniteGroup, ...],
+        why: str,
+    ) -> Symmetries:
+        """The redundant directions of a network, compared with the orbits of these symmetries."""
+        from m2bridge.families.deep_attention.at_weights import Symmetries
+
+        return Symmetries(
+            parameters=parameters,
+            dimension=dimension,
+            named=named,
+            listed=listed,
+            finite=finite,
+            why=why,
+        )
+
+    def ranks_of_layers(
+        self,
+        layers: Iterable[Mapping[str, Any]],
+        *,
+        parameters: int,
+        has_norms: bool,
+        skip: bool,
+        softmax: bool,
+        upper: int,
+    ) -> tuple[int, int | None, str]:
+        """Ranks of the differential of layers with biases or norms; see ``affine.py``."""
+        from m2bridge.families.deep_attention.affine import AffineLayer, check_size, ranks
+
+        check_size(parameters, in_balls=softmax or has_norms)
+        given = [AffineLayer(**layer) for layer in layers]
+        return ranks(given, skip=skip, softmax=softmax, upper=upper)
 
 
 FAMILY = DeepAttentionNetworks()

@@ -247,19 +247,31 @@ class Point:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[Layer]) -> list[Any]:
-        """A gradient by all A and OV as one by the parameters: dK = Q dAᵀ, dQ = K dA."""
+        """A gradient by all A and OV as one by the parameters, as a list of entries."""
         entries: list[Any] = []
-        for layer, covectors in zip(self.layers, gradient, strict=True):
-            for head, covector in zip(layer, covectors, strict=True):
-                A, V = covector.A, covector.V
-                parts = [A] if "A" in head else [head["Q"] * A.transpose(), head["K"] * A]
-                if "O" in head:
-                    parts += [V * head["V"].transpose(), head["O"].transpose() * V]
-                else:
-                    parts.append(V)
-                for part in parts:
+        for layer in self.by_matrices(gradient):
+            for head in layer:
+                for part in head.values():
                     entries += part.entries()
         return entries
+
+    def by_matrices(self, gradient: Sequence[Layer]) -> list[list[dict[str, Matrix]]]:
+        """Return a gradient by all A and OV as one by the matrices: dK = Q dAᵀ, dQ = K dA."""
+        layers = []
+        for layer, covectors in zip(self.layers, gradient, strict=True):
+            heads = []
+            for head, covector in zip(layer, covectors, strict=True):
+                A, V = covector.A, covector.V
+                found = {"A": A}
+                if "A" not in head:
+                    found = {"K": head["Q"] * A.transpose(), "Q": head["K"] * A}
+                if "O" in head:
+                    found["O"] = V * head["V"].transpose()
+                    V = head["O"].transpose() * V
+                found["V"] = V
+                heads.append(found)
+            layers.append(heads)
+        return layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +319,7 @@ def gradient(
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         by_weights, by_tokens = [], []
         for head, sigma in zip(layer, sigmas, strict=True):
-            by_head, by_Y = _pullback(head, Y=Y, sigma=sigma, G=G, numbers=numbers)
+            by_head, by_Y = pullback(head, Y=Y, sigma=sigma, G=G, numbers=numbers)
             by_weights.append(by_head)
             by_tokens.append(by_Y)
         if skip:
@@ -356,10 +368,10 @@ def virtual_weights_at(
     return matrices, M
 
 
-def _pullback(
+def pullback(
     head: Head, Y: Matrix, sigma: Matrix, G: Matrix, numbers: NumberSystem
 ) -> tuple[Head, Matrix]:
-    """The covectors on (A, V) and on Y."""
+    """Return the covectors on (A, V) and on Y that a covector G on the outputs becomes."""
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)
     dV = G * (Y * sigma).transpose()

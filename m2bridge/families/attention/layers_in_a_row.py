@@ -1,0 +1,495 @@
+"""Several layers with biases or norms, one after the other: what their function determines.
+
+The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
+less that of the symmetries between them; below it the rank of the differential, at these weights or
+at random ones. Proofs are in ``docs/weights.md``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, starmap
+from typing import Any, Self
+
+import flint
+import numpy
+
+from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.numbers import LARGE_PRIME
+from m2bridge.algebra.symmetry_groups import FiniteGroup, products
+from m2bridge.convert.weight_files import as_fractions
+from m2bridge.errors import TimeLimitError, TooLargeError
+from m2bridge.families import family
+from m2bridge.families.attention.exact_weights import HeadShape, residues
+from m2bridge.families.attention.head_weights import HeadWeights
+from m2bridge.families.attention.layer_symmetries import (
+    Reading,
+    SoftmaxLayer,
+    Surroundings,
+    finite_symmetries,
+    network_model,
+)
+from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
+from m2bridge.families.attention.tokens import norm_before
+from m2bridge.results.known import Known, together
+
+BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
+"""The name of a symmetry between layers."""
+LAYER_NORM = "LayerNorm"
+"""How a layer calls the norm before it that takes the mean away."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayersInARow:
+    """Several layers with biases or norms, at given weights, for two tokens.
+
+    Parameters
+    ----------
+    model : DeepAttention
+        The network without biases and norms.
+    dimension : Known
+        Of the functions of the network; its upper bound is always known.
+    reason : str
+        Why the upper bound holds.
+    rank : int or None
+        A lower bound for the rank of the differential at these weights; ``None`` if it is not
+        computed.
+    most_rank : int or None
+        An upper bound for it, where the lower one is less than that for the dimension.
+    method : str
+        How the rank was computed, or why it was not.
+    symmetries : Symmetries
+        What is said of the network: those of the layers, and those between them.
+    """
+
+    model: Any
+    dimension: Known
+    reason: str
+    rank: int | None
+    most_rank: int | None
+    method: str
+    symmetries: Any
+
+    @property
+    def parameters(self) -> int:
+        """All entries."""
+        number: int = self.symmetries.parameters
+        return number
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
+        # The rank is a lower bound: a smaller one does not show that weights are critical.
+        if self.rank == self.dimension.upper:
+            return True
+        if self.most_rank is not None and self.most_rank < self.dimension.least:
+            return False
+        return None
+
+    @property
+    def note(self) -> str:
+        """Why it is not decided whether the weights are a regular point; empty if it is."""
+        if self.regular is not None:
+            return ""
+        if self.rank is None:
+            return self.method
+        return f"the rank of the differential is at least {self.rank}, {self.method}"
+
+    def facts(self) -> list[tuple[str, object]]:
+        """Names and values for people."""
+        facts: list[tuple[str, object]] = [
+            ("network", f"{self.model.title}, with biases or norms"),
+            ("parameters", self.parameters),
+        ]
+        if self.dimension.exact is None:
+            facts.append(("dimension", f"{self.dimension}: {self.dimension.because}"))
+        else:
+            facts.append(("dimension", f"{self.dimension} (proved)"))
+            facts.append(("redundant directions", self.parameters - self.dimension.exact))
+        facts.append(("gauge group", self.symmetries.names))
+        if self.regular:
+            known = f"the rank of the differential is the dimension, {self.method}"
+            regular = f"yes (proved: {known})"
+        elif self.regular is False:
+            most = f"the rank of the differential is at most {self.most_rank}"
+            regular = f"no (proved: {most}, by the ranks of the heads)"
+        else:
+            regular = f"not decided: {self.note}"
+        facts.append(("regular point", regular))
+        return facts
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        upper = {"value": self.dimension.upper, "reason": self.reason}
+        found: dict[str, Any] = self.symmetries.to_json()
+        return {
+            **self.model.to_json(),
+            **found,
+            "lower_bound": self.dimension.lower,
+            "upper_bound": upper,
+            "rank_at_weights": self.rank,
+            "regular": self.regular,
+            "note": self.note or None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Between:
+    """A symmetry between two layers.
+
+    Parameters
+    ----------
+    name : str
+    size : int
+        The dimension of the group.
+    free : int
+        The dimension of its orbits on the functions of the layers, for generic weights, or less.
+    by_biases : bool
+        Whether it moves output biases.
+    """
+
+    name: str
+    size: int
+    free: int
+    by_biases: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """A layer among others, with what is known of it alone.
+
+    Parameters
+    ----------
+    number : int
+        Counted from 1.
+    tensors : LayerTensors
+    heads : list of HeadWeights
+    around : Surroundings
+    symmetries : SoftmaxLayer or Symmetries
+        Of this layer alone.
+    reading : Reading
+    """
+
+    number: int
+    tensors: LayerTensors
+    heads: list[HeadWeights]
+    around: Surroundings
+    symmetries: Any
+    reading: Reading
+
+    @property
+    def shapes(self) -> list[HeadShape]:
+        """The numbers of its heads."""
+        return [head.shape for head in self.heads]
+
+    @property
+    def outputs(self) -> int:
+        """The number of entries of its outputs."""
+        return self.shapes[0].d_out
+
+    @property
+    def has_biases(self) -> bool:
+        """Whether a translation of its tokens is as other biases; softmax needs that of Q."""
+        shape = self.shapes[0]
+        return max(shape.queries, shape.d) > shape.width
+
+    @property
+    def constant(self) -> int:
+        """The dimension of the constants that it adds to what the heads do."""
+        if isinstance(self.symmetries, SoftmaxLayer):
+            return self.symmetries.constant
+        return self.around.output_bias
+
+    @property
+    def of_heads(self) -> int:
+        """The sum of the dimensions of its heads, each alone, and of the constants."""
+        return sum(shape.dimension for shape in self.shapes) + self.constant
+
+    @property
+    def dimension(self) -> int:
+        """An upper bound for the dimension of its functions."""
+        redundant = self.symmetries.to_json()["redundant_at_least"] or 0
+        most: int = self.symmetries.parameters - redundant
+        return most
+
+    def less_one_output(self) -> Self:
+        """Return the layer with one output less, as only so much of it passes a LayerNorm."""
+        heads = [
+            replace(head, shape=replace(head.shape, d_out=self.outputs - 1)) for head in self.heads
+        ]
+        bias = max(0, self.around.output_bias - 1)
+        around = replace(self.around, output_bias=bias)
+        shapes = [head.shape for head in heads]
+        if isinstance(self.symmetries, SoftmaxLayer):
+            symmetries: Any = replace(self.symmetries, shapes=tuple(shapes), surroundings=around)
+        else:
+            model = network_model([shapes], replace(self.reading, skip=False))
+            symmetries = family("deep-attention").symmetries(model, [shapes], around.besides())
+        return replace(self, heads=heads, around=around, symmetries=symmetries)
+
+    def span(self) -> int:
+        """A lower bound for the dimension of the space that its outputs span, generically.
+
+        Heads that its function does not tell apart may be such that only one of them counts.
+        """
+        heads = len(self.heads) if self.dimension == self.of_heads else 1
+        return min(self.outputs, heads * self.shapes[0].beta)
+
+
+def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
+    """Return what is known of the network of these layers."""
+    model = _without_biases(layers, reading)
+    passed = []
+    between = []
+    for layer, after in pairwise(layers):
+        narrow = layer
+        if after.around.norm == LAYER_NORM and not reading.skip:
+            narrow = layer.less_one_output()
+            size = layer.of_heads - narrow.of_heads
+            known = layer.dimension == layer.of_heads and narrow.dimension == narrow.of_heads
+            between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if known else 0))
+        passed.append(narrow)
+    acting = list(_between(layers, passed, reading))
+    between += acting
+    most = sum(layer.dimension for layer in [*passed, layers[-1]])
+    most -= sum(part.free for part in acting)
+    less = sum(layer.dimension for layer in layers) - most
+    reason = "the sum of the layers"
+    if less:
+        reason += f", less {less} for symmetries between them"
+    rank, generic, method = _ranks(layers, reading, most)
+    dimension = Known.at_most(most, reason)
+    for lower in (rank, generic):
+        if lower is not None:
+            because = f"the rank of the differential {method}"
+            dimension = together(dimension, Known.at_least(lower, because))
+    most_rank = None
+    if rank is not None and rank < most:
+        most_rank = _most_rank(layers, acting, reading.skip)
+    return LayersInARow(
+        model=model,
+        dimension=dimension,
+        reason=reason,
+        rank=rank,
+        most_rank=most_rank,
+        method=method,
+        symmetries=_compared(layers, between, dimension, method if rank is None else ""),
+    )
+
+
+def _without_biases(layers: Sequence[Layer], reading: Reading) -> Any:
+    """The network of the matrices alone."""
+    first = layers[0].shapes
+    sizes = {
+        "widths": [first[0].width, *(layer.outputs for layer in layers)],
+        "a": [layer.shapes[0].a for layer in layers],
+        "t": 2,
+        "heads": len(first),
+    }
+    deep = family("deep-attention")
+    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
+
+
+def _compared(
+    layers: Sequence[Layer], between: Sequence[Between], dimension: Known, why: str
+) -> Any:
+    """The redundant directions, compared with the symmetries of the layers and between them."""
+    named: Counter[str] = Counter()
+    finite: list[FiniteGroup] = []
+    parameters = of_layers = 0
+    for layer in layers:
+        finite += finite_symmetries(layer.shapes, layer.around.sharing)
+        known = layer.symmetries.to_json()
+        parameters += known["parameters"]
+        of_layers += known["listed_symmetries"]
+        for part in known["symmetries"]:
+            named[part["name"]] += part["dimension"]
+    least = most = of_layers
+    for symmetry in between:
+        named[symmetry.name] += symmetry.size
+        least += symmetry.free
+        most += symmetry.size
+    deep: Any = family("deep-attention")
+    return deep.compared(
+        parameters=parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Known(least, most),
+        finite=products(finite),
+        why=why,
+    )
+
+
+def _between(
+    layers: Sequence[Layer], passed: Sequence[Layer], reading: Reading
+) -> Iterator[Between]:
+    """The symmetries between layers: changes of base or rotations, and translations.
+
+    A change of base keeps what the layer before it does exactly if it keeps the span of its
+    outputs. Translations always act freely.
+    """
+    hidden = [layer.outputs for layer in passed]
+    for layer, after in zip(passed, layers[1:], strict=True):
+        d, span = layer.outputs, layer.span()
+        if reading.skip:
+            continue
+        if not after.around.norm:
+            yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
+        elif d > 1 and after.around.turns:
+            size = _rotations(d)
+            free = size - _rotations(d - span)
+            yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
+    has_norms = any(layer.around.norm for layer in layers)
+    if not all(layer.around.output_bias for layer in layers):
+        return
+    if not has_norms and all(layer.has_biases for layer in layers[1:]):
+        size = sum(hidden)
+        name = "translations of tokens between layers, by biases"
+        yield Between(name=name, size=size, free=size, by_biases=True)
+    elif reading.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
+        size = len(hidden)
+        name = "output biases along (1, …, 1)"
+        yield Between(name=name, size=size, free=size, by_biases=True)
+
+
+def _rotations(d: int) -> int:
+    """The dimension of the group of rotations in d dimensions."""
+    return d * (d - 1) // 2
+
+
+def _ranks(
+    layers: Sequence[Layer], reading: Reading, most: int
+) -> tuple[int | None, int | None, str]:
+    """Ranks of the differential at the weights and at random ones, and how they were computed.
+
+    ``None`` stands for a rank that is not computed, or not needed.
+    """
+    if any("A" in layer.tensors.parts for layer in layers):
+        return None, None, "ranks of several layers with biases or norms need K and Q, not A"
+    deep: Any = family("deep-attention")
+    try:
+        rank, generic, method = deep.ranks_of_layers(
+            map(_entries, layers),
+            parameters=sum(layer.symmetries.parameters for layer in layers),
+            has_norms=any(layer.around.norm for layer in layers),
+            skip=reading.skip,
+            softmax=reading.softmax,
+            upper=most,
+        )
+    except (TimeLimitError, TooLargeError) as limit:
+        return None, None, str(limit)
+    return rank, generic, method
+
+
+def _entries(layer: Layer) -> dict[str, Any]:
+    """The entries of a layer as fractions, with biases as columns beside their matrices."""
+    reading = layer.reading
+    heads = []
+    norm: Norm | None = None
+    output_bias: Any = ()
+    for head in layer.tensors.heads(layer.number, reading.heads):
+        norm = norm_before(head, reading.norm)
+        biases = {"K": head.K_bias, "Q": head.Q_bias, "V": head.V_bias}
+        if not reading.biases:
+            biases = dict.fromkeys(biases)
+        elif head.O_bias is not None:
+            output_bias = as_fractions(head.O_bias).tolist()
+        # In lightning attention a missing bias is a zero one, as tokens are (x, 1) for K, Q and V.
+        lacking = any(bias is not None for bias in biases.values()) and not reading.softmax
+        matrices = {}
+        for letter, matrix in head.matrices.items():
+            columns = as_fractions(matrix)
+            bias = biases.get(letter)
+            if bias is None and lacking and letter in biases:
+                bias = numpy.zeros(len(matrix))
+            if bias is not None:
+                columns = numpy.column_stack([columns, as_fractions(bias)])
+            matrices[letter] = columns.tolist()
+        heads.append(matrices)
+    gamma: Any = ()
+    beta: Any = ()
+    if norm is not None and norm.gamma is not None:
+        gamma = as_fractions(norm.gamma).tolist()
+    if norm is not None and norm.beta is not None and reading.biases:
+        beta = as_fractions(norm.beta).tolist()
+    return {
+        "width": layer.shapes[0].width,
+        "heads": tuple(heads),
+        "output_bias": tuple(output_bias),
+        "norm": norm.kind if norm is not None else "",
+        "gamma": tuple(gamma),
+        "beta": tuple(beta),
+    }
+
+
+def _most_rank(layers: Sequence[Layer], acting: Sequence[Between], skip: bool) -> int | None:
+    """An upper bound for the rank at these weights, by those of the heads, each alone.
+
+    Symmetries between the layers move the functions of the heads, and not that of the network.
+    """
+    most = 0
+    for layer in layers:
+        for head in layer.heads:
+            if head.most_rank is None:
+                return None
+            most += head.most_rank
+        if layer.constant:
+            most += layer.outputs
+    for symmetry in acting:
+        if symmetry.by_biases:
+            # Output biases are moved, whatever the weights are.
+            most -= symmetry.size
+    if not skip:
+        most -= sum(starmap(_moved, pairwise(layers)))
+    return most
+
+
+def _moved(layer: Layer, after: Layer) -> int:
+    """In how many directions symmetries before the next layer move the heads of this one.
+
+    They are counted at the weights, modulo the prime: rather too few than too many.
+    """
+    takes_mean_away = after.around.norm == LAYER_NORM
+    moved = 0
+    columns: list[list[int]] = []
+    for head in layer.reading.of(layer.number, layer.tensors):
+        matrices = {letter: residues(matrix) for letter, matrix in head.matrices.items()}
+        # With A = 0 a head of lightning attention is zero, whatever its values are.
+        if not layer.reading.softmax and not _attention(matrices).rank():
+            continue
+        values = matrices["V"]
+        free = values.ncols()
+        if "O" in matrices:
+            free = values.rank()
+            values = matrices["O"] * values
+        if takes_mean_away:
+            # O + 1·uᵀ changes nothing that passes the norm.
+            moved += free
+            values = _without_last_row(values)
+        columns += [[int(entry) for entry in row] for row in values.transpose().table()]
+    span = rank_mod(columns, LARGE_PRIME) if columns else 0
+    d = layer.outputs
+    if not after.around.norm:
+        return moved + d * span
+    if takes_mean_away:
+        d -= 1
+        moved += layer.around.output_bias > 0
+    if after.around.turns:
+        moved += _rotations(d) - _rotations(d - span)
+    return moved
+
+
+def _attention(matrices: Mapping[str, Any]) -> Any:
+    """A = KᵀQ."""
+    if "A" in matrices:
+        return matrices["A"]
+    return matrices["K"].transpose() * matrices["Q"]
+
+
+def _without_last_row(matrix: Any) -> Any:
+    """The differences of the rows and the last one: coordinates without the mean."""
+    *rows, last = matrix.table()
+    differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
+    return flint.nmod_mat([[int(x) for x in row] for row in differences], LARGE_PRIME)
