@@ -671,3 +671,20 @@ def test_rotary_positions_are_remarked(tmp_path: Path) -> None:
         (tmp_path / "config.json").write_text(json.dumps(content), encoding="utf-8")
         found = weights(tmp_path / "model.npz", heads=2)
         assert any(x.startswith(remark) for x in found.remarks)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [],
+        {"model_type": ["gemma"]},
+        {"model_type": None, "text_config": "gemma"},
+        {"text_config": {"model_type": {"gemma": 1}}},
+        {"text_config": [{"rope_theta": 1}]},
+    ],
+)
+def test_a_strange_configuration_says_nothing(tmp_path: Path, content: Any) -> None:
+    layer = Layer(4, 4, 2, v=2, heads=2, norm="rms")
+    numpy.savez(tmp_path / "model.npz", **llama(drawn(layer, 3)))
+    (tmp_path / "config.json").write_text(json.dumps(content), encoding="utf-8")
+    assert weights(tmp_path / "model.npz", heads=2).remarks == ()
