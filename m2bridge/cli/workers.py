@@ -7,6 +7,12 @@ begun.
 
 A worker is ``m2bridge mcp --worker=PIPE``. A command line is a line of its standard input, a list
 of words as JSON, and the :class:`Answer` a line of its standard output.
+
+Why processes: threads would share one limit on memory and one standard output, an alarm reaches the
+main thread only, and FLINT lets no other thread run meanwhile. So a call could not be ended, and
+the notices of others would wait for it. Why not workers of :mod:`m2bridge.batch.pool`: a pool
+performs all of a list and takes nothing back; made of its workers this file would be longer, and
+every command would load multiprocessing at its start.
 """
 
 from __future__ import annotations
