@@ -23,6 +23,7 @@ from m2bridge.engine.script import Script, Transcript
 from m2bridge.errors import CertificateError, ContradictionError, MethodUnavailableError
 from m2bridge.families import family
 from m2bridge.families.attention.all_sizes import (
+    closures,
     facts,
     fibre_theorem,
     predictions,
@@ -31,6 +32,7 @@ from m2bridge.families.attention.all_sizes import (
     sizes as wording,
 )
 from m2bridge.families.attention.all_sizes.checker import fibres, statements
+from m2bridge.families.attention.all_sizes.closures import LARGE_CORES
 from m2bridge.families.attention.all_sizes.family import (
     EVERY_SIZE,
     AllSizes,
@@ -51,7 +53,7 @@ from tests.certificates.__main__ import ALL_SIZES, HERE
 # they are shown.
 
 SAMPLES = Path(__file__).parents[1] / "certificates" / "all-sizes"
-KEYS = tuple(key for key in questions("attention-all-sizes") if key != "closures")
+KEYS = tuple(key for key in questions("attention-all-sizes") if not key.startswith("closures"))
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,36 @@ def test_closures_are_certified_as_in_the_sample() -> None:
         sample("closures").answer,
         sample("closures").evidence,
     )
+
+
+def test_large_cores_have_questions_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Maker and checker mean the same core by a question. In place of the numbers of the large ones,
+    which take the checker up to minutes, stand those of a small one.
+    """
+    keys = {f"closures-{core.variables}-{core.columns}-{core.rows}": core for core in LARGE_CORES}
+    assert {"closures", *keys} == set(representations.QUESTIONS)
+    of_a_small_core = representations.closure
+    made_of_a_small_core = closures.closures_of_all_sizes(closures.CORES[1:2]).ranges[0]
+    asked = list[tuple[int, ...]]()
+
+    def small(*core: int) -> dict[str, Any]:
+        asked.append(core)
+        return of_a_small_core(2, 1, 1)
+
+    monkeypatch.setattr(closures, "_closure_of_sizes", lambda *_: made_of_a_small_core)
+    monkeypatch.setattr(representations, "closure", small)
+    for key, core in keys.items():
+        (certificate,) = certify_all(EVERY_SIZE, (key,))
+        found = verify_path(write(certificate, tmp_path))
+        assert found.accepted, found
+        assert asked.pop() == (core.variables, core.columns, core.rows)
+        (row,) = questions("attention-all-sizes")[key].rows(certificate)
+        assert f"the core ({core.variables}; {core.columns}, {core.rows})" in row.text
+        assert row.reason.startswith("1 core, ")
+        spoilt = replace(certificate, answer={"closures": []}).sealed()
+        assert not verify_path(write(spoilt, tmp_path)).accepted
 
 
 def test_sets_are_read_by_isl_and_are_those_of_the_program(made: Mapping[str, Certificate]) -> None:

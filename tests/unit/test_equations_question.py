@@ -172,6 +172,31 @@ def test_one_token_and_large_cases_are_refused() -> None:
         Products(rows=4, columns=4, variables=4, alpha=4).hilbert_function(5)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
+    """Against ranks by FLINT; a row that is zero modulo the prime alone is none."""
+    random = Random(seed)
+    size = random.randint(0, 6)
+    rows = []
+    for _ in range(random.randint(0, 9)):
+        columns = random.sample(range(size), random.randint(0, min(size, 3)))
+        rows.append({column: random.choice([-2, -1, 1, 3, checker.PRIME]) for column in columns})
+    rank = matrix(rows, size).rank() if rows else 0
+    modulo = flint.nmod_mat(matrix(rows, size), checker.PRIME).rank() if rows else 0
+    found = checker.span_modulo_prime(rows, size)
+    assert found == (modulo == size)
+    assert rank == size or not found
+
+
+def test_generators_are_as_many_by_sparse_elimination(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it in every weight the numbers are those without it."""
+    without = Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4)
+    monkeypatch.setattr(checker, "LARGE_MATRIX", 0)
+    assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == without
+    monkeypatch.setattr(checker, "span_modulo_prime", lambda rows, width: True)
+    assert Products(rows=2, columns=2, variables=2, alpha=2).generator_numbers(4) == {}
+
+
 class SmallRank(flint.fmpz_mat):  # type: ignore[misc]
     """One less than it is."""
 

@@ -48,7 +48,16 @@ def test_certificates_of_a_release_are_of_all_kinds() -> None:
 
 
 ALIKE = {
-    "attention-all-sizes": {"3.3", "A.3", "A.5", "A.6", "not-a-manifold", "singular-locus"},
+    "attention-all-sizes": {
+        "3.3",
+        "A.3",
+        "A.5",
+        "A.6",
+        "closures-3-3-3",
+        "closures-4-2-2",
+        "not-a-manifold",
+        "singular-locus",
+    },
     "deep-attention": {"3.5", "3.9"},
     "deep-attention-all-sizes": {"3.5", "3.9", "3.10", "V"},
 }

@@ -51,6 +51,7 @@ from m2bridge.results.sheet import (
     Sheet,
     Table,
     duration,
+    plural,
     quoted,
 )
 
@@ -596,28 +597,30 @@ def _predicted(value: GeneratorNumbers, model: Shape) -> GeneratorNumbers:
     return value
 
 
-_LARGE = (CoreSize(4, 2, 2), CoreSize(3, 3, 3))
-# The cores whose ideals are small enough for the weight spaces of the checker.
-CERTIFIED = tuple(core for core in CORES if core not in _LARGE)
+# The cores whose ideals take the weight spaces of the checker up to minutes.
+LARGE_CORES = (CoreSize(3, 3, 3), CoreSize(4, 2, 2))
+# All others take seconds together.
+SMALL_CORES = tuple(core for core in CORES if core not in LARGE_CORES)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
-    """Which closures there are for all sizes with a small core."""
+    """Which closures there are for all sizes with one of some cores.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    key : str
+    text : str
+    cores : tuple of CoreSize
+    """
 
-    key = "closures"
-    text = (
-        "Minimal generators of the ideal of the Zariski closure as representations, with the"
-        " Hilbert function of the core, for all sizes with one of the cores that are small enough"
-        " to be verified."
-    )
+    key: str
+    text: str
+    cores: tuple[CoreSize, ...]
 
     def observe(self, model: AllSizesCase) -> AllClosures:
-        """Compute the closures with the cores that a checker verifies; raises TimeLimitError if
-        some are left.
-        """
-        found: AllClosures = finished(closures_of_all_sizes(CERTIFIED))
+        """Compute the closures with these cores; raises TimeLimitError if some are left."""
+        found: AllClosures = finished(closures_of_all_sizes(self.cores))
         return found
 
     def content(self, model: AllSizesCase, observed: AllClosures) -> Content:
@@ -635,9 +638,24 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
             degrees += [kind["degree"] for kind in part["representations"]]
         types, largest = len(degrees), max(degrees)
         return (
-            f"{len(parts)} cores, {types} representations of generators, of degree ≤ {largest};"
-            " these are all"
+            f"{plural(len(parts), 'core')}, {types} representations of generators,"
+            f" of degree ≤ {largest}; these are all"
         )
 
 
-CLOSURES = ClosuresQuestion()
+def _about(key: str, cores: tuple[CoreSize, ...], which: str) -> ClosuresQuestion:
+    text = (
+        "Minimal generators of the ideal of the Zariski closure as representations, with the"
+        f" Hilbert function of the core, for all sizes with {which}."
+    )
+    return ClosuresQuestion(key=key, text=text, cores=cores)
+
+
+def _questions() -> Iterator[ClosuresQuestion]:
+    yield _about("closures", SMALL_CORES, "one of the cores that are small enough to be verified")
+    for core in LARGE_CORES:
+        m, e, f = core.variables, core.columns, core.rows
+        yield _about(f"closures-{m}-{e}-{f}", (core,), f"the core ({m}; {e}, {f})")
+
+
+QUESTIONS = tuple(_questions())

@@ -18,7 +18,7 @@ from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.families.all_sizes import AllSizesCase, AllSizesFamily, AllSizesResult, with_a_form
 from m2bridge.families.attention.all_sizes import sizes
-from m2bridge.families.attention.all_sizes.closures import CLOSURES
+from m2bridge.families.attention.all_sizes.closures import QUESTIONS
 from m2bridge.families.attention.all_sizes.facts import (
     ALL,
     NONE,
@@ -532,7 +532,7 @@ class AttentionOfAllSizes(AllSizesFamily):
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
         """About the statements, and about the closures for all sizes."""
-        return (*super().questions(), CLOSURES)
+        return (*super().questions(), *QUESTIONS)
 
 
 FAMILY = AttentionOfAllSizes()

@@ -29,6 +29,7 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from heapq import heapify, heappop, heappush
 from itertools import accumulate, product
 from math import comb, factorial, lcm
 from typing import Any
@@ -60,6 +61,9 @@ MORE_DEGREES = 3
 """So many degrees after the first that can decide H = h are looked at: in all cores computed the
 first or the second one does.
 """
+
+LARGE_MATRIX = 100_000_000
+"""From so many entries on, zeros with them, elimination among nonzero entries is tried first."""
 
 PRIME = 2**26 - 5
 """FLINT eliminates fast modulo primes of this size. Nothing is concluded from it alone."""
@@ -342,12 +346,22 @@ class Products:
     """The ideal I of the products of forms l_i and v_k, part by part.
 
     There are ``columns`` forms l_i, which span at most α dimensions, and ``rows`` forms v_k, in so
-    many variables. Parts, once computed, are kept.
+    many variables. A degree with more than ``most_monomials`` monomials is refused. Parts, once
+    computed, are kept.
     """
 
-    def __init__(self, *, rows: int, columns: int, variables: int, alpha: int) -> None:
+    def __init__(
+        self,
+        *,
+        rows: int,
+        columns: int,
+        variables: int,
+        alpha: int,
+        most_monomials: int = MOST_MONOMIALS,
+    ) -> None:
         self.rows, self.columns, self.variables = rows, columns, variables
         self.alpha = alpha
+        self.most_monomials = most_monomials
         polynomials = images(rows, columns, variables, alpha)
         # the coordinates (k, i, p, q), in the order of their indices: first all with k = 0, then
         # those with k = 1, …, equally many for each k, on which ``monomials`` relies
@@ -372,7 +386,7 @@ class Products:
         TooExpensiveError if there are too many monomials of this degree.
         """
         count = len(self.coordinates)
-        if comb(count + n - 1, n) > MOST_MONOMIALS:
+        if comb(count + n - 1, n) > self.most_monomials:
             raise TooExpensiveError(
                 "degree", f"too many monomials of degree {n} in {count} coordinates"
             )
@@ -459,6 +473,9 @@ class Products:
         """
         free = self.part(weight).free_monomials
         rows, columns = without_unit_vectors(self.multiples(weight), range(len(free)))
+        # most weights have no generators, and that is seen from nonzero entries alone
+        if len(rows) * len(columns) >= LARGE_MATRIX and span_modulo_prime(rows, len(columns)):
+            return 0
         return len(columns) - int(matrix(rows, len(columns)).rank())
 
     def multiples(self, weight: Weight) -> Iterator[dict[int, int]]:
@@ -657,6 +674,50 @@ def without_unit_vectors(
         if kept:
             others.append(kept)
     return others, sorted(left)
+
+
+def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
+    """Whether rows with so many columns span all vectors modulo PRIME; then they do over QQ.
+
+    For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
+    This is Gaussian elimination with rows given by nonzero entries. In turn the shortest row is
+    taken, and from all others the column is cleared in which it has an entry and fewest of them
+    have one: so few entries are added.
+    """
+    left: dict[int, dict[int, int]] = {}
+    rows_with: dict[int, set[int]] = {}
+    for number, given in enumerate(rows):
+        left[number] = {column: c % PRIME for column, c in given.items() if c % PRIME}
+        for column in left[number]:
+            rows_with.setdefault(column, set()).add(number)
+    rank = 0
+    by_length = [(len(row), number) for number, row in left.items()]
+    heapify(by_length)
+    while rank < width and by_length:
+        length, number = heappop(by_length)
+        # rows are listed once more when they change
+        if number not in left or len(left[number]) != length:
+            continue
+        row = left.pop(number)
+        if not row:
+            continue
+        for column in row:
+            rows_with[column].remove(number)
+        pivot = min(row, key=lambda column: len(rows_with[column]))
+        inverse = pow(row[pivot], -1, PRIME)
+        for other in tuple(rows_with[pivot]):
+            multiple = left[other][pivot] * inverse
+            for column, c in row.items():
+                entry = (left[other].get(column, 0) - multiple * c) % PRIME
+                if entry:
+                    left[other][column] = entry
+                    rows_with[column].add(other)
+                else:
+                    left[other].pop(column, None)
+                    rows_with[column].discard(other)
+            heappush(by_length, (len(left[other]), other))
+        rank += 1
+    return rank == width
 
 
 def matrix(rows: Sequence[Mapping[int, int]], width: int) -> Any:

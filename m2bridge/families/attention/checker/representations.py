@@ -25,7 +25,8 @@ and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
   of X ⊗ (H ⊗ S_2 Y)), by k, or by a variable (Y ⊗ (X ⊗ H ⊗ Y)).
 """
 
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference
@@ -34,15 +35,20 @@ from m2bridge.families.attention.checker.schur import by_degree, representations
 from m2bridge.families.attention.checker.statements import WORDS
 
 SIZES = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2))
-"""The pairs (e, f) of the cores that a certificate is about: e forms l_i and f forms v_k."""
+"""The pairs (e, f) of the cores that one certificate is about: e forms l_i and f forms v_k."""
 
 MOST_VARIABLES = 4
 MOST_VARIABLES_OF_MANY_FORMS = 3
-"""The largest m, and the largest one for e, f ≥ 2: above there are too many monomials of the degree
-of the bound.
-"""
+"""The largest m, and the largest one for e, f ≥ 2: these cores take seconds together."""
 
 Core = tuple[int, int, int]  # m, e, f
+
+LARGE_CORES: tuple[Core, ...] = ((3, 3, 3), (4, 2, 2))
+"""Those that take longer, up to minutes: a certificate is about one of them."""
+
+MOST_MONOMIALS = 10_000_000
+"""The core (4; 2, 2) has 8.1 million monomials of degree 6, its bound, and no other has as many."""
+
 Representation = dict[str, Any]  # degree, partitions X, H, Y, and multiplicity
 
 
@@ -63,11 +69,25 @@ def _cores() -> list[Core]:
 CORES = _cores()
 
 
-def closures(certificate: Certificate) -> Content | Difference:
-    """The content of the certificate on closures for all sizes; nothing in it is asked of it."""
-    answer = {"closures": [closure(*size) for size in CORES]}
+def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content | Difference:
+    """The content of a certificate on closures for all sizes with one of these cores.
+
+    Nothing in the certificate is asked of it: the question, which it answers, names the cores.
+    """
+    answer = {"closures": [closure(*size) for size in cores]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
     return Content(answer, {}, tuple(lemmas))
+
+
+def _questions() -> dict[str, Callable[[Certificate], Content | Difference]]:
+    """For each question about closures of all sizes the function that computes the content."""
+    found: dict[str, Callable[[Certificate], Content | Difference]] = {"closures": closures}
+    for m, e, f in LARGE_CORES:
+        found[f"closures-{m}-{e}-{f}"] = partial(closures, cores=[(m, e, f)])
+    return found
+
+
+QUESTIONS = _questions()
 
 
 @cache
@@ -108,13 +128,20 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
 
     There are no generators of degree 1, as the coordinates are independent functions.
     """
-    ideal = Products(rows=f, columns=e, variables=m, alpha=e)
+    ideal = products(rows=f, columns=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
     bound = len(values)
     kinds = []
     for n in range(2, bound + 1):
         kinds.extend(representations(n, ideal.generator_numbers(n)))
     return values, start, kinds
+
+
+def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products:
+    """The ideal of products that are a core, or have one row, column or variable more."""
+    return Products(
+        rows=rows, columns=columns, variables=variables, alpha=alpha, most_monomials=MOST_MONOMIALS
+    )
 
 
 def minors(m: int, e: int, f: int) -> list[Representation]:
@@ -131,13 +158,13 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     """
     determinants = []
     if e < m:
-        with_column = Products(rows=f, columns=e + 1, variables=m, alpha=e)
+        with_column = products(rows=f, columns=e + 1, variables=m, alpha=e)
         determinants.append((e + 1, with_column))
     if f == m:
-        with_row = Products(rows=f + 1, columns=e, variables=m, alpha=e)
+        with_row = products(rows=f + 1, columns=e, variables=m, alpha=e)
         determinants.append((f + 1, with_row))
     if m == e + f:
-        with_variable = Products(rows=f, columns=e, variables=m + 1, alpha=e)
+        with_variable = products(rows=f, columns=e, variables=m + 1, alpha=e)
         determinants.append((m + 1, with_variable))
     found: list[Representation] = []
     for n, ideal in determinants:

@@ -6,11 +6,11 @@ more with the program that makes certificates.
 
 from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS, SAID, WORDS
-from m2bridge.families.attention.checker.representations import closures
+from m2bridge.families.attention.checker import representations
 
 CHECKER = FamilyChecker(
     "attention-all-sizes",
     only_case("attention-all-sizes"),
-    {**QUESTIONS, "closures": closures},
+    {**QUESTIONS, **representations.QUESTIONS},
     (SAID, WORDS),
 )
