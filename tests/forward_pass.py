@@ -9,7 +9,7 @@ is at most that of the functions, and less for a few random numbers in two thous
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
@@ -224,7 +224,7 @@ def softmax(scores: Dual, exponentials: Any) -> Dual:
     return powers * Dual(inverse, -inverse * inverse * sums.slope % PRIME)[None, :]
 
 
-def exact_rank(layer: Layer, p: Parameters, fixed: str = "", epsilon: int = 1) -> int:
+def exact_rank(layer: Layer, p: Parameters, fixed: Sequence[str] = (), epsilon: int = 1) -> int:
     """The rank of the Jacobian matrix of the outputs at random tokens by all parameters.
 
     ``epsilon`` is that of the norm: with 0 tokens are on a sphere.
@@ -255,11 +255,11 @@ def exact_rank(layer: Layer, p: Parameters, fixed: str = "", epsilon: int = 1) -
     return int(rank_mod(rows, PRIME))
 
 
-def weights_of(values: Parameters, fixed: str) -> Iterator[dict[str, Dual]]:
+def weights_of(values: Parameters, fixed: Sequence[str]) -> Iterator[dict[str, Dual]]:
     """All parameters with the derivative by one of them, one after the other."""
     still = {name: constant(value) for name, value in values.items()}
     for name, value in values.items():
-        if name == fixed:
+        if name in fixed:
             continue
         for place in numpy.ndindex(value.shape):
             slope = value * 0
@@ -280,7 +280,9 @@ def network(
     return X
 
 
-def exact_network_rank(layers: list[Layer], ps: list[Parameters], skip: bool) -> int:
+def exact_network_rank(
+    layers: list[Layer], ps: list[Parameters], skip: bool, fixed: Sequence[str] = ()
+) -> int:
     """The rank of the Jacobian matrix of several layers, one after the other."""
     random = Random(1)
     values = [{name: residues(array) for name, array in p.items()} for p in ps]
@@ -302,7 +304,7 @@ def exact_network_rank(layers: list[Layer], ps: list[Parameters], skip: bool) ->
             samples.append((X, exponentials))
     rows = []
     for k, own_values in enumerate(values):
-        for moved in weights_of(own_values, ""):
+        for moved in weights_of(own_values, fixed):
             outputs = []
             for X, exponentials in samples:
                 found = network(layers, [*still[:k], moved, *still[k + 1 :]], X, exponentials, skip)

@@ -13,6 +13,7 @@ import numpy
 import pytest
 
 from m2bridge import weights
+from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.layers_in_a_row import BEHIND_LAYER_NORM
 from tests.forward_pass import Layer, Parameters, drawn, exact_network_rank, exact_rank
 
@@ -141,6 +142,39 @@ def test_widths_that_heads_do_not_fill_leave_a_network_between_bounds() -> None:
     assert network.regular is None
     assert network.to_json()["other_symmetries"] is None
     assert f"at least {rank}" in network.note
+
+
+def test_tokens_are_not_turned_where_no_bias_replaces_beta() -> None:
+    """γ and β are taken as they are, and there are no rotations before the norm."""
+    one = layer(norm="rms", beta=True)
+    ps = [drawn(one, seed) for seed in (1, 2)]
+    found = network_of([one, one], ps, skip=False).to_json()
+    rank = exact_network_rank([one, one], ps, skip=False, fixed=["gamma", "beta"])
+    assert found["dimension"] == rank
+    assert not any("O(2)" in part["name"] for part in found["symmetries"])
+    for p in ps:
+        p["beta"] = 0 * p["beta"]
+    found = network_of([one, one], ps, skip=False).to_json()
+    turned = exact_network_rank([one, one], ps, skip=False, fixed=["gamma", "beta"])
+    assert found["dimension"] == turned == rank - 1
+
+
+def test_skip_connections_need_equal_widths() -> None:
+    ps = [drawn(Layer(3, 2, 1, v=1, **BIASED), 1), drawn(Layer(2, 3, 1, v=1, **BIASED), 2)]
+    with pytest.raises(InvalidCaseError, match="widths that are all equal"):
+        weights(state_of(ps), skip=True)
+
+
+def test_a_given_A_is_not_differentiated() -> None:
+    random = numpy.random.default_rng(1)
+    state = {}
+    for k in range(2):
+        sizes = {"A": (2, 2), "V": (2, 2), "V_bias": (2,)}
+        state |= {f"{k}.{x}": random.integers(-9, 10, size) / 4 for x, size in sizes.items()}
+    network = weights(state).network
+    assert network.rank is None
+    assert "need K and Q" in network.note
+    assert network.dimension.exact is None
 
 
 def test_a_large_network_has_bounds_and_the_limit_is_said() -> None:

@@ -446,7 +446,22 @@ def test_coordinates_that_gamma_hides() -> None:
     # γ is taken as it is, as another one has other tokens.
     moved = [array.size for x, array in p.items() if x != "gamma"]
     assert found["parameters"] == sum(moved)
-    assert found["dimension"] == exact_rank(layer, p, fixed="gamma")
+    assert found["dimension"] == exact_rank(layer, p, fixed=["gamma"])
+    assert found["unnamed"] == 0
+
+
+def test_gamma_beside_a_beta_that_no_bias_replaces() -> None:
+    """γ is taken as it is then, as β is: another one is no other K, Q and V."""
+    layer = Layer(2, 2, 1, norm="rms", beta=True)
+    p = drawn(layer, 2)
+    _, found, _ = verdict(layer, p)
+    assert found["parameters"] == sum(p[x].size for x in "KQV")
+    assert found["dimension"] == exact_rank(layer, p, fixed=["gamma", "beta"])
+    assert found["dimension"] < exact_rank(layer, p, fixed=["beta"])
+    p["beta"] = 0 * p["beta"]
+    _, found, _ = verdict(layer, p)
+    assert found["parameters"] == sum(p[x].size for x in "KQV") + 2
+    assert found["dimension"] == exact_rank(layer, p, fixed=["beta"])
     assert found["unnamed"] == 0
 
 
@@ -582,7 +597,7 @@ def test_gemma_multiplies_by_one_more(tmp_path: Path, model_type: str, softmax: 
     normalization = "softmax" if softmax else "none"
     found = weights(tmp_path / "model.npz", normalization=normalization)
     (judged,) = found.to_json()["layers"]
-    assert judged["dimension"] == exact_rank(layer, p, fixed="gamma")
+    assert judged["dimension"] == exact_rank(layer, p, fixed=["gamma"])
     assert found.heads[0].shape.token_dimension == 4
     assert "the RMSNorm multiplies by 1 + γ" in found.remarks
     said = weights(gemma(p), heads=2, norm="rms1", normalization=normalization)

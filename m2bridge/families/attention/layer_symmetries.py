@@ -79,8 +79,8 @@ class Surroundings:
     sharing : int
         As many heads have the same K and V.
     turns : bool
-        Whether K, Q and V, with their biases, can undo any rotation of the tokens behind the norm,
-        before its γ and β.
+        Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
+        norm, before its γ and β.
     """
 
     norm: str
@@ -107,7 +107,6 @@ class Surroundings:
         turns = norm is not None
         if norm is not None and norm.gamma is not None:
             turns = bool((norm.gamma != 0).all())
-            gamma = len(norm.gamma) if turns else 0
         absorbed = bool(biases)
         if reading.softmax:
             absorbed = {"Q", "V"} <= biases
@@ -117,6 +116,9 @@ class Surroundings:
                 beta = len(norm.beta)
             elif norm.beta.any():
                 turns = False
+        # Where K, Q and V cannot undo changes of γ, it is taken as it is.
+        if turns and norm is not None and norm.gamma is not None:
+            gamma = len(norm.gamma)
         missing = ""
         if biases and not reading.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
