@@ -46,7 +46,7 @@ WIDTH = 100
 MOST_OF_NUMBERS = 20
 """Characters of the numbers of a case in a table of LaTeX; wider ones leave no room for reasons."""
 
-LARGEST_OF_NAMES = 0.3
+LARGEST_OF_NAMES = 0.32
 """Share of the line for names of cases in a table of LaTeX; longer ones have several lines."""
 
 INDENT = " " * 7
@@ -312,7 +312,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     width = _width(report)
     by_name = report.columns == NAMES or width > MOST_OF_NUMBERS
     longest = max((len(case.name) for case in report.cases), default=0)
-    of_names = min(0.012 * longest, LARGEST_OF_NAMES)
+    of_names = min(0.0115 * longest, LARGEST_OF_NAMES)
     return _document(
         "report.tex", report, documentation, by_name=by_name, width=width, of_names=of_names
     )

@@ -493,6 +493,15 @@ def test_what_is_trusted_stands_after_the_table_and_not_beside_the_grids(folder:
     assert "Harris, Algebraic Geometry" in after
 
 
+def test_a_table_of_names_has_the_width_of_the_line_and_short_names_stand_on_one() -> None:
+    whole = report.collect(Path(__file__).parents[1] / "certificates" / "deep")
+    columns = re.search(r"\\begin\{longtable\}.*", report.FORMATS["latex"](whole))[0]
+    shares = [float(share) for share in re.findall(r"\\dimexpr([\d.]+)\\linewidth", columns)]
+    assert len(shares) == 4
+    assert sum(shares) == pytest.approx(1, abs=0.002)
+    assert shares[0] > 0.3
+
+
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_reports_say_what_the_statements_say(form: str, folder: Path) -> None:
     text = report.FORMATS[form](report.collect(folder))
