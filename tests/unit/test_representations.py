@@ -38,7 +38,11 @@ from m2bridge.algebra.schur import (
 from m2bridge.cli.commands import cli
 from m2bridge.crosscheck.certify import questions
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention import highest_weights, representations as module
+from m2bridge.families.attention import (
+    covariants as covariants_module,
+    highest_weights,
+    representations as module,
+)
 from m2bridge.families.attention.all_sizes.closures import (
     ABOUT_GENERATORS,
     CORES,
@@ -58,7 +62,7 @@ from m2bridge.families.attention.by_degree import (
 from m2bridge.families.attention.checker.equations import Products
 from m2bridge.families.attention.checker.representations import closure
 from m2bridge.families.attention.completeness import CoreSize, sections_of
-from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points
+from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, values
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import (
@@ -169,11 +173,50 @@ def test_covariants_are_invariant_under_unipotent_matrices(
 ) -> None:
     random = Random(1)
     points = Points.random((2, 2, 3), 2, 6, random)
-    covariants = [Covariant.random(type_, random) for _ in range(20)]
-    assert any(T is not None and T.values(points).any() for T in covariants)
-    for T in filter(None, covariants):
-        for factors in ((), (FIRST,), (GENERIC, FIRST)):
-            assert (T.values(points, factors) == T.values(moved(points, random), factors)).all()
+    drawn = [Covariant.random(type_, random) for _ in range(20)]
+    covariants = [T for T in drawn if T is not None]
+    assert values(covariants, points).any()
+    for factors in ((), (FIRST,), (GENERIC, FIRST)):
+        there = values(covariants, moved(points, random), factors)
+        assert (values(covariants, points, factors) == there).all()
+
+
+@pytest.mark.parametrize(
+    "type_", [((2, 1), (2, 1), (4, 1, 1)), ((2, 2), (3, 1), (4, 3, 1)), ((3, 1), (4,), (5, 2, 1))]
+)
+def test_covariants_evaluated_together_are_their_polynomials(
+    type_: tuple[Partition, Partition, Partition], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one block as in many, for covariants with different numbers of orders."""
+    random = Random(4)
+    points = Points.random((2, 2, 3), 2, 5, random)
+    drawn = [Covariant.random(type_, random) for _ in range(12)]
+    covariants = [T for T in drawn if T is not None]
+    forms = points.vectors.swapaxes(1, 2)  # l_0, l_1, v_0, v_1 by their coordinates
+    expected = []
+    for T in covariants:
+        value = numpy.zeros(5, dtype=int)
+        for monomial, coefficient in highest_weights.polynomial(T).items():
+            term = numpy.full(5, coefficient)
+            for k, i, p, q in monomial:
+                factor = forms[i][p] * forms[2 + k][q]
+                if p != q:
+                    factor = factor + forms[i][q] * forms[2 + k][p]
+                term = term * factor
+            value += term
+        expected.append(value)
+    assert numpy.any(expected)
+    assert (values(covariants, points) == expected).all()
+    assert (values(covariants, points.first(3)) == numpy.array(expected)[:, :3]).all()
+    monkeypatch.setattr(covariants_module, "BLOCK", 1)
+    assert (values(covariants, points) == expected).all()
+
+
+def test_a_permutation_is_a_sample_of_all() -> None:
+    """Highest weight vectors are written with those that ``random.sample`` has drawn."""
+    for size in range(1, 13):
+        expected = Random(size).sample(range(size), size)
+        assert covariants_module._permutation(size, Random(size)) == expected
 
 
 def test_boundaries_are_boundaries() -> None:
@@ -185,7 +228,7 @@ def test_boundaries_are_boundaries() -> None:
     for _ in range(10):
         T = Covariant.random(type_, random)
         assert T is not None
-        assert not alternating(T, same).any()
+        assert not alternating([T], same).any()
     # at a point with one product only, c is x ⊗ h ⊗ l v
     vectors = points.vectors.copy()
     vectors[1] = vectors[3] = 0
@@ -195,7 +238,7 @@ def test_boundaries_are_boundaries() -> None:
     for type_ in (((3,), (3,), (4, 2)), ((3,), (3,), (6,))):
         T = Covariant.random(type_, random)
         assert T is not None
-        assert not boundary(T, Points(2, 2, 3, vectors, scalars)).any()
+        assert not boundary([T], Points(2, 2, 3, vectors, scalars)).any()
 
 
 SMALL = {

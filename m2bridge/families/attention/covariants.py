@@ -12,8 +12,8 @@ determinants of the columns of ν, which are in tables. What ranks of such value
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from itertools import islice, product
 from math import prod
 from random import Random
@@ -32,13 +32,39 @@ LARGEST_ENTRY = 3
 """Of points: so small that values of high degree are still machine integers."""
 SMALL = 1 << 62
 """Below it sums and products of machine integers are exact, with a bit to spare."""
-MOST_TERMS = 1 << 22
-"""Terms at points that are in memory together; the computation takes at most 64 such blocks."""
+MOST_TERMS = 1 << 28
+"""Terms of one covariant, at all points together."""
+BLOCK = 1 << 18
+"""Terms at points that are computed at once."""
 TRIES = 1000
 """Products of determinants that are drawn until one is not zero at first sight."""
 
 GENERIC, FIRST, SECOND = 0, 1, 2
 """What stands in a factor of W: c, or one of two elements x ⊗ h ⊗ y·y'."""
+
+
+@dataclass(frozen=True, eq=False)
+class Determinants:
+    """The determinants of the first r coordinates of any r vectors, at points.
+
+    Parameters
+    ----------
+    table : array
+        An entry has an index for each vector, as digits of one number; then the points.
+    is_present : array
+        For each r vectors, whether their determinant is not zero at some point.
+    largest : int
+        The largest absolute value.
+    """
+
+    table: Any
+    is_present: Any
+    largest: int
+
+    @classmethod
+    def of(cls, table: Any) -> Determinants:
+        """Return what is known of determinants with these values."""
+        return cls(table=table, is_present=table.any(axis=1), largest=int(abs(table).max()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +86,7 @@ class Points:
     variables: int
     vectors: Any
     scalars: Any
+    _determinants: dict[int, Determinants] = field(default_factory=dict, init=False)
 
     @classmethod
     def random(cls, sizes: tuple[int, int, int], rank: int, count: int, random: Random) -> Points:
@@ -77,30 +104,34 @@ class Points:
         scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
         return cls(x, h, y, vectors, scalars)
 
-    @cached_property
-    def tables(self) -> list[Any]:
-        """The determinants of the first r coordinates of any r vectors, for each r.
+    @property
+    def count(self) -> int:
+        """The number of points."""
+        return int(self.vectors.shape[1])
 
-        An entry has an index for each vector, as digits of one number; then the points.
-        """
-        number, count = self.vectors.shape[:2]
-        tables = [numpy.ones((1, count), dtype=numpy.int64)]
-        for r in range(1, self.variables + 1):
-            total = numpy.zeros((number**r, count), dtype=numpy.int64)
-            minors = tables[-1].reshape((number,) * (r - 1) + (count,))
-            # Laplace's rule for the last coordinate, which is that of each vector in turn.
-            for place in range(r):
-                after = r - 1 - place
-                last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (count,))
-                term = numpy.expand_dims(minors, place) * last
-                total += (-1) ** after * term.reshape(total.shape)
-            tables.append(total)
-        return tables
+    def first(self, count: int) -> Points:
+        """Return the first points."""
+        return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
-    @cached_property
-    def bounds(self) -> list[int]:
-        """The largest absolute value of a determinant, for each r."""
-        return [int(abs(table).max()) for table in self.tables]
+    def determinants(self, r: int) -> Determinants:
+        """Return the determinants of the first r coordinates of any r vectors."""
+        if r not in self._determinants:
+            self._determinants[r] = Determinants.of(self._table(r))
+        return self._determinants[r]
+
+    def _table(self, r: int) -> Any:
+        if r == 0:
+            return numpy.ones((1, self.count), dtype=numpy.int64)
+        number = len(self.vectors)
+        table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
+        minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
+        # Laplace's rule for the last coordinate, which is that of each vector in turn.
+        for place in range(r):
+            after = r - 1 - place
+            last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
+            term = numpy.expand_dims(minors, place) * last
+            table += (-1) ** after * term.reshape(table.shape)
+        return table
 
     @cached_property
     def largest_scalar(self) -> int:
@@ -128,27 +159,19 @@ class Covariant:
         """Return one that is not zero at first sight; ``None`` if none was seen."""
         n = sum(shapes[0])
         for _ in range(TRIES):
-            x, h, y = (random.sample(range(size), size) for size in (n, n, 2 * n))
+            x, h, y = (_permutation(size, random) for size in (n, n, 2 * n))
             covariant = cls(shapes, (x, h, y))
             if covariant._may_be_nonzero():
                 return covariant
         return None
 
     def _may_be_nonzero(self) -> bool:
-        """Whether no factor of W has both factors of Y in one column of length 2 or more.
+        """Whether no factor of W has both factors of Y in one column.
 
         A determinant changes its sign when they are exchanged, and an element of S²Y does not.
         """
-        column_of: dict[int, int] = {}
-        boxes = iter(self.places[2])
-        for column, length in enumerate(columns(self.shapes[2])):
-            if length > 1:
-                column_of |= dict.fromkeys(islice(boxes, length), column)
-        for s in range(self.degree):
-            first = column_of.get(2 * s)
-            if first is not None and first == column_of.get(2 * s + 1):
-                return False
-        return True
+        column_of = dict(zip(self.places[2], _columns_of_boxes(self.shapes[2]), strict=True))
+        return all(column_of[2 * s] != column_of[2 * s + 1] for s in range(self.degree))
 
     @property
     def brackets(self) -> str:
@@ -172,111 +195,222 @@ class Covariant:
         """The number n of factors of W."""
         return sum(self.shapes[0])
 
-    @cached_property
+    def exchanged(self) -> Covariant:
+        """Return the one whose first two factors of W are exchanged."""
+        moved = (1, 0, *range(2, self.degree))
+        x, h, y = self.places
+        return Covariant(
+            shapes=self.shapes,
+            places=(
+                [moved[s] for s in x],
+                [moved[s] for s in h],
+                [2 * moved[place // 2] + place % 2 for place in y],
+            ),
+        )
+
+    @property
     def symmetric_factors(self) -> int:
         """The number of factors of W with both factors of Y in columns of length 1."""
-        # All others have two orders of the factors of Y.
-        return self.degree - (len(self._orders).bit_length() - 1)
+        return self.degree - int(_has_two_orders(self.shapes[2], self.places[2]).sum())
 
-    @cached_property
-    def _terms(self) -> tuple[Any, Any, Any]:
-        """The indices i and k of each factor of each term, and a sign."""
-        # A term of the product is a term of the one sum with a term of the other.
-        i, i_signs = words(self.shapes[0], self.places[0])
-        k, k_signs = words(self.shapes[1], self.places[1])
-        signs = numpy.repeat(i_signs, len(k)) * numpy.tile(k_signs, len(i))
-        i_of_all = numpy.repeat(i, len(k), axis=0)
-        k_of_all = numpy.tile(k, (len(i), 1))
-        return i_of_all, k_of_all, signs
 
-    @cached_property
-    def _orders(self) -> Any:
-        """The orders of the two factors of Y in each factor of W.
+def values(
+    covariants: Sequence[Covariant],
+    points: Points,
+    factors: Sequence[int] = (),
+    *,
+    symmetric: bool = True,
+) -> Any:
+    """Return covariants of one type at the points, where the first factors of W are given.
 
-        It is one of them where both are in columns of length 1: the other has the same value.
-        """
-        lengths: list[int] = []
-        for length in columns(self.shapes[2]):
-            lengths += [length] * length
-        length_at = dict(zip(self.places[2], lengths, strict=True))
-        choices = []
-        for s in range(self.degree):
-            matters = max(length_at[2 * s], length_at[2 * s + 1]) > 1
-            choices.append((0, 1) if matters else (0,))
-        return numpy.array(list(product(*choices)))
+    All other factors are c. There is a row for each covariant.
 
-    def values(self, points: Points, factors: Sequence[int] = (), *, symmetric: bool = True) -> Any:
-        """Return T at the points, where the first factors of W are given and all others are c.
+    Parameters
+    ----------
+    covariants : sequence of Covariant
+    points : Points
+    factors : sequence of GENERIC, FIRST or SECOND
+    symmetric : bool
+        Without it l_i stands before v_k always: these are the covariants of the source.
 
-        Parameters
-        ----------
-        factors : sequence of GENERIC, FIRST or SECOND
-        symmetric : bool
-            Without it l_i stands before v_k always: these are the covariants of the source.
+    Raises
+    ------
+    TooLargeError
+        If there are too many terms, or a value could leave the range of machine integers.
+    """
+    found: Any = numpy.zeros((len(covariants), points.count), dtype=numpy.int64)
+    if not covariants:
+        return found
+    shapes = covariants[0].shapes
+    x, h, y = (numpy.array([T.places[space] for T in covariants]) for space in range(3))
+    has_two_orders = _has_two_orders(shapes[2], y) & symmetric
+    exponents = has_two_orders.sum(axis=1)
+    # Those with the same number of orders are computed together, in blocks.
+    for exponent in set(exponents.tolist()):
+        alike = numpy.flatnonzero(exponents == exponent)
+        step = max(1, BLOCK // (points.count << exponent))
+        for start in range(0, len(alike), step):
+            some = alike[start : start + step]
+            found[some] = _values(
+                shapes=shapes,
+                places=(x[some], h[some], y[some]),
+                orders=_orders(has_two_orders[some], exponent),
+                points=points,
+                factors=factors,
+            )
+    return found
 
-        Raises
-        ------
-        TooLargeError
-            If there are too many terms, or the value could leave the range of machine integers.
-        """
-        orders = self._orders
-        if not symmetric:
-            orders = orders[:1]
-        terms = len(self._terms[-1])
-        width = len(orders) * points.vectors.shape[1]
-        # No sum is larger than all terms times the largest determinants and two scalars.
-        largest = prod(points.bounds[r] for r in columns(self.shapes[2]))
-        bound = terms * len(orders) * largest * points.largest_scalar**2
-        if bound >= SMALL or terms * width > MOST_TERMS * 64:
-            raise TooLargeError(f"a covariant of degree {self.degree} has too many terms")
+
+def _permutation(size: int, random: Random) -> list[int]:
+    """Return 0, …, size − 1 in random order: ``random.sample``, without its checks.
+
+    These would take longer than all the rest.
+    """
+    digits = random.getrandbits
+    left = list(range(size))
+    found = []
+    for count in range(size, 0, -1):
+        length = count.bit_length()
+        chosen = digits(length)
+        while chosen >= count:
+            chosen = digits(length)
+        found.append(left[chosen])
+        left[chosen] = left[count - 1]
+    return found
+
+
+@lru_cache(maxsize=1000)
+def _columns_of_boxes(shape: Partition) -> tuple[int, ...]:
+    """Return the number of its column for each box."""
+    found: list[int] = []
+    for column, length in enumerate(columns(shape)):
+        found += [column] * length
+    return tuple(found)
+
+
+def _has_two_orders(shape: Partition, places: Any) -> Any:
+    """Return for each factor of W whether both orders of its factors of Y are terms.
+
+    Where both are in columns of length 1, the other order has the same value.
+    """
+    lengths: Any = numpy.take(columns(shape), _columns_of_boxes(shape))
+    length_at = lengths[numpy.argsort(places)]
+    return numpy.maximum(length_at[..., 0::2], length_at[..., 1::2]) > 1
+
+
+def _orders(has_two_orders: Any, exponent: int) -> Any:
+    """Return whether factors of Y are exchanged; indices are covariant, factor of W, order."""
+    # The factors with two orders have a binary digit each.
+    digit = numpy.cumsum(has_two_orders, axis=1) - 1
+    exchanged = numpy.arange(1 << exponent) >> digit[:, :, None]
+    return exchanged & has_two_orders[:, :, None]
+
+
+def _values(
+    shapes: Shapes,
+    places: tuple[Any, Any, Any],
+    orders: Any,
+    points: Points,
+    factors: Sequence[int],
+) -> Any:
+    """Return the values of covariants with the same number of orders."""
+    x, h, y = places
+    i, i_signs = words(shapes[0], x)
+    k, k_signs = words(shapes[1], h)
+    terms = len(i_signs) * len(k_signs)
+    number, degree, order_count = orders.shape
+    width = order_count * points.count
+    # No sum is larger than all terms times the largest determinants and two scalars.
+    largest = prod(points.determinants(r).largest for r in columns(shapes[2]))
+    bound = terms * order_count * largest * points.largest_scalar**2
+    if bound >= SMALL or terms * width > MOST_TERMS:
+        raise TooLargeError(f"a covariant of degree {degree} has too many terms")
+    each = numpy.arange(number)[:, None]
+    # The places 2s or 2s + 1 of the boxes of ν in each order.
+    boxes = y[:, :, None] ^ orders[each, y // 2]
+    total = numpy.zeros((number, points.count), dtype=numpy.int64)
+    step = max(1, BLOCK // (number * width))
+    for start in range(0, terms, step):
         check()
-        total = 0
-        step = max(1, MOST_TERMS // width)
-        for start in range(0, terms, step):
-            total = total + self._sum(slice(start, start + step), orders, points, factors)
-        return total
-
-    def _sum(self, block: slice, orders: Any, points: Points, factors: Sequence[int]) -> Any:
-        """Return the sum of these terms, in all orders."""
-        i, k, signs = (part[block] for part in self._terms)
-        # Where c stands, its term x_i ⊗ h_k ⊗ l_i·v_k does: v_k comes after all l_i.
-        left = i.copy()
-        right = k + points.columns
-        weight = signs[:, None]
-        for s, factor in enumerate(factors):
-            if factor != GENERIC:
-                weight = weight * points.scalars[factor - 1][i[:, s], k[:, s]]
-                left[:, s] = points.columns + points.rows + 2 * (factor - 1)
-                right[:, s] = left[:, s] + 1
-        # Indices: term, factor of W, factor of Y.
-        sides = numpy.stack([left, right], axis=-1)
-        number = len(points.vectors)
-        values = weight[:, None, :]
-        boxes = iter(self.places[2])
-        for r in columns(self.shapes[2]):
-            index: Any = 0
-            for box in islice(boxes, r):
-                s, side = divmod(box, 2)
-                index = index * number + sides[:, s][:, orders[:, s] ^ side]
-            values = values * points.tables[r][index]
-        return values.sum(axis=(0, 1))
+        # A term of the product is a term of the one sum with a term of the other.
+        block: Any = numpy.arange(start, min(start + step, terms))
+        i_term, k_term = divmod(block, len(k_signs))
+        vectors, scalars = _factors(i[:, :, i_term], k[:, :, k_term], points, factors)
+        scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
+        total += _sums(vectors[each[:, :, None], boxes], scalars, shapes[2], points)
+    return total
 
 
-def words(shape: Partition, places: Sequence[int]) -> tuple[Any, Any]:
+def _sums(vectors: Any, scalars: Any, shape: Partition, points: Points) -> Any:
+    """Return the sums of all terms and orders.
+
+    Parameters
+    ----------
+    vectors : array
+        By their numbers; the indices are covariant, box of the columns of ν, order, term.
+    scalars : array
+        The indices are covariant, term, point.
+    """
+    is_present: Any = True
+    indices = []
+    box = 0
+    for r in columns(shape):
+        index = vectors[:, box]
+        for other in range(box + 1, box + r):
+            index = index * len(points.vectors) + vectors[:, other]
+        indices.append((r, index))
+        is_present = is_present & points.determinants(r).is_present[index]
+        box += r
+    # Most terms have a vector twice in a column, and are zero.
+    covariant, _, term = is_present.nonzero()
+    summands = scalars[covariant, term]
+    for r, index in indices:
+        summands = summands * points.determinants(r).table.take(index[is_present], axis=0)
+    total: Any = numpy.zeros((len(vectors), points.count), dtype=numpy.int64)
+    with_summands, starts = numpy.unique(covariant, return_index=True)
+    total[with_summands] = numpy.add.reduceat(summands, starts)
+    return total
+
+
+def _factors(i: Any, k: Any, points: Points, factors: Sequence[int]) -> tuple[Any, Any]:
+    """Return the numbers of the vectors at the places of Y in each term, and its scalars.
+
+    Where c stands, its term x_i ⊗ h_k ⊗ l_i·v_k does.
+    """
+    # v_k comes after all l_i, and then the y and y' of the two elements.
+    vectors = numpy.stack([i, points.columns + k], axis=2)
+    number, degree, terms = i.shape
+    scalars: Any = numpy.ones((number, terms, 1), dtype=numpy.int64)
+    for s, factor in enumerate(factors):
+        if factor != GENERIC:
+            first = points.columns + points.rows + 2 * (factor - 1)
+            vectors[:, s, 0] = first
+            vectors[:, s, 1] = first + 1
+            scalars = scalars * points.scalars[factor - 1][i[:, s], k[:, s]]
+    return vectors.reshape(number, 2 * degree, terms), scalars
+
+
+def words(shape: Partition, places: Any) -> tuple[Any, Any]:
     """Return the terms of the product of the determinants of the columns of a shape, with signs.
 
-    A term is the list of the indices of the factors.
+    There is an index for each factor, and then one for the term. Places of several covariants
+    have an index in front of these.
     """
+    terms, signs = _terms(shape)
+    return terms[numpy.argsort(places)], signs
+
+
+@lru_cache(maxsize=1000)
+def _terms(shape: Partition) -> tuple[Any, Any]:
+    """Return the terms, for the factors in the order of the columns, with signs."""
     found = []
     signs = []
     for chosen in product(*map(signed_permutations, columns(shape))):
-        word = [0] * len(places)
-        boxes = iter(places)
+        word: list[int] = []
         sign = 1
         for order, sign_of_order in chosen:
+            word += order
             sign *= sign_of_order
-            for index, box in zip(order, islice(boxes, len(order)), strict=True):
-                word[box] = index
         found.append(word)
         signs.append(sign)
-    return numpy.array(found), numpy.array(signs, dtype=numpy.int64)
+    return numpy.array(found).T, numpy.array(signs, dtype=numpy.int64)

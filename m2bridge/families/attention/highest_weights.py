@@ -29,13 +29,22 @@ from m2bridge.convert.notation import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention import representations
 from m2bridge.families.attention.completeness import CoreSize
-from m2bridge.families.attention.covariants import FIRST, GENERIC, Covariant, Points, Shapes, words
+from m2bridge.families.attention.covariants import (
+    FIRST,
+    GENERIC,
+    Covariant,
+    Points,
+    Shapes,
+    values,
+    words,
+)
 from m2bridge.families.attention.parametrization import Index, parametrization, reduced_name
 from m2bridge.families.attention.representations import (
     MultiplicitySpaces,
     Type,
     independent_rows,
     of_size,
+    pieri,
 )
 from m2bridge.families.attention.shape import Coordinates, Shape
 from m2bridge.limits import check, watched
@@ -60,7 +69,7 @@ def polynomial(covariant: Covariant) -> Polynomial:
     expansions = []
     for shape, places in zip(covariant.shapes, covariant.places, strict=True):
         indices, signs = words(shape, places)
-        expansions.append(list(zip(indices.tolist(), signs.tolist(), strict=True)))
+        expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
     total: Counter[tuple[Index, ...]] = Counter()
     for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
         factors = []
@@ -123,6 +132,8 @@ def highest_weight_vectors(
     number = spaces.generators(n)[shapes]
     points = spaces.points(n)
     rank = spaces.ring(n).get(shapes, 0)
+    kernel = pieri(spaces.ring(n - 1), spaces.sizes)[shapes] - rank
+    few_points = spaces.few_points(n, kernel)
     rows = list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
     for _ in range(TRIES):
@@ -133,11 +144,11 @@ def highest_weight_vectors(
             covariant = Covariant.random(shapes, random)
             if covariant is not None:
                 chosen.append(covariant)
-        relation = _relation([T.values(points) for T in chosen])
+        relation = _relation(values(chosen, points))
         if relation is None:
             continue
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
-        lift = lifted(relation, chosen, points)
+        lift = lifted(relation, chosen, few_points)
         if len(independent_rows([*rows, lift])) > len(rows):
             rows.append(lift)
             terms = [term for term in zip(relation, chosen, strict=True) if term[0]]
@@ -149,9 +160,9 @@ def highest_weight_vectors(
     )
 
 
-def _relation(values: list[Any]) -> list[int] | None:
-    """Return integers with which the values add up to zero; ``None`` if there are none."""
-    kernel = integer_kernel(numpy.transpose(values).tolist(), len(values))
+def _relation(rows: Any) -> list[int] | None:
+    """Return integers with which the rows add up to zero; ``None`` if there are none."""
+    kernel = integer_kernel(rows.T.tolist(), len(rows))
     if not kernel:
         return None
     divisor = gcd(*kernel[0])
@@ -163,12 +174,13 @@ def lifted(relation: Sequence[int], covariants: Sequence[Covariant], points: Poi
 
     It lies over the polynomial of the relation.
     """
+    # Both factors of the products are below 2^31: none leaves the machine integers.
+    coefficients = numpy.array([c % LARGE_PRIME for c in relation])
     total = 0
-    for c, T in zip(relation, covariants, strict=True):
-        for s in range(T.degree):
-            value = T.values(points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
-            # Both factors are below 2^31, whatever c is: no product leaves the machine integers.
-            total = (total + c % LARGE_PRIME * value) % LARGE_PRIME
+    for s in range(covariants[0].degree):
+        rows = values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+        products = coefficients[:, None] * rows % LARGE_PRIME
+        total = (total + products.sum(axis=0)) % LARGE_PRIME
     return total
 
 

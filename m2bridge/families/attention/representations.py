@@ -16,11 +16,11 @@ change.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import chain, islice, product
-from math import comb, inf, prod
+from functools import lru_cache, partial
+from itertools import product
+from math import ceil, comb, prod
 from random import Random
 from typing import Any
 
@@ -39,7 +39,7 @@ from m2bridge.algebra.schur import (
 )
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
 from m2bridge.families.attention.completeness import CoreSize, section_count, sections_of
-from m2bridge.families.attention.covariants import FIRST, GENERIC, SECOND, Covariant, Points, Shapes
+from m2bridge.families.attention.covariants import FIRST, SECOND, Covariant, Points, Shapes, values
 from m2bridge.families.attention.shape import Shape, dimension_formula
 from m2bridge.limits import watched
 
@@ -53,7 +53,7 @@ SCALARS: Shapes = ((), (), ())
 """The type of C_0."""
 
 SPARE_POINTS = 8
-"""Points beyond the largest possible rank, should some of them be special."""
+"""Points beyond twice the largest possible rank, should some of them be special."""
 STALE = 60
 """So many covariants without a gain, and it is computed whether they span."""
 MOST_TRIES = 5000
@@ -65,6 +65,8 @@ MOST_TYPES = 1500
 
 Evaluated = tuple[Covariant, Any]
 """A covariant, and its values at points modulo the prime."""
+Evaluation = Callable[[Sequence[Covariant]], Any]
+"""From covariants of one type to their values: a row for each of them."""
 
 EXTERIOR_SQUARE: tuple[Shapes, ...] = (
     ((2,), (2,), (3, 1)),
@@ -154,6 +156,12 @@ def _check_dimension(
         )
 
 
+def _enough(rank: int) -> int:
+    """Return the number of points for so many independent values."""
+    # As many would do if none were special; twice as many leave room.
+    return 2 * rank + SPARE_POINTS
+
+
 @dataclass(eq=False)
 class MultiplicitySpaces:
     """The multiplicity spaces of the coordinate ring of a core, degree by degree as asked for.
@@ -178,6 +186,7 @@ class MultiplicitySpaces:
     multiplicities: list[dict[Shapes, int]] = field(default_factory=lambda: [{SCALARS: 1}])
     boundaries: dict[int, dict[Shapes, Any]] = field(default_factory=dict)
     _points: dict[int, Points] = field(default_factory=dict)
+    _few_points: dict[tuple[int, int], Points] = field(default_factory=dict)
     _generators: dict[int, dict[Shapes, int]] = field(default_factory=dict)
 
     def points(self, n: int) -> Points:
@@ -187,11 +196,17 @@ class MultiplicitySpaces:
             self._points[n] = self._enough_points(most)
         return self._points[n]
 
+    def few_points(self, n: int, rank: int) -> Points:
+        """Return those of them where so many values may be independent."""
+        # Types with about the same rank share them.
+        count = _enough(4 * ceil(rank / 4))
+        if (n, count) not in self._few_points:
+            self._few_points[n, count] = self.points(n).first(count)
+        return self._few_points[n, count]
+
     def _enough_points(self, rank: int) -> Points:
         """Return points where values of so many covariants may be independent."""
-        # As many points would do if none were special; twice as many leave room.
-        count = 2 * rank + SPARE_POINTS
-        return Points.random(self.sizes, self.size.columns, count, self.random)
+        return Points.random(self.sizes, self.size.columns, _enough(rank), self.random)
 
     def ring(self, n: int) -> dict[Shapes, int]:
         """Return the multiplicities of the types of C_n, exact.
@@ -211,8 +226,8 @@ class MultiplicitySpaces:
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
                     continue
-                values = self._values(shapes, lambda T: T.values(self.points(T.degree)))
-                number = len(_independent(values, bound))
+                evaluate = partial(self._at_few_points, values, bound)
+                number = len(self._independent(shapes, evaluate, bound))
                 # A rank modulo the prime is a lower bound, and proved where it is the upper one.
                 if number < bound:
                     number = self._multiplicity(shapes, spaces[shapes], bound)
@@ -245,8 +260,8 @@ class MultiplicitySpaces:
             # The mirrored type has only boundaries, so this one has no generators either.
             if len(boundaries.get(self._mirrored(shapes), ())) == kernel:
                 continue
-            values = self._values(shapes, lambda T: boundary(T, self.points(T.degree)))
-            basis = _independent(values, kernel)
+            evaluate = partial(self._at_few_points, boundary, kernel)
+            basis = self._independent(shapes, evaluate, kernel)
             if len(basis) < kernel:
                 basis = self._cycles(
                     shapes, space=number, kernel=kernel, square=squares[shapes], basis=basis
@@ -269,10 +284,14 @@ class MultiplicitySpaces:
         first, second, third = shapes
         return second, first, third
 
-    def _values(self, shapes: Shapes, evaluate: Callable[[Covariant], Any]) -> Iterator[Evaluated]:
-        """Yield covariants at random with their values, until the consumer has enough."""
-        while (covariant := Covariant.random(shapes, self.random)) is not None:
-            yield covariant, evaluate(covariant) % LARGE_PRIME
+    def _at_few_points(
+        self,
+        function: Callable[[Sequence[Covariant], Points], Any],
+        rank: int,
+        covariants: Sequence[Covariant],
+    ) -> Any:
+        """Return values of covariants, of which so many may be independent."""
+        return function(covariants, self.few_points(covariants[0].degree, rank))
 
     def _multiplicity(self, shapes: Shapes, space: int, bound: int) -> int:
         """Return the multiplicity in C_n over QQ, by covariants that span all that can be.
@@ -280,14 +299,14 @@ class MultiplicitySpaces:
         They span the functionals on W ⊗ C_{n−1}.
         """
         points = self.points(sum(shapes[0]))
-        spanning = self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
+        spanning = self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
         if not spanning:
             return 0
         # The points tell apart all functions on the source, so that the rank of values is that of
         # the functions.
         source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
-        self._spanning(shapes, source, lambda T: T.values(points, symmetric=False))
-        number = rank([T.values(points).tolist() for T in spanning])
+        self._spanning(shapes, source, partial(values, points=points, symmetric=False))
+        number = rank(values(spanning, points).tolist())
         if number > bound:
             raise ContradictionError(
                 f"the multiplicity of {shapes} is {number}, more than {bound} in the sections"
@@ -303,20 +322,19 @@ class MultiplicitySpaces:
         """
         points = self._enough_points(max(square, space))
         # The points tell apart all functionals on W ⊗ C_{n−1}.
-        self._spanning(shapes, space, lambda T: T.values(points, (FIRST,)))
-        spanning = self._spanning(shapes, square, lambda T: alternating(T, points))
-        number = rank([boundary(T, points).tolist() for T in spanning])
-        more = ((T, boundary(T, self.points(T.degree)) % LARGE_PRIME) for T in spanning)
-        basis = _independent(chain(basis, more), kernel, inf)
+        self._spanning(shapes, space, partial(values, points=points, factors=(FIRST,)))
+        spanning = self._spanning(shapes, square, partial(alternating, points=points))
+        number = rank(boundary(spanning, points).tolist())
+        if spanning:
+            images = self._at_few_points(boundary, kernel, spanning) % LARGE_PRIME
+            basis = _chosen([*basis, *zip(spanning, images, strict=True)], kernel)
         if len(basis) != number:
             raise MethodUnavailableError(
                 f"the points do not separate the covariants of type {shapes}; try again"
             )
         return basis
 
-    def _spanning(
-        self, shapes: Shapes, dimension: int, evaluate: Callable[[Covariant], Any]
-    ) -> list[Covariant]:
+    def _spanning(self, shapes: Shapes, dimension: int, evaluate: Evaluation) -> list[Covariant]:
         """Return covariants whose values are independent, in this number.
 
         Raises
@@ -324,50 +342,74 @@ class MultiplicitySpaces:
         MethodUnavailableError
             If so many were not found.
         """
-        found = _independent(self._values(shapes, evaluate), dimension, MOST_TRIES)
+        found = self._independent(shapes, evaluate, dimension, MOST_TRIES)
         if len(found) < dimension:
             raise MethodUnavailableError(
                 f"{len(found)} of {dimension} covariants of type {shapes} were found"
             )
         return [covariant for covariant, _ in found]
 
+    def _independent(
+        self, shapes: Shapes, evaluate: Evaluation, most: int, stale_most: int = STALE
+    ) -> list[Evaluated]:
+        """Return covariants at random with independent values modulo the prime.
 
-def boundary(covariant: Covariant, points: Points) -> Any:
-    """Return T(w, c, c, …) − T(c, w, c, …): the image of that of :func:`alternating`."""
-    return covariant.values(points, (FIRST, GENERIC)) - covariant.values(points, (GENERIC, FIRST))
+        There are at most ``most``. It ends after so many without a gain.
+        """
+        found: list[Evaluated] = []
+        stale = 0
+        while len(found) < most and stale < stale_most:
+            # Two more than are missing: a rank above the largest possible one is an error, which
+            # is seen here.
+            drawn = self._draw(shapes, most - len(found) + 2)
+            if not drawn:
+                break
+            more = zip(drawn, evaluate(drawn) % LARGE_PRIME, strict=True)
+            chosen = _chosen([*found, *more], most)
+            stale += len(drawn)
+            if len(chosen) > len(found):
+                stale = 0
+            found = chosen
+        return found
+
+    def _draw(self, shapes: Shapes, count: int) -> list[Covariant]:
+        """Return so many covariants at random; none where none was seen."""
+        drawn = []
+        for _ in range(count):
+            covariant = Covariant.random(shapes, self.random)
+            if covariant is None:
+                break
+            drawn.append(covariant)
+            # The points of a degree are drawn after its first covariant. In another order all that
+            # is drawn later would be different, and with it the signs of highest weight vectors.
+            self.points(covariant.degree)
+        return drawn
 
 
-def alternating(covariant: Covariant, points: Points) -> Any:
-    """Return the function T(w, w', c, …) − T(w', w, c, …) on Λ²W ⊗ C_{n−2}."""
-    return covariant.values(points, (FIRST, SECOND)) - covariant.values(points, (SECOND, FIRST))
+def boundary(covariants: Sequence[Covariant], points: Points) -> Any:
+    """Return T(w, c, c, …) − T(c, w, c, …): the images of those of :func:`alternating`."""
+    return _alternating(covariants, points, (FIRST,))
 
 
-def _independent(
-    candidates: Iterable[Evaluated], most: int, stale_most: float = STALE
-) -> list[Evaluated]:
-    """Return those with independent values modulo the prime, at most so many.
+def alternating(covariants: Sequence[Covariant], points: Points) -> Any:
+    """Return the functions T(w, w', c, …) − T(w', w, c, …) on Λ²W ⊗ C_{n−2}."""
+    return _alternating(covariants, points, (FIRST, SECOND))
 
-    It ends after so many without a gain.
-    """
-    iterator = iter(candidates)
-    found: list[Evaluated] = []
-    stale = 0
-    while len(found) < most and stale < stale_most:
-        # Two more than are missing: a rank above the largest possible one is an error, seen here.
-        more = list(islice(iterator, most - len(found) + 2))
-        if not more:
-            break
-        both = [*found, *more]
-        chosen = independent_rows([values for _, values in both])
-        stale += len(more)
-        if len(chosen) > len(found):
-            stale = 0
-        found = [both[j] for j in chosen]
-    if len(found) > most:
+
+def _alternating(covariants: Sequence[Covariant], points: Points, factors: tuple[int, ...]) -> Any:
+    exchanged = [T.exchanged() for T in covariants]
+    both = values([*covariants, *exchanged], points, factors)
+    return both[: len(covariants)] - both[len(covariants) :]
+
+
+def _chosen(candidates: list[Evaluated], most: int) -> list[Evaluated]:
+    """Return those whose values are no combinations of the ones before modulo the prime."""
+    numbers = independent_rows([row for _, row in candidates])
+    if len(numbers) > most:
         raise ContradictionError(
-            f"{len(found)} independent covariants, and the space has dimension {most}"
+            f"{len(numbers)} independent covariants, and the space has dimension {most}"
         )
-    return found
+    return [candidates[j] for j in numbers]
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
