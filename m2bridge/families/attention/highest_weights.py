@@ -70,11 +70,12 @@ def polynomial(covariant: Covariant) -> Polynomial:
     for shape, places in zip(covariant.shapes, covariant.places, strict=True):
         indices, signs = words(shape, places)
         expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
+    # Columns of length 1 say p = q = 1, in every term.
+    common = covariant.symmetric_factors
     total: Counter[tuple[Index, ...]] = Counter()
     for (i, x_sign), (k, h_sign), (y, y_sign) in product(*expansions):
         factors = []
-        # Columns of length 1 say p = q = 1, in every term.
-        exponent = -covariant.symmetric_factors
+        exponent = -common
         for s in range(covariant.degree):
             p, q = y[2 * s], y[2 * s + 1]
             factors.append(_coordinate(k[s], i[s], p, q))
