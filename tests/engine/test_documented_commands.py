@@ -144,7 +144,7 @@ LONG = {
     ),
 }
 """What takes longest, in a smaller case; the generators of degree 5 are found in
-``test_implicitization_attention``, and all of (3, 2, 2) are proved in ``test_preprint``, by the
+``test_implicitization_attention``, and all of (3, 2, 2) are proved in ``test_paper``, by the
 command. The weights of all heads are README's.
 """
 

@@ -1,8 +1,4 @@
-"""What is written for a paper, compiled by LaTeX: nothing fails, and no line is more than 10 pt too
-long.
-
-Without pdflatex these tests are skipped; with ``M2BRIDGE_TEX=required`` they fail instead.
-"""
+"""What LaTeX makes of results and reports; and the preprint, each number of which a command prints."""
 
 from __future__ import annotations
 
@@ -19,8 +15,10 @@ from random import Random
 import pytest
 from click.testing import CliRunner
 
-from m2bridge import reports as report
+from m2bridge import closures_of_all_sizes, reports as report
 from m2bridge.cli.commands import cli
+from m2bridge.families.attention.all_sizes.closures import CORES
+from m2bridge.families.attention.completeness import CoreSize
 from m2bridge.reports import Report, Row
 from m2bridge.reports.content import VERDICTS, case_of
 from m2bridge.results.markup import latex
@@ -172,3 +170,160 @@ def grid_report(largest: int) -> Report:
 def test_the_table_to_publish_takes_two_pages(compiled: Compile) -> None:
     """For d, d' ≤ 5, where nearly no cell has one verdict for all a."""
     assert compiled(report.FORMATS["latex-grid"](grid_report(5))) in (["1"], ["2"])
+
+
+# The preprint.
+
+PAPER = Path(__file__).parents[2] / "paper"
+COMPUTED = re.compile(r"\\computed\{((?:[^{}]|\{[^{}]*\})*)\}\{m2bridge ([^{}]*)\}")
+NAMED = re.compile(r"`m2bridge ([^`]*)`")
+
+
+def numbers() -> dict[str, set[str]]:
+    """Return what each command has to print: numbers of the preprint, and of the sentence before it
+    in the paper.
+    """
+    printed: dict[str, set[str]] = {}
+    for words, command in COMPUTED.findall((PAPER / "preprint.tex").read_text(encoding="utf-8")):
+        number = words.replace("$", "").replace("\\le", "≤").replace("  ", " ")
+        printed.setdefault(command, set()).update(number.split(" + "))
+    text = (PAPER / "paper.md").read_text(encoding="utf-8")
+    for item in re.findall(r"^\* .*(?:\n  .*)*", text, re.MULTILINE):
+        end = 0
+        for match in NAMED.finditer(item):
+            sentence = re.sub(r"(Eq\.|Theorem|Conjecture) [\d.]+", "", item[end : match.start()])
+            printed.setdefault(match[1], set()).update(re.findall(r"\b\d{2,}\b", sentence))
+            end = match.end()
+    return printed
+
+
+def test_the_paper_names_commands_with_numbers() -> None:
+    assert sum(bool(words) for words in numbers().values()) >= 6
+
+
+def test_theorems_of_the_preprint_have_the_hypotheses_of_their_proofs() -> None:
+    """Ranks of values that there are, widths above one for blocks, and what upper bounds for
+    tangents rest on.
+    """
+    text = (PAPER / "preprint.tex").read_text(encoding="utf-8")
+    heads = text[text.index("\\section{Several heads}") : text.index("\\label{heads}")]
+    assert r"\beta_k \le \min(d_{k-1}, d_k)" in heads
+    block = text[
+        text.index("\\section{One block decides}") : text.index("\\section{Several heads}")
+    ]
+    assert r"Let $n \ge 2$ and $r_k \ge 2$ for all $k \le l$" in block
+    assert r"l - \nu" not in block
+    stated = text.index("\\label{low-degree}")
+    assert (
+        "minors of size $\\alpha + 1$ generate" in text[stated : text.index("\\end{proof}", stated)]
+    )
+    page = (PAPER.parent / "docs" / "completeness.md").read_text(encoding="utf-8")
+    assert ":label: proposition-low-degree\n" in page
+
+
+def test_no_sentence_of_the_preprint_has_another_number() -> None:
+    """But for those of theorems, indices, and sizes of a case."""
+    text = (PAPER / "preprint.tex").read_text(encoding="utf-8").partition("\\section")[2]
+    text = COMPUTED.sub("", text.partition("\\begin{thebibliography}")[0])
+    text = re.sub(r"(?s)\\begin\{tabular\}.*?\\end\{tabular\}|\[[\d, ]+\]", "", text)
+    text = re.sub(
+        r"(Eq\.|Theorem|Conjecture|Proposition)~[A-Z\d.]+|_\{\d+\}|= \d+|\\\w+\{[^{}]*\}", "", text
+    )
+    assert re.findall(r".{0,40}\b\d{2,}\b.*", text) == []
+
+
+Line = dict[tuple[int, int], set[tuple[str, ...]]]
+
+
+def lines_of_generators(text: str, line: str) -> Line:
+    """Return the theorem on generators: representations by min(a, d) and degree, which these lines
+    name.
+    """
+    lines: Line = {}
+    least = 0
+    for first, degree, cells in re.findall(line, text, re.MULTILINE):
+        least = int(first or least)
+        lines[least, int(degree)] = set(re.findall(r"\[(\d+), (\d+), (\d+)\]", cells))
+    return lines
+
+
+def test_the_theorem_on_generators() -> None:
+    """In the preprint and on the site it is the same; small cores are computed."""
+    preprint, page = PAPER / "preprint.tex", PAPER.parent / "docs" / "representations.md"
+    lines = lines_of_generators(
+        preprint.read_text(encoding="utf-8"), r"^ ?(\d?) &.*& (\d) & (.*\].*)$"
+    )
+    listed = page.read_text(encoding="utf-8")
+    assert lines == lines_of_generators(listed, r"^(?:(\d)\. If.*\n)? +\* \$n = (\d)\$: (.*)$")
+    assert len(lines) == 11
+    for core in [core for core in CORES if core.variables * core.columns * core.rows < 12]:
+        [found] = closures_of_all_sizes((core,)).to_json()["closures"]
+        computed: Line = {}
+        for part in found["representations"]:
+            assert part["multiplicity"] == 1
+            types = computed.setdefault((core.columns, part["degree"]), set())
+            types.add(tuple("".join(map(str, part[space])) for space in "XHY"))
+        size = product(range(1, 6), repeat=3)
+        for d, d_out, a in (size for size in size if core_size(*size) == core):
+            for degree in range(2, 7):
+                stated, shown = (
+                    {rows for rows in of.get((core.columns, degree), ()) if fits(rows, d, d_out)}
+                    for of in (lines, computed)
+                )
+                assert stated == shown, (d, d_out, a, degree)
+
+
+def core_size(d: int, d_out: int, a: int) -> CoreSize:
+    """Return the core of these sizes."""
+    columns, rows = min(a, d), min(d_out, d)
+    return CoreSize(min(d, columns + rows), columns, rows)
+
+
+def fits(rows: tuple[str, ...], d: int, d_out: int) -> bool:
+    """Whether partitions have at most as many rows as their spaces have dimensions."""
+    return all(len(partition) <= size for partition, size in zip(rows, (d, d_out, d), strict=True))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("command", sorted(numbers()))
+@pytest.mark.usefixtures("one_session")
+def test_each_number_is_printed_by_its_command(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(PAPER / "symmetric.m2", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli, shlex.split(command))
+    assert result.exit_code in (0, 1), result.output
+    for words in numbers()[command]:
+        assert re.search(rf"(?<![0-9]){re.escape(words)}(?![0-9])", result.output), (
+            words,
+            result.output,
+        )
+
+
+def test_the_preprint_compiles(tmp_path: Path) -> None:
+    if shutil.which("pdflatex") is None:
+        reason = (
+            "pdflatex is not on PATH: apt-get install texlive-latex-base texlive-latex-recommended"
+        )
+        pytest.fail(reason) if os.environ.get("M2BRIDGE_TEX") == "required" else pytest.skip(reason)
+    command = [
+        "pdflatex",
+        "-interaction=nonstopmode",
+        "-halt-on-error",
+        f"-output-directory={tmp_path}",
+        str(PAPER / "preprint.tex"),
+    ]
+    for _ in range(2):
+        run = subprocess.run(
+            [*command, str(PAPER / "preprint.tex")],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        assert run.returncode == 0, run.stdout[-2000:]
+    assert not re.search(r"undefined|multiply defined|Overfull \\hbox \(([1-9]\d)", run.stdout)
+    pages = re.search(r"Output written on .*\((\d+) pages", run.stdout.replace("\n", ""))
+    assert pages is not None
+    assert 10 <= int(pages[1]) <= 15

@@ -1,21 +1,24 @@
-"""Limits of time, and the clock that is looked at."""
+"""The context of a computation: its limits, and the Macaulay2 that it uses."""
 
 from __future__ import annotations
 
+import inspect
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 from itertools import repeat
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 from sympy import Matrix, Rational, symbols
 
+import m2bridge
 from m2bridge import (
     Closure,
     PolynomialMap,
@@ -25,9 +28,10 @@ from m2bridge import (
     image,
     singular_locus,
 )
-from m2bridge.engine import Transcript
+from m2bridge.engine import Engine, RunOptions, Transcript, computation, current, using
+from m2bridge.engine.context import chosen
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, TimeLimitError, TooLargeError
+from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.membership import Chart, function_of, quadratic_forms
@@ -35,13 +39,15 @@ from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import dense_first, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.questions import standalone
 from m2bridge.families.attention.tangents import by_bounds, orbit_tangents, tangent_upper_bounds
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import Clock, alarm, check, clock, each, limited, overtime, share, watched
 from m2bridge.loading import importing
 from m2bridge.maps.cross_check import cross_check
 from m2bridge.maps.map_model import as_model
 from m2bridge.results.base import Decision
+from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE
-from tests.limits import HOUR, Looks, by_linear_algebra
+from tests.limits import HOUR, Looks, RecordedEngine, by_linear_algebra
 
 # Computations within a limit that may come at any look at the clock: they end there, with what was
 # found.
@@ -540,3 +546,64 @@ def test_a_run_that_is_given_what_is_left_names_the_limit_of_the_user(left: floa
         with limited(running.remaining) as run:
             assert run.limit == "the limit of 7 seconds"
             assert run.remaining == pytest.approx(max(left, 0.01))
+
+
+# The Macaulay2 of a computation: chosen by ``engine=``, by a ``with`` block, or that of the process.
+
+
+@computation
+def inner(number: int, **options: Unpack[RunOptions]) -> tuple[int, Engine | None, str]:
+    """What a computation sees of its context."""
+    return number, chosen(), clock().limit
+
+
+@computation
+def outer(**options: Unpack[RunOptions]) -> tuple[int, Engine | None, str]:
+    """A computation that hands nothing on."""
+    return inner(3)
+
+
+def test_a_choice_holds_for_all_that_is_called(tmp_path: Path) -> None:
+    first, second = RecordedEngine(tmp_path), RecordedEngine(tmp_path)
+    assert outer() == (3, None, "")
+    assert outer(engine=first, timeout=7) == (3, first, "the limit of 7 seconds")
+    with using(first):
+        assert outer() == (3, first, "")
+        assert outer(engine=second)[1] is second
+        assert current() is first
+        with ThreadPoolExecutor(1) as pool:  # a choice is that of its thread
+            assert pool.submit(chosen).result() is None
+    assert chosen() is None
+
+
+def test_a_with_block_chooses_its_session() -> None:
+    with Macaulay2() as first:
+        with Macaulay2() as second:
+            assert outer()[1] is second
+        assert current() is first
+    assert chosen() is None
+    assert second.over
+    assert first.over
+
+
+def test_what_is_no_engine_and_unknown_keywords_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidCaseError, match="must be a session such as Macaulay2"):
+        outer(engine="M2")  # type: ignore[arg-type]
+    with pytest.raises(InvalidCaseError, match="positive, finite number of seconds"):
+        outer(timeout=-1)
+    wrong: Any = {"feild": 3}
+    with pytest.raises(TypeError, match=r"inner\(\) got an unexpected keyword argument 'feild'"):
+        inner(1, **wrong)
+    with using(RecordedEngine(tmp_path)), pytest.raises(EngineNotFoundError):
+        m2bridge.ideal("x^2 - y").degree()
+
+
+@pytest.mark.parametrize(
+    "function", [m2bridge.closure, m2bridge.singular_locus, m2bridge.certify, Ideal.radical]
+)
+def test_signatures_name_the_keywords(function: Any) -> None:
+    parameters = inspect.signature(function).parameters
+    for name in ("engine", "timeout"):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[name].default is None
+    assert "options" not in parameters
