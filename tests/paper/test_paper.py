@@ -1,4 +1,8 @@
-"""What LaTeX makes of results and reports; and the preprint, each number of which a command prints."""
+"""What is written for a paper, compiled by LaTeX: nothing fails, and no line is more than 10 pt too
+long. In the preprint every number is printed by the command that is named beside it.
+
+Without pdflatex tests that need it are skipped; with ``M2BRIDGE_TEX=required`` they fail instead.
+"""
 
 from __future__ import annotations
 

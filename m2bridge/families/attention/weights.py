@@ -416,22 +416,31 @@ def _check_options(
 
 
 def _layers_and_network(
-    layers: Sequence[LayerTensors], found: Findings, reading: Reading
-) -> tuple[dict[int, Any], Any]:
-    """The symmetries of each layer, and what is known of the network, if it has several heads.
+    layers: Sequence[LayerTensors], found: Findings, reading: Reading, *, rotary: bool
+) -> dict[str, Any]:
+    """What is said of layers, of the network and of norms behind layers, with remarks: fields of
+    the result.
 
-    There are none if some heads are missing, as a limit was reached.
+    Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    if found.unfinished:
-        return {}, None
-    symmetries = find_symmetries(layers, found, reading)
+    symmetries: dict[int, Any] = {}
     network = None
-    if len(found.heads) > 1:
-        network = find_network(layers, found, reading, symmetries)
+    if not found.unfinished:
+        symmetries = find_symmetries(layers, found, reading)
+        if len(found.heads) > 1:
+            network = find_network(layers, found, reading, symmetries)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         symmetries = {1: network.symmetries}
-    return symmetries, network
+    is_one_layer = len(layers) == 1 and bool(symmetries)
+    several = len(found.heads) > 1 and not found.unfinished
+    separate = several and network is None and not is_one_layer
+    return {
+        "symmetries": symmetries,
+        "network": network,
+        "behind_norms": find_behind_norms(layers, found, reading, symmetries),
+        "remarks": find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary),
+    }
 
 
 def weights(
@@ -494,10 +503,9 @@ def weights(
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
-    sort : str
-        The heads in tables and in JSON by ``layer``, or by ``distance`` to the singular locus.
-    worst : int, optional
-        As many heads in tables and in JSON, those nearest to the singular locus; all when left out.
+    sort, worst
+        Heads are listed by ``layer``, or by ``distance`` to the singular locus; and only so many,
+        the nearest ones.
 
     Raises
     ------
@@ -534,26 +542,15 @@ def weights(
         )
         layers = [layer.of(biases=reading.biases, norm=norm) for layer in layers]
         found = find_heads(layers, reading, a, tolerance)
-        symmetries, network = _layers_and_network(layers, found, reading)
-        behind = find_behind_norms(layers, found, reading, symmetries)
-        whole = not found.unfinished and len(found.heads) > 1
-        separate = whole and network is None and not (len(layers) == 1 and symmetries)
+        rotary = has_rotary_positions(source, available)
+        said = _layers_and_network(layers, found, reading, rotary=rotary)
         return Weights(
             source=str(source) if isinstance(source, str | Path) else "",
             heads=tuple(found.heads),
-            network=network,
             left_out=left_out(available, layers),
-            remarks=find_remarks(
-                layers,
-                found,
-                heads,
-                separate=separate,
-                rotary=has_rotary_positions(source, available),
-            ),
             seconds=running.seconds,
             unfinished=found.unfinished,
-            symmetries=symmetries,
-            behind_norms=behind,
             sort=sort,
             worst=worst,
+            **said,
         )
