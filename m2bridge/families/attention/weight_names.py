@@ -300,11 +300,12 @@ def given_layer(given: Mapping[str, Any]) -> LayerTensors:
 
 
 def find_layers(
-    source: Any, given: Mapping[str, Any], names: Mapping[str, str | None], heads: int | None
+    source: Any, matrices: Mapping[str, Any], names: Mapping[str, str | None], heads: int | None
 ) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
     """The layers, all arrays, and the number of heads of each layer if it is known."""
     if heads is not None and (not isinstance(heads, int) or isinstance(heads, bool) or heads < 1):
         raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+    given = {letter: array for letter, array in matrices.items() if array is not None}
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
     if given:

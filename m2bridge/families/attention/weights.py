@@ -529,10 +529,9 @@ def weights(
     words = {"normalization": normalization, "biases": biases, "norm": norm, "sort": sort}
     _check_options(words, tolerance, worst)
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
-    given = {letter: array for letter, array in matrices.items() if array is not None}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     with limited(timeout) as running:
-        layers, available, heads = find_layers(source, given, names, heads)
+        layers, available, heads = find_layers(source, matrices, names, heads)
         reading = Reading(
             heads=heads,
             normalization=normalization,
