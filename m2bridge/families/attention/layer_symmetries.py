@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
@@ -315,6 +315,14 @@ def finite_symmetries(
         name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
         found.append(FiniteGroup.exchanges(name, heads // sharing))
     return tuple(found)
+
+
+def without_mean(
+    shapes: Sequence[HeadShape], around: Surroundings
+) -> tuple[list[HeadShape], Surroundings]:
+    """Return the numbers of the layer whose outputs are the differences to the last one."""
+    less = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
+    return less, replace(around, output_bias=max(0, around.output_bias - 1))
 
 
 def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:

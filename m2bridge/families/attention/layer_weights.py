@@ -30,6 +30,7 @@ from m2bridge.families.attention.layer_symmetries import (
     Surroundings,
     finite_symmetries,
     network_model,
+    without_mean,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors
 from m2bridge.families.attention.layers_in_a_row import Layer, layers_in_a_row
@@ -147,8 +148,8 @@ def _dimension_without_mean(
     layer: LayerTensors, number: int, found: Findings, reading: Reading
 ) -> int | None:
     """The dimension of the layer whose outputs are the differences to the last one."""
-    shapes = [replace(head.shape, d_out=head.shape.d_out - 1) for head in found.of(number)]
-    around = replace(found.around[number], output_bias=max(0, found.around[number].output_bias - 1))
+    given = [head.shape for head in found.of(number)]
+    shapes, around = without_mean(given, found.around[number])
     if _is_affine_softmax(shapes[0], around):
         return SoftmaxLayer(
             shapes=tuple(shapes), surroundings=around, independent=False, all_regular=False

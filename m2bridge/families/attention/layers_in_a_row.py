@@ -30,6 +30,7 @@ from m2bridge.families.attention.layer_symmetries import (
     Surroundings,
     finite_symmetries,
     network_model,
+    without_mean,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
 from m2bridge.families.attention.tokens import norm_before
@@ -53,13 +54,8 @@ class LayersInARow:
         Of the functions of the network; its upper bound is always known.
     reason : str
         Why the upper bound holds.
-    rank : int or None
-        A lower bound for the rank of the differential at these weights; ``None`` if it is not
-        computed.
-    most_rank : int or None
-        An upper bound for it, where the lower one is less than that for the dimension.
-    method : str
-        How the rank was computed, or why it was not.
+    ranks : Ranks
+        Of the differential.
     symmetries : Symmetries
         What is said of the network: those of the layers, and those between them.
     """
@@ -67,10 +63,18 @@ class LayersInARow:
     model: Any
     dimension: Known
     reason: str
-    rank: int | None
-    most_rank: int | None
-    method: str
+    ranks: Ranks
     symmetries: Any
+
+    @property
+    def rank(self) -> int | None:
+        """A lower bound for the rank of the differential at these weights, if it is computed."""
+        return self.ranks.at_weights
+
+    @property
+    def most_rank(self) -> int | None:
+        """An upper bound for it, if one is known."""
+        return self.ranks.most_at_weights
 
     @property
     def parameters(self) -> int:
@@ -94,8 +98,8 @@ class LayersInARow:
         if self.regular is not None:
             return ""
         if self.rank is None:
-            return self.method
-        return f"the rank of the differential is at least {self.rank}, {self.method}"
+            return self.ranks.method
+        return f"the rank of the differential is at least {self.rank}, {self.ranks.method}"
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people."""
@@ -110,7 +114,7 @@ class LayersInARow:
             facts.append(("redundant directions", self.parameters - self.dimension.exact))
         facts.append(("gauge group", self.symmetries.names))
         if self.regular:
-            known = f"the rank of the differential is the dimension, {self.method}"
+            known = f"the rank of the differential is the dimension, {self.ranks.method}"
             regular = f"yes (proved: {known})"
         elif self.regular is False:
             most = f"the rank of the differential is at most {self.most_rank}"
@@ -154,6 +158,26 @@ class Between:
     size: int
     free: int
     by_biases: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranks:
+    """Bounds for ranks of the differential of a network.
+
+    Parameters
+    ----------
+    at_weights, at_random : int or None
+        Lower bounds, at given and at random weights; ``None`` if not computed, or not needed.
+    most_at_weights : int or None
+        An upper bound, if one is known.
+    method : str
+        How they were computed, or why they were not.
+    """
+
+    at_weights: int | None = None
+    most_at_weights: int | None = None
+    at_random: int | None = None
+    method: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,12 +240,10 @@ class Layer:
 
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
-        heads = [
-            replace(head, shape=replace(head.shape, d_out=self.outputs - 1)) for head in self.heads
-        ]
-        bias = max(0, self.around.output_bias - 1)
-        around = replace(self.around, output_bias=bias)
-        shapes = [head.shape for head in heads]
+        shapes, around = without_mean(self.shapes, self.around)
+        heads = []
+        for head, shape in zip(self.heads, shapes, strict=True):
+            heads.append(replace(head, shape=shape))
         if isinstance(self.symmetries, SoftmaxLayer):
             symmetries: Any = replace(self.symmetries, shapes=tuple(shapes), surroundings=around)
         else:
@@ -259,23 +281,19 @@ def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
     reason = "the sum of the layers"
     if less:
         reason += f", less {less} for symmetries between them"
-    rank, generic, method = _ranks(layers, reading, most)
+    ranks = _ranks(layers, acting, reading, most)
     dimension = Known.at_most(most, reason)
-    for lower in (rank, generic):
+    for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
-            because = f"the rank of the differential {method}"
+            because = f"the rank of the differential {ranks.method}"
             dimension = together(dimension, Known.at_least(lower, because))
-    most_rank = None
-    if rank is not None and rank < most:
-        most_rank = _most_rank(layers, acting, reading.skip)
+    why = ranks.method if ranks.at_weights is None else ""
     return LayersInARow(
         model=model,
         dimension=dimension,
         reason=reason,
-        rank=rank,
-        most_rank=most_rank,
-        method=method,
-        symmetries=_compared(layers, between, dimension, method if rank is None else ""),
+        ranks=ranks,
+        symmetries=_compared(layers, between, dimension, why),
     )
 
 
@@ -360,27 +378,29 @@ def _rotations(d: int) -> int:
 
 
 def _ranks(
-    layers: Sequence[Layer], reading: Reading, most: int
-) -> tuple[int | None, int | None, str]:
-    """Ranks of the differential at the weights and at random ones, and how they were computed.
-
-    ``None`` stands for a rank that is not computed, or not needed.
-    """
+    layers: Sequence[Layer], acting: Sequence[Between], reading: Reading, most: int
+) -> Ranks:
+    """Ranks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
-        return None, None, "ranks of several layers with biases or norms need K and Q, not A"
+        return Ranks(method="ranks of several layers with biases or norms need K and Q, not A")
     deep: Any = family("deep-attention")
+    parameters = sum(layer.symmetries.parameters for layer in layers)
+    in_balls = reading.softmax or any(layer.around.norm for layer in layers)
     try:
+        deep.check_size(parameters, in_balls=in_balls)
+        most_here = _most_rank(layers, acting, reading.skip)
         rank, generic, method = deep.ranks_of_layers(
             map(_entries, layers),
-            parameters=sum(layer.symmetries.parameters for layer in layers),
-            has_norms=any(layer.around.norm for layer in layers),
             skip=reading.skip,
             softmax=reading.softmax,
-            upper=most,
+            most=most,
+            most_at_weights=most if most_here is None else min(most, most_here),
         )
+        # They are computed in two ways, which have to agree.
+        together(Known.at_least(rank, method), Known.at_most(most_here, "the ranks of the heads"))
     except (TimeLimitError, TooLargeError) as limit:
-        return None, None, str(limit)
-    return rank, generic, method
+        return Ranks(method=str(limit))
+    return Ranks(at_weights=rank, most_at_weights=most_here, at_random=generic, method=method)
 
 
 def _entries(layer: Layer) -> dict[str, Any]:

@@ -52,8 +52,8 @@ TOKENS = 2
 """The rank is that for two tokens."""
 MOST_IN_BALLS = 400
 """Parameters of a network that is differentiated in balls: some seconds."""
-PRECISION = 1024
-"""Bits of the balls: elimination loses a few in each step."""
+PRECISIONS = (512, 1024)
+"""Bits of the balls: elimination loses a few in each step, so that it has the larger number."""
 _DENOMINATOR = 1 << 10
 """Of random weights and tokens in balls, which lie between −1 and 1."""
 
@@ -207,7 +207,7 @@ def check_size(parameters: int, *, in_balls: bool) -> None:
 
 
 def ranks(
-    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, upper: int
+    layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
 ) -> tuple[int, int | None, str]:
     """Return lower bounds for the rank of the differential, and how they were computed.
 
@@ -218,22 +218,22 @@ def ranks(
     ----------
     layers : sequence of AffineLayer
     skip, softmax : bool
-    upper : int
-        An upper bound for the rank at any weights.
+    most, most_at_weights : int
+        Upper bounds for the rank at any weights, and at these.
     """
     if softmax or any(layer.norm for layer in layers):
-        method = f"in balls of {PRECISION} bits"
+        method = f"in balls of up to {PRECISIONS[-1]} bits"
         numbers = Balls((1,) * TOKENS) if softmax else Reals((1,) * TOKENS)
-        rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip, upper=upper)
+        rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip)
     else:
         method = f"modulo {LARGE_PRIME}"
-        rank_at = partial(_rank_modulo_prime, skip=skip, upper=upper)
-    rank = rank_at(layers)
-    if rank == upper:
+        rank_at = partial(_rank_modulo_prime, skip=skip)
+    rank = rank_at(layers, upper=most_at_weights)
+    if rank == most:
         return rank, None, method
     random = Random(SEED)
     drawn = [layer.drawn(lambda: _small(random)) for layer in layers]
-    return rank, rank_at(drawn), method
+    return rank, rank_at(drawn, upper=most), method
 
 
 def _rank_modulo_prime(layers: Sequence[AffineLayer], skip: bool, upper: int) -> int:
@@ -262,21 +262,29 @@ def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Balls, skip: bool, up
     """The number of random gradients that are proved to be independent."""
     if not upper:
         return 0
+    for precision in PRECISIONS:
+        with flint.ctx.workprec(precision):
+            square = _random_minor(layers, numbers, skip=skip, size=upper)
+            if not square.det().contains(0):
+                return upper
+    with flint.ctx.workprec(PRECISIONS[-1]):
+        return _independent_rows(square.table())
+
+
+def _random_minor(layers: Sequence[AffineLayer], numbers: Balls, *, skip: bool, size: int) -> Any:
+    """A square matrix of random gradients, with random combinations of their entries.
+
+    These are as independent as the gradients.
+    """
     random = Random(SEED)
 
     def draw() -> Any:
         return _rational(_small(random))
 
-    with flint.ctx.workprec(PRECISION):
-        gradients = _gradients(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
-        rows = list(islice(watched(gradients), upper))
-        # Random combinations of the columns are as independent as these, up to their number.
-        columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
-        square = flint.arb_mat(rows) * flint.arb_mat(columns)
-        rank = upper
-        if square.det().contains(0):
-            rank = _independent_rows(square.table())
-    return rank
+    gradients = _gradients(layers, skip=skip, numbers=numbers, read=_rational, draw=draw)
+    rows = list(islice(watched(gradients), size))
+    columns = [[random.randrange(-9, 10) for _ in rows] for _ in rows[0]]
+    return flint.arb_mat(rows) * flint.arb_mat(columns)
 
 
 def _independent_rows(rows: Sequence[list[Any]]) -> int:

@@ -188,22 +188,26 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             why=why,
         )
 
+    def check_size(self, parameters: int, *, in_balls: bool) -> None:
+        """Check that ranks of layers with biases or norms are computed for so many parameters."""
+        from m2bridge.families.deep_attention.affine import check_size
+
+        check_size(parameters, in_balls=in_balls)
+
     def ranks_of_layers(
         self,
         layers: Iterable[Mapping[str, Any]],
         *,
-        parameters: int,
-        has_norms: bool,
         skip: bool,
         softmax: bool,
-        upper: int,
+        most: int,
+        most_at_weights: int,
     ) -> tuple[int, int | None, str]:
         """Ranks of the differential of layers with biases or norms; see ``affine.py``."""
-        from m2bridge.families.deep_attention.affine import AffineLayer, check_size, ranks
+        from m2bridge.families.deep_attention.affine import AffineLayer, ranks
 
-        check_size(parameters, in_balls=softmax or has_norms)
         given = [AffineLayer(**layer) for layer in layers]
-        return ranks(given, skip=skip, softmax=softmax, upper=upper)
+        return ranks(given, skip=skip, softmax=softmax, most=most, most_at_weights=most_at_weights)
 
 
 FAMILY = DeepAttentionNetworks()
