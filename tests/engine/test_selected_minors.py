@@ -281,10 +281,30 @@ def test_minors_are_chosen_elsewhere_where_those_of_least_degree_are_zero(engine
         "jacobianMatrix = jacobian coneIdeal",
         "outside = minorOutside(jacobianMatrix, 5, coneIdeal)",
         "cut = cutByMinors(jacobianMatrix, 5, coneIdeal, outside)",
+        'mbEmit("dimension", dim cut)',
         'mbEmit("more", if cut == coneIdeal + ideal outside then 0 else 1)',
     ]
     answer = parse(engine.run(Script("minors_elsewhere", "\n".join(program))).records)
     assert answer.integer("more") == 1
+    # Few of these minors leave the apex alone, where minors chosen at random leave curves.
+    assert answer.integer("dimension") <= 1
+
+
+def test_a_cone_of_dimension_zero_is_the_origin_without_a_decomposition(engine: Engine) -> None:
+    """Its ideal is not prime; an ideal of points that is no cone is decomposed."""
+    template = (folder("templates") / "_singular_locus.m2.j2").read_text(encoding="utf-8")
+    program = [
+        'needsPackage "MinimalPrimes"',
+        template,
+        "coneRing = QQ[x, y]",
+        'mbEmit("apex", #(primesOf ideal(x^2, x*y, y^3)))',
+        'mbEmit("is_apex", if first primesOf ideal(x^2, x*y, y^3) == ideal(x, y) then 1 else 0)',
+        'mbEmit("points", #(primesOf ideal(x^2 - 1, y)))',
+        'mbEmit("lines", #(primesOf ideal(x^2 - y^2)))',
+    ]
+    answer = parse(engine.run(Script("origin", "\n".join(program))).records)
+    found = [answer.integer(name) for name in ("apex", "is_apex", "points", "lines")]
+    assert found == [1, 1, 2, 2]
 
 
 def test_the_cone_over_a_plane_times_a_smooth_cubic_is_singular_at_its_apex(engine: Engine) -> None:

@@ -50,11 +50,13 @@ minorOutside = (J, c, Q) -> (
 -- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, some at a time
 -- until the dimension stays the same twice, or is that of the points where J is zero. A few minors of high degree have
 -- Groebner bases that are larger than those of many, so more are taken where the entries of J are not linear. Where the
--- lowest entries have only minors that are zero modulo Q, as on P2 x E for a cubic E, the next are chosen anywhere.
+-- lowest entries have only minors that are zero modulo Q, as on P2 x E for a cubic E, the next are those of least
+-- entries in orders that are lexicographic in the variables, and if these are zero too, they are chosen anywhere.
 cutByMinors = (J, c, Q, minor') -> (
     fastMinors := (needsPackage "FastMinors").Dictionary;
     chosenMinors := value fastMinors#"chooseGoodMinors";
-    strategy := value fastMinors#"StrategyGRevLexSmallest";
+    strategies := apply({"StrategyGRevLexSmallest", "StrategyLexSmallest", "StrategyRandom"},
+        name -> value fastMinors#name);
     least := dim(Q + ideal J);
     entryDegree := max apply(flatten entries J, f -> if f == 0 then 0 else first degree f);
     most := min(60, 10 * (max(1, entryDegree))^2);
@@ -62,13 +64,18 @@ cutByMinors = (J, c, Q, minor') -> (
     size' := dim cut;
     same := 0;
     while same < 2 and size' > least do (
-        further := apply(first entries gens chosenMinors(most, c, J, Q, Strategy => strategy), f -> f % Q);
-        if all(further, f -> f == 0) then strategy = value fastMinors#"StrategyRandom";
-        cut = cut + ideal further;
-        if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0));
+        further := apply(first entries gens chosenMinors(most, c, J, Q, Strategy => first strategies), f -> f % Q);
+        if #strategies > 1 and all(further, f -> f == 0) then strategies = drop(strategies, 1)
+        else (
+            cut = cut + ideal further;
+            if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0)));
     cut)
 
-primesOf = I -> if I == 1 then {} else minimalPrimes I
+-- The minimal primes of an ideal. A cone of dimension zero is the origin, which takes no decomposition.
+primesOf = I -> (
+    if I == 1 then {}
+    else if isHomogeneous I and dim I == 0 then {ideal vars ring I}
+    else minimalPrimes I)
 
 -- The smallest of some prime ideals, each once.
 smallest = primes' -> (
