@@ -37,7 +37,12 @@ from m2bridge.algebra.schur import (
 )
 from m2bridge.cli.commands import cli
 from m2bridge.crosscheck.certify import questions
-from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import (
+    ContradictionError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+)
 from m2bridge.families.attention import (
     covariants as covariants_module,
     highest_weights,
@@ -409,6 +414,17 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
     three = Products(rows=3, columns=3, variables=3, alpha=3)
     assert two.hilbert_function(5) == two.number_of_sections(5) == 551_472
     assert three.hilbert_function(4) == three.number_of_sections(4)
+
+
+def test_generators_of_the_core_with_too_many_representations_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """(4; 4, 3) has 1578 in the degree of the bound, (4; 4, 4) more; types are not computed here."""
+    monkeypatch.setattr(module, "_types", lambda size, sizes, last: ((last, size),))
+    core = CoreSize(4, 4, 3)
+    assert module.core_types.__wrapped__(core) == ((6, core),)
+    with pytest.raises(TooLargeError, match="too many representations"):
+        module.core_types.__wrapped__(CoreSize(4, 4, 4))
 
 
 def test_a_certificate_with_another_generator_is_not_that_of_the_checker(
