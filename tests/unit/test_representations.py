@@ -419,12 +419,13 @@ def test_the_coordinate_ring_is_all_sections_in_the_degree_that_decides() -> Non
 def test_generators_of_the_core_with_too_many_representations_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """(4; 4, 3) has 1578 in the degree of the bound, (4; 4, 4) more; types are not computed here."""
+    """(4; 4, 4) has 1947 in the degree of the bound, 6; the types are not computed here."""
     monkeypatch.setattr(module, "_types", lambda size, sizes, last: ((last, size),))
-    core = CoreSize(4, 4, 3)
+    core = CoreSize(4, 4, 4)
     assert module.core_types.__wrapped__(core) == ((6, core),)
+    monkeypatch.setattr(module, "MOST_TYPES", 1946)
     with pytest.raises(TooLargeError, match="too many representations"):
-        module.core_types.__wrapped__(CoreSize(4, 4, 4))
+        module.core_types.__wrapped__(core)
 
 
 def test_a_certificate_with_another_generator_is_not_that_of_the_checker(
