@@ -28,8 +28,9 @@ closureIdeal = sub(kernelIdeal, coordinateRing)
 -- of Q and that minor and others. So V(P) is the root of a tree, which is finite because R is noetherian, and the
 -- locus is the union of its leaves. Which minors are added besides decides about time only.
 
--- A minor of size c that is not in the prime Q, or null if there is none. A minor grows by a row and a column as long
--- as one of those that contain it is not in Q; if none is, the rank is its size (Kronecker), because R/Q is a domain.
+-- A minor of size c that is not in the prime Q, with its rows and columns, or null if there is none. A minor grows by a
+-- row and a column as long as one of those that contain it is not in Q; if none is, the rank is its size (Kronecker),
+-- because R/Q is a domain.
 minorOutside = (J, c, Q) -> (
     reduced' := matrix(ring Q, apply(entries J, row -> apply(row, f -> f % Q)));
     rows' := {};
@@ -45,27 +46,41 @@ minorOutside = (J, c, Q) -> (
         rows' = append(rows', next#0);
         columns' = append(columns', next#1);
         minor' = next#2);
-    minor')
+    (minor', rows', columns'))
 
--- The locus in V(Q) as the variety of an ideal: Q, the given minor, and minors that FastMinors chooses, some at a time
--- until the dimension stays the same twice, or is that of the points where J is zero. A few minors of high degree have
--- Groebner bases that are larger than those of many, so more are taken where the entries of J are not linear. Where the
--- lowest entries have only minors that are zero modulo Q, as on P2 x E for a cubic E, the next are those of least
--- entries in orders that are lexicographic in the variables, and if these are zero too, they are chosen anywhere.
-cutByMinors = (J, c, Q, minor') -> (
+-- The minors modulo Q whose rows and columns are these, but for one row or one column.
+minorsBeside = (J, Q, rows', columns') -> (
+    exchanged := (chosen, count') -> flatten for i in chosen list
+        for j from 0 to count' - 1 list if member(j, chosen) then continue else replace(position(chosen, k -> k == i), j, chosen);
+    reduced' := matrix(ring Q, apply(entries J, row -> apply(row, f -> f % Q)));
+    places := join(
+        apply(exchanged(rows', numrows J), others -> (others, columns')),
+        apply(exchanged(columns', numcols J), others -> (rows', others)));
+    apply(places, (rows'', columns'') -> det(submatrix(reduced', rows'', columns''), Strategy => Cofactor) % Q))
+
+-- The locus in V(Q) as the variety of an ideal: Q, the given minor, and others, some at a time until the dimension stays
+-- the same twice, or is that of the points where J is zero. FastMinors chooses those of the lowest entries. A few minors
+-- of high degree have Groebner bases that are larger than those of many, so more are taken where the entries of J are
+-- not linear. Where the lowest entries have only minors that are zero modulo Q, as on P2 x E for a cubic E, the next are
+-- those of least entries in orders that are lexicographic in the variables, and if these are zero too, as for Fermat's
+-- cubic, those beside the given one, of which many are not. What is zero modulo Q is zero modulo all primes that contain
+-- it, so those steps do not ask again: failed#"choices" counts the choices that had zeros only.
+cutByMinors = (J, c, Q, minor', rows', columns', failed) -> (
     fastMinors := (needsPackage "FastMinors").Dictionary;
     chosenMinors := value fastMinors#"chooseGoodMinors";
-    strategies := apply({"StrategyGRevLexSmallest", "StrategyLexSmallest", "StrategyRandom"},
-        name -> value fastMinors#name);
     least := dim(Q + ideal J);
     entryDegree := max apply(flatten entries J, f -> if f == 0 then 0 else first degree f);
     most := min(60, 10 * (max(1, entryDegree))^2);
+    byEntries := name -> () -> apply(
+        first entries gens chosenMinors(most, c, J, Q, Strategy => value fastMinors#name), f -> f % Q);
+    choices := {
+        byEntries "StrategyGRevLexSmallest", byEntries "StrategyLexSmallest", () -> minorsBeside(J, Q, rows', columns')};
     cut := Q + ideal minor';
     size' := dim cut;
     same := 0;
     while same < 2 and size' > least do (
-        further := apply(first entries gens chosenMinors(most, c, J, Q, Strategy => first strategies), f -> f % Q);
-        if #strategies > 1 and all(further, f -> f == 0) then strategies = drop(strategies, 1)
+        further := (choices#(failed#"choices"))();
+        if failed#"choices" < #choices - 1 and all(further, f -> f == 0) then failed#"choices" = failed#"choices" + 1
         else (
             cut = cut + ideal further;
             if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0)));
@@ -89,15 +104,18 @@ smallest = primes' -> (
 singularPart = (P, report) -> (
     J := jacobian P;
     c := codim P;
+    failed := new MutableHashTable from {"choices" => 0};
     leaves := {};
     rest := if c == 0 then {} else {P};
     while #rest > 0 do (
         rest = apply(rsort apply(#rest, i -> (dim rest#i, -i)), (d, i) -> rest#(-i));
         Q := first rest;
         rest = drop(rest, 1);
-        minor' := minorOutside(J, c, Q);
-        if minor' === null then leaves = smallest append(leaves, Q)
-        else rest = smallest join(rest, primesOf cutByMinors(J, c, Q, minor'));
+        outside := minorOutside(J, c, Q);
+        if outside === null then leaves = smallest append(leaves, Q)
+        else (
+            (minor', rows', columns') := outside;
+            rest = smallest join(rest, primesOf cutByMinors(J, c, Q, minor', rows', columns', failed)));
         rest = select(rest, Q' -> not any(leaves, leaf -> isSubset(leaf, Q')));
         report(leaves, rest));
     leaves)
