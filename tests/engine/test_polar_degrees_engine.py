@@ -14,6 +14,8 @@ from m2bridge import (
     ideal,
     polar_degrees,
 )
+from m2bridge.convert.answers import parse
+from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.checker.slices import DEGREES, counted
 from m2bridge.families.attention.statements import REGISTRY
@@ -60,6 +62,43 @@ def test_a_two_to_one_parametrization_is_counted_once(engine: Engine) -> None:
     result = polar_degrees(model, engine=engine, method="slices")
     assert (result.degrees, result.generic_ed_degree, result.method) == ((3, 4, 3, 0), 10, "slices")
     assert polar_degrees(model).degrees == result.degrees
+
+
+SYMMETRIC = """
+-- Functions q ⊗ c, c symmetric of size 3 and rank two with the kernel w: a hyperplane with the matrices L_r is tangent
+-- exactly if the inner product of each L_r and c is zero, and the sum of the q_r L_r is a multiple of w times its
+-- transpose. In a general linear space of hyperplanes it is a sum of forms with coefficients s.
+setRandomSeed 7
+inner = (A, B) -> trace(A * B)
+scan(6, i -> (
+    R := ZZ/32003[c_1..c_5, q_1, q_2, w_1, w_2, s_1..s_(i + 1), z];
+    C := matrix {{1, c_1, c_2}, {c_1, c_3, c_4}, {c_2, c_4, c_5}};
+    Q := {1_R, q_1, q_2};
+    W := transpose matrix {{1_R, w_1, w_2}};
+    S := prepend(1_R, toList(s_1..s_(i + 1)));
+    randomForm := () -> apply(3, r -> (
+        A := random((coefficientRing R)^3, (coefficientRing R)^3);
+        sub(A + transpose A, R)));
+    forms := apply(i + 2, j -> randomForm());
+    L := apply(3, r -> sum(i + 2, j -> S#j * forms#j#r));
+    sections := apply(i, j -> (form := randomForm(); sum(3, r -> Q#r * inner(form#r, C))));
+    tangency := sum(3, r -> Q#r * L#r) - z * (W * transpose W);
+    pairs := ideal(C * W) + ideal apply(L, A -> inner(A, C)) + ideal flatten entries tangency + ideal sections;
+    leading := ideal leadTerm groebnerBasis(pairs, Strategy => "F4");
+    mbEmit("dimension_" | i, dim leading);
+    mbEmit("points_" | i, degree leading)))
+"""
+
+
+def test_pairs_of_points_and_tangent_hyperplanes_over_symmetric_matrices(engine: Engine) -> None:
+    """The case α = d' = 1, d = 3: all numbers but the first, which is the degree."""
+    answer = parse(engine.run(Script("symmetric", SYMMETRIC)).records)
+    counted_here = [answer.integer(f"points_{i}") for i in range(5, -1, -1)]
+    assert [answer.integer(f"dimension_{i}") for i in range(6)] == [0] * 6
+    stated = polar_degrees(SingleLayerAttention(3, 1, 1)).degrees
+    assert counted_here == list(stated[1:7]) == [180, 312, 300, 174, 60, 12]
+    # {det = 0} × P² in its Segre embedding: C(6, 2) times the degrees 3 and 1
+    assert stated[0] == 3 * comb(6, 2)
 
 
 MAPS = {
