@@ -102,7 +102,7 @@ class LayersInARow:
         return f"the rank of the differential is at least {self.rank}, {self.ranks.method}"
 
     def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people."""
+        """Names and values for people, but for the symmetries, which the result names itself."""
         facts: list[tuple[str, object]] = [
             ("network", f"{self.model.title}, with biases or norms"),
             ("parameters", self.parameters),
@@ -112,7 +112,6 @@ class LayersInARow:
         else:
             facts.append(("dimension", f"{self.dimension} (proved)"))
             facts.append(("redundant directions", self.parameters - self.dimension.exact))
-        facts.append(("gauge group", self.symmetries.names))
         if self.regular:
             known = f"the rank of the differential is the dimension, {self.ranks.method}"
             regular = f"yes (proved: {known})"
