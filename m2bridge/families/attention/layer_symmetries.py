@@ -417,7 +417,7 @@ class SoftmaxLayer(NamedSymmetries):
         return self
 
     def facts(self) -> list[tuple[str, object]]:
-        """Names and values for people."""
+        """Names and values for people, but for the symmetries, which the result names itself."""
         dimension: object = self.dimension
         if self.dimension is not None:
             dimension = f"{self.dimension} of the functions of the layer (proved)"
@@ -425,7 +425,6 @@ class SoftmaxLayer(NamedSymmetries):
             ("parameters", self.parameters),
             ("dimension", dimension),
             ("redundant directions", self.redundant),
-            ("gauge group", self.names),
             ("regular point", "yes (proved)" if self.regular else "not decided"),
         ]
 
