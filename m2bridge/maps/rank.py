@@ -51,6 +51,29 @@ RELATIONS = "the parameters satisfy relations; use elimination"
 """Why there is no rank: points with relations are not found at random."""
 
 
+def is_regular(dimension: Known, least: int | None, most: int | None) -> bool | None:
+    """Whether a point is regular: the differential there has the rank that is the dimension.
+
+    Parameters
+    ----------
+    dimension : Known
+        Of the image.
+    least, most : int or None
+        Bounds for the rank of the differential at the point, where they are known. A lower bound
+        that is less than the dimension does not show that the point is critical.
+
+    Returns
+    -------
+    bool or None
+        ``None`` if the bounds do not decide it.
+    """
+    if least is not None and least == dimension.upper:
+        return True
+    if most is not None and most < dimension.least:
+        return False
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankResult(Known):
     """The dimension of the closure of an image, between the largest rank found and an upper bound.

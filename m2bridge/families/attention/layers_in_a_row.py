@@ -34,6 +34,7 @@ from m2bridge.families.attention.layer_symmetries import (
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
 from m2bridge.families.attention.tokens import norm_before
+from m2bridge.maps.rank import is_regular
 from m2bridge.results.known import Known, together
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
@@ -85,12 +86,7 @@ class LayersInARow:
     @property
     def regular(self) -> bool | None:
         """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        # The rank is a lower bound: a smaller one does not show that weights are critical.
-        if self.rank == self.dimension.upper:
-            return True
-        if self.most_rank is not None and self.most_rank < self.dimension.least:
-            return False
-        return None
+        return is_regular(self.dimension, self.rank, self.most_rank)
 
     @property
     def note(self) -> str:

@@ -41,7 +41,7 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.rank import SPARE_ROWS
+from m2bridge.maps.rank import SPARE_ROWS, is_regular
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import plural
 
@@ -298,12 +298,7 @@ class NetworkAtWeights:
     @property
     def regular(self) -> bool | None:
         """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        # The rank is a lower bound: a smaller one does not show that weights are critical.
-        if self.rank == self.dimension.upper:
-            return True
-        if self.most_rank is not None and self.most_rank < self.dimension.least:
-            return False
-        return None
+        return is_regular(self.dimension, self.rank, self.most_rank)
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people."""

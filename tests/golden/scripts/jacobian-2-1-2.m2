@@ -50,13 +50,14 @@ minorOutside = (J, c, Q) -> (
 
 -- The minors modulo Q whose rows and columns are these, but for one row or one column.
 minorsBeside = (J, Q, rows', columns') -> (
-    exchanged := (chosen, count') -> flatten for i in chosen list
-        for j from 0 to count' - 1 list if member(j, chosen) then continue else replace(position(chosen, k -> k == i), j, chosen);
+    exchanged := (chosen, count') -> flatten for place from 0 to #chosen - 1 list
+        for j from 0 to count' - 1 list if member(j, chosen) then continue else replace(place, j, chosen);
     reduced' := matrix(ring Q, apply(entries J, row -> apply(row, f -> f % Q)));
     places := join(
         apply(exchanged(rows', numrows J), others -> (others, columns')),
         apply(exchanged(columns', numcols J), others -> (rows', others)));
-    apply(places, (rows'', columns'') -> det(submatrix(reduced', rows'', columns''), Strategy => Cofactor) % Q))
+    apply(places, (rows'', columns'') ->
+        det(submatrix(reduced', rows'', columns''), Strategy => Cofactor) % Q))
 
 -- The locus in V(Q) as the variety of an ideal: Q, the given minor, and others, some at a time until the dimension stays
 -- the same twice, or is that of the points where J is zero. FastMinors chooses those of the lowest entries. A few minors
@@ -74,13 +75,16 @@ cutByMinors = (J, c, Q, minor', rows', columns', failed) -> (
     byEntries := name -> () -> apply(
         first entries gens chosenMinors(most, c, J, Q, Strategy => value fastMinors#name), f -> f % Q);
     choices := {
-        byEntries "StrategyGRevLexSmallest", byEntries "StrategyLexSmallest", () -> minorsBeside(J, Q, rows', columns')};
+        byEntries "StrategyGRevLexSmallest",
+        byEntries "StrategyLexSmallest",
+        () -> minorsBeside(J, Q, rows', columns')};
     cut := Q + ideal minor';
     size' := dim cut;
     same := 0;
     while same < 2 and size' > least do (
         further := (choices#(failed#"choices"))();
-        if failed#"choices" < #choices - 1 and all(further, f -> f == 0) then failed#"choices" = failed#"choices" + 1
+        if failed#"choices" < #choices - 1 and all(further, f -> f == 0) then
+            failed#"choices" = failed#"choices" + 1
         else (
             cut = cut + ideal further;
             if dim cut == size' then same = same + 1 else (size' = dim cut; same = 0)));
