@@ -94,7 +94,10 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
     for node in list(document.findall(nodes.math)):
         after = node.next_node(descend=False, siblings=True)
         if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
-            after.parent.replace(after, nodes.Text(after[mark.end() :]))
+            # ``replace`` takes the first text that is equal, which may be another one
+            siblings = after.parent.children
+            (place,) = (i for i, sibling in enumerate(siblings) if sibling is after)
+            after.parent[place] = nodes.Text(after[mark.end() :])
             node.replace_self(
                 nodes.inline("", "", node.deepcopy(), nodes.Text(mark[0]), classes=["unbroken"])
             )

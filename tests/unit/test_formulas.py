@@ -173,3 +173,26 @@ def test_parentheses_of_a_binomial_coefficient_are_as_high_as_it_is(mathml: Modu
         mathml.formula(Translator, mathml.nodes.math("", r"\binom{n}{k}"))
     assert "minsize" not in Translator.body[0]
     assert "<mrow><mo>&#x00028;</mo><mfrac" in Translator.body[0]
+
+
+def test_a_comma_stays_with_the_formula_before_it_and_no_other_is_lost(mathml: ModuleType) -> None:
+    nodes = mathml.nodes
+    literals = [nodes.literal("", name) for name in ("--query", "--key", "--value")]
+    paragraph = nodes.paragraph("", "", literals[0], nodes.Text(", "), literals[1])
+    paragraph += [nodes.Text(", "), literals[2], nodes.Text(" and ")]
+    paragraph += [nodes.math("", "Q"), nodes.Text(", "), nodes.math("", "K"), nodes.Text(", V")]
+    document = importlib.import_module("docutils.utils").new_document("page")
+    document += paragraph
+    before = document.astext()
+
+    class App:
+        class env:
+            docname = "page"
+
+        class config:
+            pages_without_terms = ("page",)
+
+    mathml.typeset(App, document)
+    assert document.astext() == before
+    together = [node.astext() for node in document.findall(nodes.inline)]
+    assert together == ["Q,", "K,"]
