@@ -294,6 +294,12 @@ class Report:
     @property
     def answer(self) -> str:
         """The verdicts in numbers, and what they are about."""
+        before, names, after = self.answer_and_names
+        return f"{before} {', '.join(names)}{after}"
+
+    @property
+    def answer_and_names(self) -> tuple[str, list[str], str]:
+        """What the answer says before names of statements, the names, and what it says after."""
         verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
         cases = "No cases"
         if self.cases:
@@ -301,16 +307,12 @@ class Report:
             ranges = self._ranges_in_words()
             if ranges:
                 cases += f" ({', '.join(ranges)})"
-        statements = ", ".join(self.summary["statements"]) or "nothing"
-        sentences = [
-            f"Verdicts: {', '.join(verdicts) or 'none'}",
-            cases,
-            f"{plural(len(self.details), 'certificate')} about: {statements}",
-            "The certificates were read, not verified ('m2bridge verify' does that)",
-        ]
+        numbers = f"Verdicts: {', '.join(verdicts) or 'none'}. {cases}."
+        before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
+        after = ". The certificates were read, not verified ('m2bridge verify' does that)."
         if self.problems:
-            sentences.append(f"{plural(len(self.problems), 'file')} could not be used")
-        return _paragraph(sentences)
+            after += f" {plural(len(self.problems), 'file')} could not be used."
+        return before, self.summary["statements"] or ["nothing"], after
 
     def _ranges_in_words(self) -> list[str]:
         """``d = 3``, ``1 ≤ a ≤ 4``."""

@@ -34,7 +34,7 @@ from m2bridge.reports.content import (
     crossed,
     verdict_words,
 )
-from m2bridge.results.markup import cell, csv_text
+from m2bridge.results.markup import cell, csv_text, latex, latex_links
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, table
 
 CASES_IN_A_PART = 100
@@ -82,6 +82,13 @@ def _values(report: Report, documentation: str) -> dict[str, Any]:
         "documentation": documentation,
         "titles": titles(documentation),
     }
+
+
+def latex_answer(report: Report, documentation: str) -> str:
+    """The answer in LaTeX; names of statements, such as V, are no variables in it."""
+    before, names, after = report.answer_and_names
+    listed = ", ".join(map(latex, names))
+    return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"
 
 
 def titles(documentation: str) -> str:
@@ -217,7 +224,14 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
         rows = tuple(row for row in report.rows if row.case.family == name)
         part = replace(report, rows=rows)
         families.append((part.headings, list(_grids(part))))
-    return _document("report_grid.tex", report, documentation, signs=SIGNS, families=families)
+    return _document(
+        "report_grid.tex",
+        report,
+        documentation,
+        answer=latex_answer(report, documentation),
+        signs=SIGNS,
+        families=families,
+    )
 
 
 def _grids(report: Report) -> Iterator[tuple[str, tuple[Cell, ...], list[tuple[Cell, list[str]]]]]:
@@ -314,7 +328,13 @@ def to_latex(report: Report, documentation: str = "") -> str:
     longest = max((len(case.name) for case in report.cases), default=0)
     of_names = min(0.0115 * longest, LARGEST_OF_NAMES)
     return _document(
-        "report.tex", report, documentation, by_name=by_name, width=width, of_names=of_names
+        "report.tex",
+        report,
+        documentation,
+        answer=latex_answer(report, documentation),
+        by_name=by_name,
+        width=width,
+        of_names=of_names,
     )
 
 

@@ -125,6 +125,13 @@ def test_print_says_where_the_documentation_is() -> None:
     assert "https://example.org/docs" in reports.LINKED["latex"](report, "https://example.org/docs")
 
 
+@pytest.mark.parametrize("form", ["latex", "latex-grid"])
+def test_print_has_one_form_for_names_of_statements(form: str) -> None:
+    written = reports.LINKED[form](reports.collect(CERTIFICATES / "deep"), "")
+    assert "3.8, L, S, V, closed, fibre, heads, skip. The certificates were read" in written
+    assert r"\item V: For all widths" in written or form == "latex-grid"
+
+
 # Formulas of the site: where their lines end, and how they are spelled.
 
 FILE = Path(__file__).parents[2] / "docs" / "_ext" / "mathml.py"
