@@ -451,10 +451,13 @@ def run_many(
     Limits(memory=memory)  # raises an error for what is no limit
     if folder is not None:
         folder = Path(folder).absolute()
+    code = source = ""
+    function = b""
     if isinstance(work, str):
-        code, function, source = work, b"", work
+        code = source = work
     else:
-        code, function, source = "", cloudpickle.dumps(work), _source(work)
+        function = cloudpickle.dumps(work)
+        source = _source(work)
     todo = Work(
         code=code,
         function=function,
@@ -477,7 +480,10 @@ def run_many(
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
-    """Return a job for each item, with a digest of item and work."""
+    """Return a job for each item, with a digest of the item and of the source of the work.
+
+    The folder tells by the digest which items are done.
+    """
     import cloudpickle
 
     jobs = []

@@ -108,7 +108,10 @@ def run() -> int:
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Show what is wrong with the words, and how a command that was given alone is used."""
+    """Show what is wrong with the words, and how a command that was given alone is used.
+
+    The exit code is returned.
+    """
     click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(message, USAGE)
 

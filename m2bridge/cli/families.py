@@ -185,7 +185,7 @@ class MapFile(click.Path):
 
 
 def family_options(command: Command) -> Command:
-    """``--family NAME`` and ``--map FILE``."""
+    """Give a command the options ``--family NAME`` and ``--map FILE``."""
     help_family = (
         "Another family of models, with options of its own: --family polynomial-network --widths"
         " 2,2,1."
@@ -196,7 +196,9 @@ def family_options(command: Command) -> Command:
 
 
 def map_options(command: Command) -> Command:
-    """``FILE``, the same as ``--map FILE``, and a choice of its output coordinates."""
+    """Give a command the argument ``FILE``, the same as ``--map FILE``, and a choice of its output
+    coordinates.
+    """
     outputs = (
         "Of the map in FILE only these coordinates: x,y. They are outputs of the last layer where"
         " there are layers."

@@ -134,10 +134,11 @@ def _residue(value: Any, modulus: int) -> str:
 
 
 def _call(value: Any) -> str:
-    """The function that has the name of the class, with the fields."""
+    """The call of the function that has the name of the value's class, on its fields."""
     arguments = []
     for field in fields(value):
         part = getattr(value, field.name)
+        # A variable goes as its symbol and its indices: x_1_a is Macaulay2's x_(1,a).
         if isinstance(value, values.Algebra) and field.name == "variables":
             part = variable_parts(part)
         arguments.append(literal(part))

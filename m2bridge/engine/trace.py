@@ -138,12 +138,16 @@ def _parts(output: str) -> tuple[str, str, str]:
     head = place = heads[-1]
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
         place = heads[-2]  # that of the bracket left open
-    begin = place.start("file") + _path(place["file"])
+    begin = place.start("file") + _start_of_path(place["file"])
     return output[:begin], _message(output, place.end()), output[head.start() :]
 
 
-def _path(text: str) -> int:
-    """The place where the name of a file begins, after what was printed on the same line."""
+def _start_of_path(text: str) -> int:
+    """The place where the name of a file begins, after what was printed on the same line.
+
+    What was printed may end with any letter but a blank, so a name in a temporary folder of ours is
+    looked for first, then one that begins with / or ../, and then the last word.
+    """
     own = re.search(rf"(?:(?:\.\./)+|/)?(?:[^\s/]+/)*?{PREFIX}[^/]+/[^/]+$", text)
     match = own or re.search(r"(?:(?:\.\./)+|/)[^\s]*$", text) or re.search(r"\S*$", text)
     return match.start() if match else 0

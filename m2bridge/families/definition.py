@@ -406,8 +406,10 @@ class Commands(ABC, Generic[M]):
 
         Parameters
         ----------
+        model : Model
+            The model with the sizes of these weights.
         shapes : sequence of sequence
-            For each head of each layer its numbers.
+            For each layer the shapes of its heads.
         regular : bool
             Whether the weights of each head alone are proved to be a regular point.
         matrices : callable
@@ -416,14 +418,20 @@ class Commands(ABC, Generic[M]):
         most_rank : int, optional
             An upper bound for the rank of the differential at these weights.
         besides : tuple, optional
-            The parameters, the dimension and the named redundant directions of what the model has
-            besides its heads.
+            What the model has besides its heads: the number of its parameters, by how much it makes
+            the dimension larger, its redundant directions by name, and finite symmetries.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If the family has no heads.
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 
     def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Any = ()) -> Any:
-        """Compare the redundant directions of a model that has heads with these numbers with its
-        symmetries.
+        """Compare the redundant directions of generic weights with the symmetries of a model.
+
+        Parameters and errors are those of :meth:`at_weights`.
         """
         raise MethodUnavailableError(f"{self.title} are not found in files of weights")
 

@@ -261,6 +261,7 @@ class Expansions:
         return reduced_echelon(filled(flint.nmod_mat(len(rows), width, self.prime), rows))
 
     def _times(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
+        """The product times the image of coordinate j; packed exponents are added as integers."""
         result: PackedPolynomial = {}
         for exponents, c in watched(self.images[j].items()):
             for others, value in product.items():

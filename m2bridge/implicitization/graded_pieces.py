@@ -298,21 +298,21 @@ PieceComputation = Callable[[int, int, Mapping[int, Degree]], GradedPiece]
 def complete_degrees(
     grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
 ) -> dict[int, Degree]:
-    """The degrees 0, …, max_degree; those that are completed within the time limit.
+    """The degrees 0, …, max_degree, as far as they are completed within the time limit.
 
     With ``first`` they end with the first degree in which there are generators.
     """
     constants = GradedPiece(monomials=((),), basis=(0,))
-    lower = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
+    completed = {0: Degree(MultidegreeOrbits.of(grading, {0: ()}), {0: constants})}
     for degree in range(1, max_degree + 1):
         try:
-            orbits = orbits_of_degree(grading, degree, lower)
+            orbits = orbits_of_degree(grading, degree, completed)
             pieces = {}
             for dominant in watched(orbits.members):
-                pieces[dominant] = compute(dominant, degree, lower)
+                pieces[dominant] = compute(dominant, degree, completed)
         except TimeLimitError:
             break
-        lower[degree] = Degree(orbits, pieces)
+        completed[degree] = Degree(orbits, pieces)
         if first and any(piece.generators for piece in pieces.values()):
             break
-    return lower
+    return completed

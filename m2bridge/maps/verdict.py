@@ -351,13 +351,13 @@ class OfWhole(OfCase):
         return Decision.CONFIRMED
 
     def comparison(self, words: str) -> str:
-        """The two values, or the numbers that they mean."""
+        """What was computed and what is stated; of a true statement, what it says of the case."""
         if self.vacuous:
             return f"{words}: {NONE_SPECIAL}"
         return f"{words}: {self._values()}"
 
     def _values(self) -> str:
-        """What was compared; where the statement is true, what it means for the case."""
+        """The same, behind the words for what is observed."""
         if self.predicted is None or self.observed is None:
             return self.doubt or "not decided"
         if isinstance(self.observed, PartialValue):

@@ -84,8 +84,9 @@ def _product_coefficients(d: int) -> list[Bilinear]:
 def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
     """All (A, V) with A_11 = V_11 = 1 and rk A ≤ α that give the function of the representative.
 
-    Complex ones are among them. The product l_1·v_1 leaves two choices at most for each V_1q, and
-    they decide all other weights.
+    Complex ones are among them. The product l_1·v_1 has the coefficients V_1q + A_q1 at y_1 y_q and
+    A_q1 V_1q at y_q². So there are two choices at most for each V_1q, the roots of a quadratic
+    polynomial, and they decide all other weights.
 
     Raises
     ------
@@ -93,9 +94,9 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
         If candidates are not rational, which does not happen at our representatives.
     """
     c = function(*map(sparse, representative(orbit, shape)))
-    roots = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
+    choices = [_roots(c[0, 0, 0, q], c[0, 0, q, q]) for q in range(1, shape.d)]
     points = set()
-    for z in product(*roots):
+    for z in product(*choices):
         A, V = _weights(c, (1, *z), shape)
         # only some of the equations gave these weights
         is_same = function(sparse(A), sparse(V)) == c
@@ -105,7 +106,7 @@ def fibre_points(orbit: Orbit, shape: Shape) -> frozenset[WeightPair]:
 
 
 def _roots(total: int, constant: int) -> set[int]:
-    """The roots of z² − total·z + constant: with l = y_1 + w y_q, the numbers z and w of l·v."""
+    """The roots of z² − total·z + constant: the two numbers with this sum and this product."""
     discriminant = total**2 - 4 * constant
     root = isqrt(max(discriminant, 0))
     if root**2 != discriminant:

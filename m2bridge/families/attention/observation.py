@@ -205,7 +205,11 @@ def _coordinates(shape: Shape) -> dict[int, list[Index]]:
 
 
 def _value(index: Index, shape: Shape, factors: Sequence[Factor]) -> Any:
-    """The coordinate c_{k,i,p,q} of the weights with these factors."""
+    """The coordinate c_{k,i,p,q} of the weights with these factors.
+
+    A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
+    T^p in k(T) and of T^i in q(T); V_kq is that of T^(q + dk) of the last.
+    """
     *of_A, of_V = factors
 
     def A(p: int, i: int) -> Any:

@@ -252,15 +252,17 @@ class Shape(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """The last layer of lightning attention whose skew-symmetric part matters.
+        """The number of the first layers of lightning attention that see all of their matrix A'_k.
 
-        It is the first with α_k = 1, or l: after a layer of rank one all tokens are parallel to
-        first order, and a skew-symmetric form vanishes on them. For one token it matters in none.
+        They end with the first layer where α_k = 1: behind it all tokens are parallel to first
+        order, and as a skew-symmetric form vanishes on these, later layers see the symmetric part
+        only. For one token no layer sees more.
         """
         if self.t == 1:
             return 0
-        alphas = self.alphas
-        return alphas.index(1) + 1 if 1 in alphas else self.layers
+        if 1 not in self.alphas:
+            return self.layers
+        return self.alphas.index(1) + 1
 
     @property
     def kernel_dimension(self) -> int:

@@ -64,7 +64,7 @@ class NotApplicable:
     undecided_for: isl.Set
 
 
-# How sets of sizes are called in JSON, and what a statement is there.
+# How sets of sizes are called in JSON, and the answer that a statement has there.
 PARTS = {
     "fails_for": "false",
     "undecided_for": "not decided",
@@ -175,21 +175,30 @@ class AmongSizes(Extent):
 def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     """Return in words for which sizes a statement is true, and where it does not apply, from the
     data of a verdict.
+
+    Where a hypothesis fails it is said whether the conclusion holds all the same.
     """
 
-    def parts(some: Json) -> dict[str, str]:
-        """What it is somewhere, and where, in words."""
-        named = {name: in_words(some[part]) for part, name in PARTS.items() if part in some}
-        return {name: where for name, where in named.items() if where != NOWHERE}
+    def answers(some: Json) -> dict[str, str]:
+        """The answers ``true``, ``false``, … that occur, each with its sizes in words."""
+        found = {}
+        for part, answer in PARTS.items():
+            if part not in some:  # where a statement does not apply, nothing is vacuous
+                continue
+            where = in_words(some[part])
+            if where != NOWHERE:
+                found[answer] = where
+        return found
 
-    lines = [f"{name} for {where}" for name, where in parts(data).items()]
+    lines = [f"{answer} for {where}" for answer, where in answers(data).items()]
     for out in data["not_applicable"]:
-        inside = parts(out)
-        conclusion = ", ".join(f"{name} for {where}" for name, where in inside.items())
-        if len(inside) == 1:  # everywhere there
+        inside = answers(out)
+        conclusion = ", ".join(f"{answer} for {where}" for answer, where in inside.items())
+        if len(inside) == 1:
+            # It is so for all of these sizes, which need not be named once more.
             (conclusion,) = inside
-        where = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
-        lines.append(f"{where}, where the rest of it is {conclusion}")
+        outside = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
+        lines.append(f"{outside}, where the rest of it is {conclusion}")
     return lines
 
 

@@ -154,15 +154,16 @@ def more_tangents_at_squares() -> isl.Set:
     """The sizes (d, 1, 1) where tangent vectors at a matrix of rank one exceed the dimension.
 
     For α = d' = 1 functions are q ⊗ c with symmetric matrices c of rank at most two, and at c = k²
-    all q ⊗ w² and p ⊗ c are tangent: together d(d + 1)/2 + d − 1 dimensions.
+    all q ⊗ w² and p ⊗ c are tangent: together d(d + 1)/2 + d − 1 dimensions. That is (d − 1)(d −
+    2)/2 more than the dimension 3d − 2.
     """
     d, *_ = variables(*NAMES)
     one = d**0
     tangents = d * (d + 1) / 2 + d - 1
-    excess = tangents - (source_dimension(d, one, one) - 1)
-    none = zeros(excess)
-    assert none is not None, "(d − 1)(d − 2)/2"
-    return sizes("a = 1 and dp = 1").subtract(none)
+    dimension = source_dimension(d, one, one) - 1
+    no_excess = zeros(tangents - dimension)
+    assert no_excess is not None, "the excess has linear factors"
+    return sizes("a = 1 and dp = 1").subtract(no_excess)
 
 
 def codimensions_exceed_kernels() -> bool:
