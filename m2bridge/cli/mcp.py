@@ -1,15 +1,29 @@
 """``m2bridge mcp``: commands as tools of a server by the Model Context Protocol.
 
 A tool is a command: the schema of its arguments is made from the options, and a call is the command
-line itself with ``--json``, in a process of :mod:`m2bridge.cli.workers`.
+line itself with ``--json``, in a worker process, one of those of ``anyio.to_process``.
+
+An idle worker takes the next call, and has kept its Macaulay2 for it; a call that comes while all
+are busy begins another. So calls share a session and nothing in it; and one that is not waited for,
+because it was cancelled or is late, is ended with its worker and all that this has begun.
+
+Why processes: threads would share one limit on memory and one standard output, an alarm reaches the
+main thread only, and FLINT lets no other thread run meanwhile. So a call could not be ended, and
+the notices of others would wait for it.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,11 +33,15 @@ from m2bridge import limits
 from m2bridge._version import __version__
 from m2bridge.cli import DONE, bridge, certifying, computing, shared, showing
 from m2bridge.cli.families import CASE
-from m2bridge.cli.workers import Answer, Workers, work
+from m2bridge.engine import Session
+from m2bridge.engine.context import choose
+from m2bridge.engine.discovery import VARIABLE
 from m2bridge.engine.scratch import Scratch
+from m2bridge.errors import EngineError
 from m2bridge.limits import Limits
 from m2bridge.loading import library
 from m2bridge.results.sheet import shortened
+from m2bridge.system import cores, end_with, limit_address_space
 
 MOST_TEXT = 4000  # characters beside the whole result, for who reads it
 NOTICE = 2.0  # seconds between two notices of progress
@@ -95,6 +113,70 @@ def _type(param: click.Parameter) -> Any:
 
 def _default(param: click.Parameter) -> Any:
     return param.default if isinstance(param.default, str | int | float) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a command line printed as JSON, the text of its results, and its message, if any."""
+
+    printed: str = ""
+    text: str = ""
+    error: str = ""
+
+
+class Workers:
+    """At most as many worker processes as there are cores, and two in any case.
+
+    Each calls ``run`` for a command line, and has so many bytes of memory, as has its Macaulay2.
+    The first call begins the first of them.
+    """
+
+    def __init__(self, run: Callable[[], object], memory: int) -> None:
+        self._folder = Scratch()  # what a worker that is killed leaves goes with it
+        watched = self._folder.path / "watched"
+        os.mkfifo(watched)
+        # closed by the system when this process ends, whatever ends it: then workers end too
+        self._held = os.open(watched, os.O_RDWR)
+        self._performed = partial(_performed, run, watched, memory)
+
+    async def ask(self, words: Sequence[str]) -> Answer:
+        """The answer of a worker, which is ended if it is not waited for."""
+        from anyio import BrokenWorkerProcess, to_process
+
+        to_process.current_default_process_limiter().total_tokens = max(cores(), 2)
+        try:
+            answer: Answer = await to_process.run_sync(self._performed, words, cancellable=True)
+        except BrokenWorkerProcess:
+            return Answer(error="Error: the process that computed it has ended")
+        return answer
+
+
+def _performed(
+    run: Callable[[], object], watched: Path, memory: int, words: Sequence[str]
+) -> Answer:
+    """Perform a command line in this process, a worker."""
+    texts = _begun(watched, memory)
+    texts.clear()
+    limits.start("timeout")
+    sys.argv = ["m2bridge", *words]
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
+        run()
+    return Answer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
+
+
+@cache
+def _begun(watched: Path, memory: int) -> list[str]:
+    """Prepare this process, once; the texts that commands will say of their results."""
+    end_with(os.open(watched, os.O_RDONLY))
+    os.environ["TMPDIR"] = str(watched.parent)
+    limit_address_space(memory)
+    session = Session(limits=Limits(memory=memory))
+    with suppress(EngineError):  # a command that needs Macaulay2 says what is missing
+        session.start()
+    choose(session)
+    texts: list[str] = []
+    shared.listeners.append(texts.append)
+    return texts
 
 
 def tool(name: str, most: Limits, workers: Workers) -> Any:
@@ -214,18 +296,12 @@ async def called(name: str, values: dict[str, Any], most: int, workers: Workers,
 )
 @click.option("--allow-code", is_flag=True, help="With the tool 'evaluate': any Macaulay2 code.")
 @shared.engine_option
-@click.option("--worker", type=int, hidden=True)
 @click.pass_obj
-def mcp_command(
-    run: Any, /, *, memory: int, program: str | None, worker: int | None, **options: Any
-) -> int:
+def mcp_command(run: Any, /, *, memory: int, program: str | None, **options: Any) -> int:
     """Serve commands as tools for assistants and other programs (Model Context Protocol).
 
     On standard input and output. Callers can lower the limits, and not raise them.
     """
-    if worker is not None:
-        work(run, worker, memory, program)
-        return DONE
     library("mcp.server.mcpserver", "mcp is missing: in the clone, pip install '.[mcp]'")
     from mcp.server.mcpserver import MCPServer
 
@@ -233,7 +309,9 @@ def mcp_command(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    workers = Workers(memory, program)
+    if program is not None:
+        os.environ[VARIABLE] = program  # of workers too
+    workers = Workers(run, memory)
     most = Limits(timeout=options["timeout"], memory=memory)
     names = [name for name in COMMANDS if options["allow_code"] or name != "evaluate"]
     server = MCPServer(
@@ -241,7 +319,6 @@ def mcp_command(
         version=__version__,
         instructions="Exact algebraic geometry of lightning self-attention, maps and ideals.",
         tools=[tool(name, most, workers) for name in names],
-        lifespan=workers.kept,
         log_level="WARNING",
     )
     server.run()
