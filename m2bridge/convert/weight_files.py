@@ -11,7 +11,7 @@ import io
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -189,12 +189,12 @@ def tensors(source: Any) -> dict[str, Tensor]:
     Raises
     ------
     ConversionError
-        If a file cannot be read, or holds something else.
+        If a file cannot be read, or holds something else, or two arrays have one name.
     InvalidCaseError
         If the source is none of these, or its ending is not known.
     """
     if isinstance(source, Mapping):
-        return {name: tensor(name, value) for name, value in _flattened(source)}
+        return _by_name(tensor(name, value) for name, value in _flattened(source))
     if not isinstance(source, str | Path):
         kind = type(source).__name__
         raise InvalidCaseError(
@@ -207,8 +207,25 @@ def tensors(source: Any) -> dict[str, Tensor]:
     if not files:
         raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
     found: dict[str, Tensor] = {}
+    file_of: dict[str, str] = {}
     for file in files:
-        found |= _file(file)
+        for name, item in _file(file).items():
+            if name in found:
+                places = f"'{file_of[name]}' and in '{file.name}'"
+                raise ConversionError(f"'{name:.60}' is in {places}: give one of these files")
+            found[name] = item
+            file_of[name] = file.name
+    return found
+
+
+def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
+    """The arrays by their names; ConversionError if two have the same one."""
+    found: dict[str, Tensor] = {}
+    for item in items:
+        if item.name in found:
+            # Which of them is meant cannot be seen.
+            raise ConversionError(f"two arrays have the name '{item.name:.60}'")
+        found[item.name] = item
     return found
 
 
@@ -223,10 +240,10 @@ def _file(path: Path) -> dict[str, Tensor]:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
-    found = {}
-    for item in _said_of(path, lambda: list(reader(path))):
+    found: dict[str, Tensor] = _said_of(path, lambda: _by_name(reader(path)))
+    for name, item in found.items():
         # The entries are read later, and may be damaged where the header is not.
-        found[item.name] = replace(item, read=partial(_said_of, path, item.read))
+        found[name] = replace(item, read=partial(_said_of, path, item.read))
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
     return found

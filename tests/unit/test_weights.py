@@ -7,10 +7,12 @@ import json
 import os
 import re
 import sys
+import warnings
+import zipfile
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from io import StringIO
+from io import BytesIO, StringIO
 from itertools import pairwise, permutations, product
 from pathlib import Path
 from types import SimpleNamespace
@@ -878,6 +880,23 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
         weights({"x": stacked}, stacked="x", key="x")
 
 
+def test_arrays_that_some_models_stack_head_by_head(attention: dict[str, Any]) -> None:
+    """GPT-NeoX and BLOOM have the rows q, k, v of each head, under the name that others use too."""
+    stacked = numpy.vstack([attention[x] for x in "QKV"])
+    name = "h.0.self_attention.query_key_value.weight"
+    (remark,) = weights({name: stacked}, stacked=name, heads=3).remarks
+    assert "head by head" in remark
+    assert weights({"qkv": stacked}, stacked="qkv", heads=3).remarks == ()
+
+
+def test_a_layer_that_is_not_in_the_file(attention: dict[str, Any]) -> None:
+    state = {f"h.{k}.{x}": attention[x] for k in (3, 11) for x in "QKVO"}
+    (remark,) = weights(state, heads=3).remarks
+    assert "no layer 4 between them" in remark
+    state = {f"h.{k}.{x}": attention[x] for k in (3, 4) for x in "QKVO"}
+    assert weights(state, heads=3).remarks == ()
+
+
 def test_keys_that_heads_share(attention: dict[str, Any]) -> None:
     few = attention | {x: attention[x][:4] for x in "KV"}
     found = weights(
@@ -1022,6 +1041,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "V transposed": ({"K": I, "Q": I, "V": I[:, :2]}, "V is 3 × 2.*is V transposed"),
     "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*square"),
+    "shared K": (
+        {"K": I[:1], "Q": I[:2], "V": I[:1]},
+        "where heads share keys and values, say how many heads there are",
+    ),
     "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
     "heads": (
         {"K": I, "Q": I, "V": I, "heads": 2},
@@ -1093,6 +1116,32 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         numpy.lib.format.write_array_header_1_0(file, header | {"shape": (3, 20000, 20000)})
         file.truncate(10**10)
     assert "at most" in refused("large.npy", None, TooLargeError)
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Which of them is meant cannot be seen, and the last one was taken."""
+    plain = {x: numpy.eye(2).tolist() for x in "QKV"}
+    nested = {"a": plain, "a.Q": [[1, 1], [1, 1]]}
+    with pytest.raises(ConversionError, match=r"two arrays have the name 'a\.Q'"):
+        weights(nested)
+    (tmp_path / "x.json").write_text(json.dumps(nested), encoding="utf-8")
+    with pytest.raises(ConversionError, match=r"two arrays have the name 'a\.Q'"):
+        weights(tmp_path / "x.json")
+    members = BytesIO()
+    numpy.save(members, I)
+    for other in ("Q", "Q.npy"):
+        with zipfile.ZipFile(tmp_path / "x.npz", "w") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a name is there already
+            for name in ("Q.npy", "K.npy", "V.npy", other):
+                archive.writestr(name, members.getvalue())
+        with pytest.raises(ConversionError, match="two arrays have the name 'Q'"):
+            weights(tmp_path / "x.npz")
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    for name in ("one.npz", "two.npz"):
+        numpy.savez(folder / name, Q=I, K=I, V=I)
+    with pytest.raises(ConversionError, match=r"'Q' is in 'one\.npz' and in 'two\.npz'"):
+        weights(folder)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

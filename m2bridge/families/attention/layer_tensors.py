@@ -411,10 +411,13 @@ def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
     if "A" in shapes and first != (d, d):
         return "A = KᵀQ is square, d × d"
     if "K" in shapes and shapes["Q"] != shapes["K"]:
-        turned = ""
-        if shapes["K"] == shapes["Q"][::-1]:
-            turned = "; is one of them transposed?"
-        return f"K and Q have the same shape, a × d{turned}"
+        K, Q = shapes["K"], shapes["Q"]
+        advice = ""
+        if Q[::-1] == K:
+            advice = "; is one of them transposed?"
+        elif K[1] == Q[1] and Q[0] % K[0] == 0:
+            advice = "; where heads share keys and values, say how many heads there are"
+        return f"K and Q have the same shape, a × d{advice}"
     if V[1] != d:
         # A side that would fit says which matrix is the wrong way round.
         turned = ""

@@ -6,6 +6,7 @@ deep attention, for the coordinates of tokens that a layer sees; others are in `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -330,6 +331,12 @@ def find_remarks(
         )
     if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
         remarks.append("several heads share their keys and values: they are counted for each head")
+    if any(part.is_stacked and "query_key_value" in part.parts["Q"].name for part in layers):
+        remarks.append(
+            "Q, K and V are taken to stand on top of each other: models that store them head by"
+            " head under the name query_key_value, as GPT-NeoX, BLOOM and Falcon do, need separate"
+            " arrays"
+        )
     if any(part.norm is not None and part.norm.adds_one for part in layers):
         remarks.append("the RMSNorm multiplies by 1 + γ")
     if rotary:
@@ -343,6 +350,21 @@ def find_remarks(
             "nothing is said of a network as a whole: these layers do not follow one another, or"
             " have no output matrix"
         )
+    elif missing := _missing_numbers(layers):
+        remarks.append(
+            f"layers are taken to follow one another, though there is no layer {missing[0]} between"
+            " them by their names"
+        )
     for around in found.around.values():
         remarks.extend(around.remarks())
     return tuple(dict.fromkeys(remarks))
+
+
+def _missing_numbers(layers: Sequence[LayerTensors]) -> list[int]:
+    """Return the numbers between those in the names of layers that none of them has."""
+    numbers = [[int(part) for part in re.findall(r"\d+", layer.name)] for layer in layers]
+    # Where names have several numbers, which of them counts layers is not known.
+    if any(len(own) != 1 for own in numbers):
+        return []
+    own = {number for (number,) in numbers}
+    return [number for number in range(min(own), max(own)) if number not in own]
