@@ -30,10 +30,12 @@ extensions = [
     "sphinx_click",
     "sphinx_proof",
     "sphinxcontrib.programoutput",
+    "cited_pages",
     "console",
     "first_use",
     "mathml",
     "plain_help",
+    "short_defaults",
     "small_atlas",
     "whole_files",
 ]

@@ -1,7 +1,7 @@
 """Commands and outputs as a terminal shows them.
 
 Cells of a shell have a prompt, and not the word that Jupyter needs. Long sentences in outputs go on
-below where they began; lines of tables stay whole.
+below where they began; lines of tables stay whole. Names of options in running text do too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ MAGIC = "%%bash\n"
 WIDTH = 88
 """Characters that fit beside one another on the page."""
 CODE = ("ipython3", "python", "toml", "json", "macaulay2", "sh", "bash", "console")
+OPTION = re.compile(r"--?[\w-]{1,24}")
 SENTENCE = re.compile(r"(?P<before> *(?:\S+(?: \S+)* {2,})?(?:→ )?)(?P<words>\S+(?: \S+)+)")
 """A line of words with single spaces, if need be after a label: no line of a table."""
 
@@ -33,12 +34,17 @@ def shown(app: Sphinx, document: nodes.document) -> None:
         elif language not in CODE and any(len(line) > WIDTH for line in text.splitlines()):
             folded = "\n".join(map(fold, text.split("\n")))
             block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
+    for name in document.findall(nodes.literal):
+        if OPTION.fullmatch(name.astext()):
+            name["classes"].append("unbroken")
 
 
 def fold(line: str) -> str:
     """Return a line, on several lines if it is a long sentence."""
     sentence = SENTENCE.fullmatch(line)
     if len(line) <= WIDTH or sentence is None or line.startswith("$ "):
+        return line
+    if sentence["words"].startswith("# "):  # a comment stands beside its command
         return line
     return textwrap.fill(
         sentence["words"],

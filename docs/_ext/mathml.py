@@ -28,6 +28,9 @@ LITERAL = (
 
 
 SPACING = (
+    (r'(?<!<munder>)<mo movablelimits="true">([A-Za-z]{2,})</mo>', r"<mo>\1</mo>"),
+    (r"(</m(?:i|n|sub|sup|under|underover)>)(?=<mo>det</mo>)", r"\1<mspace width='0.17em'/>"),
+    ("(?=<mo>mod</mo>)", "<mspace width='0.22em'/>"),
     (
         r"(?<!<msup>)(?<!<msub>)<m[io]>([A-Za-z]{2,})</m[io]>(?=<m[insr])",
         r"<mi>\1</mi><mspace width='0.17em'/>",
@@ -35,6 +38,12 @@ SPACING = (
     (r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>"),
     (r"<mi>([:;]|&#x0007E;)</mi>", r"<mo>\1</mo>"),
     ("&#x0007E;", "&#x223C;"),
+    ("<mo>(&#x02026;|&#x022A4;|&#x02202;)</mo>", r"<mi>\1</mi>"),
+    ("<mo>&#x0002F;</mo>", "<mo lspace='0' rspace='0'>&#x0002F;</mo>"),
+    (
+        r'<mo stretchy="true" fence="true" minsize="1.2em" maxsize="1.2em">',
+        "<mo stretchy='false' mathsize='120%'>",
+    ),
     (
         r"(<mo[^>]*>(?:[(,\[]|&#x000(?:28|2C|3D|3C|3E|5B);|&#x0226[45];)</mo>)<mo>(&#x02212;|−)</mo>",
         r"\1<mo form='prefix'>\2</mo>",
@@ -43,8 +52,9 @@ SPACING = (
     ('(?<=</mfrac>)<mo m[^>]*="2.047em">(&#x00029;)</mo>', r"<mo>\1</mo></mrow>"),
 )
 """Mended in what latex2mathml writes: names of functions are no operators, ``:``, ``;`` and ``~``
-no letters, the minus of a negative number has no space after it, and the parentheses of a
-binomial coefficient are as high as it is.
+no letters; dots, the ⊤ of a transpose, the ∂ of a derivative and a slash have no space about them,
+nor has the minus of a negative number one after it; large parentheses are as wide as they look,
+and those of a binomial coefficient as high as it is.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 
@@ -78,6 +88,7 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
 
     A line does not end between a formula and a comma.
     """
+    join_lines(document)
     for text in list(document.findall(nodes.Text)):
         if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
             continue
@@ -101,6 +112,21 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
             node.replace_self(
                 nodes.inline("", "", node.deepcopy(), nodes.Text(mark[0]), classes=["unbroken"])
             )
+
+
+def join_lines(document: nodes.document) -> None:
+    """Make one text of the lines of a paragraph, so that what stands beside a letter is seen."""
+    for node in list(document.findall(nodes.TextElement)):
+        joined: list[nodes.Node] = []
+        for child in node.children:
+            if isinstance(child, nodes.Text) and joined and isinstance(joined[-1], nodes.Text):
+                joined[-1] = nodes.Text(joined[-1] + child)
+            else:
+                joined.append(child)
+        if len(joined) < len(node.children):
+            node.children = joined
+            for child in joined:
+                child.parent = node
 
 
 def lines(text: str) -> list[str]:

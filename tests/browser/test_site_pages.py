@@ -168,6 +168,56 @@ def test_statements_have_the_width_of_the_page(width: int, browser: Chrome, site
     assert all(0.9 < width < 1.1 for width in widths)
 
 
+SIDEWAYS = """
+const width = document.documentElement.clientWidth;
+const scrolls = element => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
+const cut = element => {
+    const box = element.getBoundingClientRect();
+    if (box.width == 0 || (box.left > -1 && box.right < width + 1)) return false;
+    for (let outer = element; outer != document.body; outer = outer.parentElement)
+        if (scrolls(outer)) return false;
+    return true;
+};
+const content = (document.querySelector("article") || document.body).querySelectorAll("*:not(svg *)");
+return [document.documentElement.scrollWidth - width, [...content].filter(cut).length];
+"""
+"""By how much a page is wider than the window, and the number of its parts that are outside of the
+window and cannot be scrolled into it by themselves.
+"""
+
+
+def test_no_page_scrolls_sideways_on_a_telephone(browser: Chrome, site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 60
+    device = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", device)
+    wide = {}
+    try:
+        for page in pages:
+            browser.get(page.as_uri())
+            found = browser.execute_script(SIDEWAYS)
+            if found != [0, 0]:
+                wide[str(page.relative_to(site))] = found
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide == {}
+
+
+def test_pages_are_named_by_their_titles(site: Path) -> None:
+    statements = (site / "statements.html").read_text(encoding="utf-8")
+    assert re.search(r'as in <a [^>]*href="deep-attention.html"><[^>]*>Deep attention<', statements)
+    for file in site.glob("**/*.html"):
+        if "small-atlas" not in file.parts:
+            assert not [part for part in TextWithoutLinks(file).text if "docs/" in part], file
+
+
+def test_signatures_are_read_at_one_glance(site: Path) -> None:
+    for file in site.glob("reference/generated/*.html"):
+        page = file.read_text(encoding="utf-8")
+        for signature in re.findall(r'<dt class="sig.*?</dt>', page, re.DOTALL):
+            assert len(re.sub(r"<[^>]+>", "", signature)) < 800, file
+
+
 def test_outputs_of_commands_keep_their_lines(site: Path) -> None:
     gallery = (site / "gallery.html").read_text(encoding="utf-8")
     assert "\n  singular locus   curve c = v = 0\n" in gallery
@@ -214,6 +264,12 @@ class RunningText(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self.OUTSIDE & set(self.open):
             (self.emphasis if "em" in self.open else self.text).append(data)
+
+
+class TextWithoutLinks(RunningText):
+    """The same, without the texts of links."""
+
+    OUTSIDE = RunningText.OUTSIDE | {"a"}
 
 
 SIGNS = re.compile(

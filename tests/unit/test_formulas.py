@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import re
 import tomllib
 from collections.abc import Iterator
@@ -134,18 +135,22 @@ def test_print_has_one_form_for_names_of_statements(form: str) -> None:
 
 # Formulas of the site: where their lines end, and how they are spelled.
 
-FILE = Path(__file__).parents[2] / "docs" / "_ext" / "mathml.py"
+EXTENSIONS = ROOT / "docs" / "_ext"
+
+
+def extension(name: str) -> ModuleType:
+    """An extension of the site, which needs what the extra ``docs`` installs."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location(name, EXTENSIONS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def mathml() -> ModuleType:
-    """The extension of the site, which needs what the extra ``docs`` installs."""
-    pytest.importorskip("sphinx")
     pytest.importorskip("latex2mathml")
-    spec = importlib.util.spec_from_file_location("mathml", FILE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return extension("mathml")
 
 
 @pytest.mark.parametrize(
@@ -172,14 +177,54 @@ def test_letters_of_words_are_variables(mathml: ModuleType) -> None:
     assert [part for part, is_formula in parts if is_formula] == ["Y", "H", "a = b"]
 
 
-def test_parentheses_of_a_binomial_coefficient_are_as_high_as_it_is(mathml: ModuleType) -> None:
+def written(formula: str, mathml: ModuleType) -> str:
+    """The MathML of a formula of running text."""
+
     class Translator:
         body: list[str] = []  # noqa: RUF012
 
     with pytest.raises(mathml.nodes.SkipNode):
-        mathml.formula(Translator, mathml.nodes.math("", r"\binom{n}{k}"))
-    assert "minsize" not in Translator.body[0]
-    assert "<mrow><mo>&#x00028;</mo><mfrac" in Translator.body[0]
+        mathml.formula(Translator, mathml.nodes.math("", formula))
+    return Translator.body[-1]
+
+
+def test_parentheses_of_a_binomial_coefficient_are_as_high_as_it_is(mathml: ModuleType) -> None:
+    found = written(r"\binom{n}{k}", mathml)
+    assert "minsize" not in found
+    assert "<mrow><mo>&#x00028;</mo><mfrac" in found
+
+
+@pytest.mark.parametrize(
+    ("formula", "part"),
+    [
+        (r"u_1, \dots, u_d", "<mi>&#x02026;</mi>"),
+        (r"q'^\top", "<mi>&#x02032;</mi><mi>&#x022A4;</mi>"),
+        (r"V/\lambda", "<mo lspace='0' rspace='0'>&#x0002F;</mo>"),
+        (r"\bigl(x\bigr)", "<mo stretchy='false' mathsize='120%'>(</mo>"),
+        (r"(\det T)", "<mi>det</mi><mspace width='0.17em'/><mi>T</mi>"),
+        (r"c^{-2} \det T", "</msup><mspace width='0.17em'/><mi>det</mi>"),
+        (r"u \bmod n", "<mi>u</mi><mspace width='0.22em'/><mi>mod</mi><mspace width='0.17em'/>"),
+    ],
+)
+def test_signs_have_the_space_that_they_have_in_print(
+    formula: str, part: str, mathml: ModuleType
+) -> None:
+    assert part in written(formula, mathml)
+
+
+def test_a_letter_at_the_end_or_the_beginning_of_a_line_is_one_of_its_sentence(
+    mathml: ModuleType,
+) -> None:
+    nodes = mathml.nodes
+    lines = ["at most 1500 points, a", "\n", "number; a row of", "\n", "V and of W."]
+    paragraph = nodes.paragraph("", "", *map(nodes.Text, lines))
+    document = importlib.import_module("docutils.utils").new_document("page")
+    document += paragraph
+    mathml.join_lines(document)
+    assert document.astext() == "".join(lines)
+    assert [text.parent for text in document.findall(nodes.Text)] == [paragraph]
+    found = list(mathml.with_letters([(document.astext(), False)]))
+    assert [part for part, is_letter in found if is_letter] == ["V", "W"]
 
 
 def test_a_comma_stays_with_the_formula_before_it_and_no_other_is_lost(mathml: ModuleType) -> None:
@@ -203,3 +248,43 @@ def test_a_comma_stays_with_the_formula_before_it_and_no_other_is_lost(mathml: M
     assert document.astext() == before
     together = [node.astext() for node in document.findall(nodes.inline)]
     assert together == ["Q,", "K,"]
+
+
+def test_words_that_name_a_page_by_its_file_lead_to_it() -> None:
+    cited = extension("cited_pages")
+    nodes = cited.nodes
+    words = "D of docs/deep-attention.md. See docs/tutorials/none.md, docs/weights.md"
+    paragraph = nodes.paragraph("", "", nodes.Text(words), nodes.literal("", "docs/weights.md"))
+    document = importlib.import_module("docutils.utils").new_document("page")
+    document += paragraph
+
+    class App:
+        class env:
+            docname = "statements"
+            found_docs = ("deep-attention", "weights")
+
+    cited.link(App, document)
+    links = list(document.findall(cited.addnodes.pending_xref))
+    assert [link["reftarget"] for link in links] == ["/deep-attention", "/weights"]
+    left = "D of deep-attention. See docs/tutorials/none.md, weightsdocs/weights.md"
+    assert document.astext() == left
+
+
+def test_long_defaults_are_left_out_of_signatures() -> None:
+    def function(sizes: tuple[int, ...] = tuple(range(40)), most: int = 3) -> None: ...
+
+    extension("short_defaults").shorten(None, function, False)
+    shown = str(inspect.signature(function))
+    assert shown == "(sizes: 'tuple[int, ...]' = ..., most: 'int' = 3) -> 'None'"
+
+
+def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line() -> None:
+    fold = extension("console").fold
+    command = (
+        "m2bridge figure 1 --elevation 35 --azimuth 20 --out figure1.pdf  # from another angle"
+    )
+    assert fold(f"{command} above the plane") == f"{command} above the plane"
+    words = (
+        "agreement     fibres and ranks agree on all orbits, and so do the ideals of both of them"
+    )
+    assert re.search(r"\n {14}\S", fold(f"{words}, each"))
