@@ -86,7 +86,10 @@ def run() -> int:
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except errors.InvalidCaseError as error:
-        return _refuse(f"--{error.option.replace('_', '-')}: {error.message}", words)
+        place = f"--{error.option.replace('_', '-')}"
+        if error.option == "relations":  # no option, but a part of the file with a map
+            place = "--map: [map] relations"
+        return _refuse(f"{place}: {error.message}", words)
     except (errors.MethodUnavailableError, errors.PackageError) as error:
         return _fail(str(error), USAGE)
     except (errors.EngineNotFoundError, errors.EngineVersionError) as error:

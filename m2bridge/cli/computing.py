@@ -332,14 +332,11 @@ def ideal_command(
     request = shared.Run.of(options)
     with shared.within(timeout=request.timeout), request.engine():
         with importing():
-            from m2bridge.ideals import construct
+            from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
         given, title = read_ideal(ideal, field, option="")
         arguments: list[Any] = []
-        if method == "eliminate":
-            arguments = [name.strip() for name in str(other).split(",")]
-        elif other is not None:
-            ring = given.ring
-            arguments = [construct.ideal(other, variables=ring.variables, field=ring.field)]
+        if other is not None:
+            arguments = _second(other, method, given)
         with progress(f"{method} of {title or printable(ideal):.60}"):
             value = getattr(given, method)(*arguments)
     if as_json:
@@ -354,6 +351,29 @@ ideal_command.help = (
     f"{cleandoc(str(ideal_command.help))}\n\n"
     f"METHOD is one of {', '.join(METHODS_OF_IDEALS + OF_TWO_IDEALS)}."
 )
+
+
+def _second(other: str, method: str, given: Ideal) -> list[Any]:
+    """What a method takes besides the ideal: variables of its ring, or another ideal.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is none in this ring.
+    """
+    from m2bridge.ideals.construct import ideal
+
+    ring = given.ring
+    if method == "eliminate":
+        names = [name.strip() for name in other.split(",")]
+        strange = [name for name in names if name not in ring.variables]
+        if strange:
+            raise InvalidCaseError("other", f"'{strange[0]:.60}' is not a variable of {ring}")
+        return names
+    try:
+        return [ideal(other, variables=ring.variables, field=ring.field)]
+    except ConversionError as reason:
+        raise InvalidCaseError("other", str(reason)) from None
 
 
 def _as_json(value: Any) -> Any:

@@ -129,9 +129,8 @@ class Dimension(Result):
 
 
 def _facts(result: Dimension) -> list[tuple[str, object]]:
-    facts: list[tuple[str, object]] = [
-        ("dimension", f"{result.dimension} affine ({result.status})")
-    ]
+    value = "not known" if result.dimension is None else f"{result.dimension} affine"
+    facts: list[tuple[str, object]] = [("dimension", f"{value} ({result.status})")]
     eliminates = any(finding.method == "elimination" for finding in result.findings)
     if result.status == "lower bound" and not eliminates:
         facts.append(("to prove it", HOW_TO_PROVE))
@@ -192,14 +191,14 @@ def dimension(
         process shares.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower
-        bound, which is proved to be the dimension where it attains an upper bound. Elimination as
-        one of ``all`` ends after 30 seconds where there is no limit; alone it has the time that it
-        takes.
+        bound, which is proved to be the dimension where it attains an upper bound; where the
+        parameters satisfy relations, it is ``elimination``. Elimination as one of ``all`` ends
+        after 30 seconds where there is no limit; alone it has the time that it takes.
 
     Raises
     ------
     InvalidCaseError
-        If the method is unknown.
+        If the method is unknown, or no parameters satisfy the relations.
     EngineNotFoundError
         If Macaulay2 is needed, none is given, and there is none here.
     ContradictionError
@@ -223,12 +222,15 @@ def dimension(
     if method in ("auto", "jacobian", "all"):
         with share(0.5 if eliminates else 1.0):
             findings += jacobian_findings(model, field=field)
+    if method == "auto" and all(finding.status == "not applicable" for finding in findings):
+        # No points are at hand for a rank where the parameters satisfy relations.
+        eliminates = True
     if method in ("formula", "all"):
         findings.append(_by_formula(model))
     if eliminates:
         most = ELIMINATION_SECONDS if method == "all" else None
         with share(1.0, otherwise=most):
-            needed = method == "elimination"
+            needed = method != "all"
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
     # What is proved has to agree; a formula may be wrong, which is shown.

@@ -278,7 +278,8 @@ def polar_degrees(
     InvalidCaseError
         If there is no such method, or it is not for this case.
     MethodUnavailableError
-        If no theorem is known, the source has relations, or the points counted are not isolated.
+        If no theorem is known, slices are asked for and the source has relations, or the points
+        counted are not isolated.
     TooLargeError
         If the case is too large.
 
@@ -311,14 +312,18 @@ def polar_degrees(
         raise MethodUnavailableError(
             f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
         )
-    return _of_closure(model) if method == "conormal" else _by_slices(model)
+    # Slices are taken in the space of the parameters, which relations do not leave free.
+    by_ideal = method == "conormal" or (method == "auto" and model.free_map.relations)
+    return _of_closure(model) if by_ideal else _by_slices(model)
 
 
 def _of_closure(model: Model) -> PolarDegrees:
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
-    return _of_ideal(variety.ideal, model.title, model.case, prime=True)
+    # The closure of an image is irreducible if the source is.
+    prime = not model.polynomial_map.maybe_reducible
+    return _of_ideal(variety.ideal, model.title, model.case, prime=prime)
 
 
 def _of_ideal(

@@ -566,3 +566,20 @@ def test_every_method_that_the_command_line_names_is_there(invoke: Invoke) -> No
         assert done.returncode == 2
         assert "--other is of contains, equals" in done.stderr
     assert "Error: there is no file" in invoke("ideal", "x^^2", "degree").stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "other", "said"),
+    [
+        ("contains", "z", "unknown name 'z'"),
+        ("saturate", "x,,y", "expected a number"),
+        ("eliminate", "x, z", "'z' is not a variable of QQ[x, y]"),
+    ],
+)
+def test_another_ideal_that_is_none_is_wrong_usage(
+    invoke: Invoke, program: Path, method: str, other: str, said: str
+) -> None:
+    done = invoke("ideal", "x,y", method, "--other", other, "--m2", str(program))
+    assert done.returncode == 2
+    assert "Error: --other: " in done.stderr
+    assert said in done.stderr

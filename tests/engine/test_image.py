@@ -180,6 +180,28 @@ def test_an_empty_source_is_refused(engine: Macaulay2, relations: list[Expr]) ->
             compute(nothing, engine=engine)
 
 
+def test_the_dimension_where_parameters_satisfy_relations(engine: Macaulay2) -> None:
+    """No rank is known there, and elimination takes its place."""
+    circle = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s**2 + t**2 - 1])
+    found = dimension(circle, engine=engine)
+    assert (found.dimension, found.status) == (1, "proved")
+    nothing = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s, s - 1])
+    with pytest.raises(InvalidCaseError, match="the source is empty"):
+        dimension(nothing, engine=engine)
+    without = dimension(circle, method="formula")
+    assert "not known (not applicable)" in without.to_text()
+
+
+def test_the_file_is_named_where_the_source_of_a_map_is_empty(
+    tmp_path: Path, invoke: Invoke, program: Path
+) -> None:
+    file = tmp_path / "nothing.toml"
+    file.write_text('[map]\nparameters = ["s"]\nrelations = ["1"]\n[coordinates]\nx = "s"\n')
+    done = invoke("singular-locus", "--map", str(file), "--m2", str(program))
+    assert done.returncode == 2
+    assert "Error: --map: [map] relations: they have no common zero" in done.stderr
+
+
 def test_linear_relations_modulo_a_prime(engine: Macaulay2) -> None:
     multiples = PolynomialMap.from_expressions([s, t], {"x": 2 * s, "y": 3 * s, "z": t**2})
     for field, generator in [

@@ -16,7 +16,7 @@ from m2bridge import (
 )
 from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.checker.slices import DEGREES, counted
 from m2bridge.families.attention.statements import REGISTRY
 
@@ -188,3 +188,16 @@ def test_ideals_by_the_conormal_variety(name: str, engine: Engine) -> None:
 def test_an_empty_variety_is_refused(engine: Engine) -> None:
     with pytest.raises(InvalidCaseError, match="empty"):
         polar_degrees(ideal("x", "y"), engine=engine)
+
+
+def test_the_image_of_a_reducible_source_is_not_taken_for_irreducible(engine: Engine) -> None:
+    """Three lines through the origin, and a line beside a conic: degrees are added."""
+    lines = PolynomialMap.from_expressions([s, t], {"x": s, "y": t}, [s * t * (s - t)])
+    for method in ("auto", "conormal"):
+        assert polar_degrees(lines, engine=engine, method=method).degrees == (3,)
+    curves = PolynomialMap.from_expressions(
+        [s, t, u], {"x": s, "y": t, "z": u}, [s * (s**2 + t**2 - u**2)]
+    )
+    assert polar_degrees(curves, engine=engine).degrees == (3, 2)
+    with pytest.raises(MethodUnavailableError, match="use conormal"):
+        polar_degrees(lines, engine=engine, method="slices")
