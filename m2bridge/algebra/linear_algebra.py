@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from math import gcd
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any, TypeVar
 
 import flint
@@ -64,6 +64,12 @@ def rank_mod(rows: IntegerMatrix, prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
     check(_price_of(rows))
     return int(flint.nmod_mat(rows, prime).rank())
+
+
+def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
+    """The scalar products of the columns of two matrices, in pairs."""
+    columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
+    return [sum(map(mul, *pair)) for pair in columns]
 
 
 def rank(rows: IntegerMatrix) -> int:

@@ -1,4 +1,7 @@
-"""Groups of symmetries by name: connected ones with their dimensions, finite ones with orders."""
+"""Groups of symmetries by name: connected ones with their dimensions, finite ones with orders.
+
+They are compared with the redundant directions of parameters (:class:`Symmetries`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 from typing import Any, Self
+
+from m2bridge.results.known import NOTHING, Known
+from m2bridge.results.sheet import plural
 
 _LARGEST_SHOWN = 10**6
 """Up to this order the number stands beside the formula; 10! has seven digits."""
@@ -127,3 +133,110 @@ def symmetries_json(
     """Return the same for ``json.dumps``; finite ones have the dimension 0, and an order."""
     parts: list[dict[str, Any]] = [{"name": name, "dimension": size} for name, size in connected]
     return parts + [group.to_json() for group in finite]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Symmetries:
+    """The redundant directions of generic weights, compared with the orbits of the gauge group.
+
+    Parameters
+    ----------
+    parameters : int
+    dimension : Known
+        Of the functions; an upper bound, or nothing, if it is not known.
+    named : tuple
+        The parts of the group by name, each with the dimension of its orbits, or an upper bound.
+    listed : Known
+        The dimension of an orbit of the whole group. Its part on each head has orbits of a known
+        dimension; those of changes of base between layers are known where these act freely, and
+        else may be smaller.
+    finite : tuple of FiniteGroup
+    complete : bool
+        Whether generic weights have no others, not even finitely many, where dimensions agree: so
+        it is proved for one layer of softmax.
+    why : str
+        Why the dimension is not known, where it is not.
+    """
+
+    parameters: int
+    dimension: Known
+    named: tuple[tuple[str, int], ...]
+    listed: Known
+    finite: tuple[FiniteGroup, ...] = ()
+    complete: bool = False
+    why: str = ""
+
+    @property
+    def redundant(self) -> Known:
+        """The number of redundant directions: of the parameters less the dimension."""
+        if self.dimension.upper is None:
+            return NOTHING
+        # With fewer functions more directions are redundant: an upper bound becomes a lower one.
+        fewest = self.parameters - self.dimension.upper
+        if self.dimension.exact is not None:
+            return Known.exactly(fewest)
+        return Known.at_least(fewest)
+
+    @property
+    def others(self) -> bool | None:
+        """Whether the gauge group leaves infinitely many generic weights with the same function.
+
+        ``None`` where that is not decided.
+        """
+        if self.redundant.least > self.listed.most:
+            return True
+        # An orbit is in the fibre; with as many dimensions finitely many orbits fill it.
+        if self.redundant.exact == self.listed.lower:
+            return False
+        return None
+
+    @property
+    def unnamed(self) -> int | None:
+        """The number of redundant directions that no listed symmetry explains, if it is known."""
+        if self.others is False:
+            return 0
+        if self.redundant.exact is None or self.listed.exact is None:
+            return None
+        return self.redundant.exact - self.listed.exact
+
+    def words(self) -> str:
+        """The words on what the function determines, of generic weights."""
+        redundant = plural(self.redundant.value, "redundant direction")
+        if self.redundant.exact is None:
+            redundant = f"at least {redundant}"
+        listed = f"{self.listed.upper} of the listed symmetries"
+        if self.listed.exact is None:
+            listed = f"at most {listed}"
+        if self.others:
+            further = f"at least {self.redundant.value - int(self.listed.most)} of them are"
+            if self.unnamed is not None:
+                verb = "is" if self.unnamed == 1 else "are"
+                further = f"{plural(self.unnamed, 'further direction')} {verb}"
+            return (
+                f"{redundant}, {listed}: there are others, and weights are not determined up to the"
+                f" listed ones; {further} not named"
+            )
+        if self.others is None:
+            why = f" ({self.why})" if self.why else ""
+            return f"{redundant}, {listed}: whether there are others is not decided{why}"
+        these = "these" if self.complete else "these and finitely many others"
+        determined = f"up to {these}, generic weights are determined"
+        return f"{redundant}, all of the listed symmetries: {determined}"
+
+    @property
+    def names(self) -> str:
+        """The parts of the group with their dimensions, and orders of finite ones."""
+        return symmetry_names(self.named, self.finite)
+
+    def to_json(self) -> dict[str, Any]:
+        """The values for ``json.dumps``."""
+        return {
+            "parameters": self.parameters,
+            "dimension": self.dimension.exact,
+            "redundant": self.redundant.exact,
+            "redundant_at_least": self.redundant.lower,
+            "listed_symmetries": self.listed.upper,
+            "other_symmetries": self.others,
+            "symmetries": symmetries_json(self.named, self.finite),
+            "unnamed": self.unnamed,
+        }

@@ -74,6 +74,15 @@ def is_regular(dimension: Known, least: int | None, most: int | None) -> bool | 
     return None
 
 
+def dimension_facts(parameters: int, dimension: Known) -> list[tuple[str, object]]:
+    """Return the lines on a dimension between bounds, and on the redundant ones of parameters."""
+    facts: list[tuple[str, object]] = [("parameters", parameters)]
+    if dimension.exact is None:
+        return [*facts, ("dimension", f"{dimension}: {dimension.because}")]
+    facts.append(("dimension", f"{dimension} (proved)"))
+    return [*facts, ("redundant directions", parameters - dimension.exact)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankResult(Known):
     """The dimension of the closure of an image, between the largest rank found and an upper bound.

@@ -25,7 +25,7 @@ from m2bridge.algebra.linear_algebra import elimination_price, rank_of
 from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.convert.weight_files import dyadic, modular
 from m2bridge.errors import TimeLimitError
-from m2bridge.families.attention.tokens import Coordinates, Folded
+from m2bridge.families.attention.tokens import Coordinates, Folded, SeenHead
 from m2bridge.limits import check
 
 _SPARE = 8
@@ -47,6 +47,21 @@ def residues(array: Any) -> flint.nmod_mat:
     check(2e-7 * array.size)  # seconds an entry, as measured
     entries = array.modular() if isinstance(array, Folded) else modular(array)
     return flint.nmod_mat(*array.shape, entries.ravel().tolist(), LARGE_PRIME)
+
+
+def residues_of(head: SeenHead, letters: str = "KQAVO") -> dict[str, flint.nmod_mat]:
+    """Return these matrices of a head modulo :data:`LARGE_PRIME`, by their letters."""
+    return {x: residues(matrix) for x, matrix in head.matrices.items() if x in letters}
+
+
+def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
+    """Return the differences of the rows and the last one, which are all that LayerNorm sees.
+
+    Outputs that differ by a multiple of (1, …, 1) have the same differences.
+    """
+    *rows, last = matrix.table()
+    differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
+    return flint.nmod_mat(differences, LARGE_PRIME)
 
 
 def integers(array: Any) -> flint.fmpz_mat:

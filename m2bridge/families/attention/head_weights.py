@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.families.attention.exact_weights import HeadShape, Ranks, exact_ranks
 from m2bridge.families.attention.numerical_weights import Numerical, rank_words
 from m2bridge.families.attention.tokens import SeenHead
@@ -228,37 +229,35 @@ class HeadWeights:
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     """Whether factors near these have all products near A, of rank ≤ α, and near OV.
 
-    Then the weights are a regular point unless their function is critical (docs/weights.md).
+    So it is where a product has the largest rank, and else where the differential of the product
+    has the dimension of the matrices of at most this rank. Then the weights are a regular point
+    unless their function is critical (docs/weights.md).
     """
     if not ranks.proved:
         return None
-    decided = [
-        ranks.r == shape.alpha or _loses_nothing(ranks, "KQ", shape.d, shape.queries, shape.alpha),
-        ranks.s == shape.beta or _loses_nothing(ranks, "OV", shape.d_out, shape.d, shape.beta),
-    ]
-    if False in decided:
-        return False
-    return None if None in decided else True
-
-
-def _loses_nothing(ranks: Ranks, letters: str, rows: int, columns: int, most: int) -> bool | None:
-    """Whether the differential of the product of two factors is onto the matrices of rank ≤ most.
-
-    Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor)
-    dimensions; a factor that was not given, as A is no product, has full rank.
-    """
-    left, right = (
-        ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)
-    )
-    if left is None or right is None:
-        return None
-    return (rows - left) * (columns - right) == (rows - most) * (columns - most)
+    onto: bool | None = True
+    for letters, rank, most, rows, columns in (
+        ("KQ", ranks.r, shape.alpha, shape.d, shape.queries),
+        ("OV", ranks.s, shape.beta, shape.d_out, shape.d),
+    ):
+        if rank == most:
+            continue
+        of_differential = _product_rank(ranks, letters, rows, columns)
+        if of_differential is None:
+            onto = None
+        # Where A is given, both factors count as of full rank, which those of an A of smaller rank
+        # than α never have: then too the two numbers differ.
+        elif of_differential != determinantal_dimension(rows, columns, most):
+            return False
+    return onto
 
 
 def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
     """The rank of the differential of the product of two factors; ``None`` where it is not known.
 
-    A factor that was not given has full rank, which makes it an upper bound.
+    Its image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
+    of all matrices. A factor that was not given, as A is no product, has full rank, which makes it
+    an upper bound.
     """
     left, right = (
         ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)

@@ -7,17 +7,22 @@ with biases or norms are in ``layers_in_a_row``.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
+from m2bridge.algebra.symmetry_groups import (
+    FiniteGroup,
+    Symmetries,
+    symmetries_json,
+    symmetry_names,
+)
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape
 from m2bridge.families.attention.layer_tensors import Head, LayerTensors
 from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
+from m2bridge.results.known import NOTHING, Known
 from m2bridge.results.sheet import plural
 
 
@@ -53,8 +58,8 @@ class Reading:
         """Return a head on the coordinates of its tokens."""
         return seen(head, self.softmax, self.biases, self.norm)
 
-    def of(self, number: int, layer: LayerTensors) -> Iterator[SeenHead]:
-        """Yield the heads of a layer."""
+    def seen_heads(self, number: int, layer: LayerTensors) -> Iterator[SeenHead]:
+        """Yield the heads of a layer on the coordinates of their tokens."""
         return map(self.seen, layer.heads(number, self.heads))
 
 
@@ -69,7 +74,7 @@ class Surroundings:
     norm_after : str
         ``LayerNorm`` or ``RMSNorm`` after the layer, or empty.
     hides_mean : bool
-        Whether that is a LayerNorm which hides the sum of the outputs, and no γ_i = 0 hides more.
+        Whether that is a LayerNorm, which hides the sum of the outputs, and no γ_i = 0 hides more.
     output_bias : int
         The number of its entries.
     gamma, beta : int
@@ -104,14 +109,13 @@ class Surroundings:
             biases = {letter for letter, bias in given.items() if bias is not None}
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
         gamma = beta = 0
-        turns = norm is not None
-        if norm is not None and norm.gamma is not None:
-            turns = bool((norm.gamma != 0).all())
-        absorbed = bool(biases)
-        if reading.softmax:
-            absorbed = {"Q", "V"} <= biases
+        turns = norm is not None and norm.is_invertible
+        # A change of β adds a constant to keys, queries and values, which biases take away again.
+        # In softmax attention that of the keys does nothing.
+        absorbed = {"Q", "V"} <= biases if reading.softmax else bool(biases)
         if reading.biases and norm is not None and norm.beta is not None:
             tokens = Tokens.of(len(norm.beta), norm, reading.biases)
+            # Outside of the space of all γ∘x, β is as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
@@ -122,15 +126,13 @@ class Surroundings:
         missing = ""
         if biases and not reading.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
-        kinds = {"layer": "LayerNorm", "rms": "RMSNorm"}
-        after = head.norm if norm is None else None
-        if after is not None and after.place != "post":
-            after = None
-        nonzero = after is not None and (after.gamma is None or bool((after.gamma != 0).all()))
+        after = None
+        if norm is None and head.norm is not None and head.norm.place == "post":
+            after = head.norm
         return cls(
-            norm=kinds[norm.kind] if norm else "",
-            norm_after=kinds[after.kind] if after else "",
-            hides_mean=after is not None and after.kind == "layer" and nonzero,
+            norm=norm.title if norm else "",
+            norm_after=after.title if after else "",
+            hides_mean=after is not None and after.kind == "layer" and after.is_invertible,
             output_bias=output_bias,
             gamma=gamma,
             beta=beta,
@@ -174,96 +176,35 @@ class Surroundings:
             )
 
 
-class NamedSymmetries(ABC):
-    """The redundant directions of weights, compared with the dimension of named symmetries.
+def network_model(
+    shapes: Sequence[Sequence[HeadShape]], reading: Reading, width: int | None = None
+) -> Any:
+    """Return the network of layers with these heads, without biases and norms, for two tokens.
 
-    Those of lightning attention without biases are :class:`Symmetries` of the family of deep
-    attention, which have the same names.
+    Its tokens have ``width`` entries, or as many coordinates as the first layer sees of them.
     """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def parameters(self) -> int:
-        """All entries, with biases."""
-
-    @property
-    @abstractmethod
-    def dimension(self) -> int | None:
-        """That of the functions; ``None`` if it is not known."""
-
-    @abstractmethod
-    def named(self) -> list[tuple[str, int]]:
-        """The symmetries by name, with their dimensions."""
-
-    @abstractmethod
-    def words(self) -> str:
-        """The words on what the function determines."""
-
-    def finite(self) -> tuple[FiniteGroup, ...]:
-        """The finite symmetries."""
-        return ()
-
-    @property
-    def listed(self) -> int:
-        """The dimension of all named symmetries together."""
-        return sum(size for _, size in self.named())
-
-    @property
-    def names(self) -> str:
-        """The parts of the group with their dimensions, and orders of finite ones."""
-        return symmetry_names(self.named(), self.finite())
-
-    @property
-    def redundant(self) -> int | None:
-        """The number of redundant directions: parameters less dimension."""
-        if self.dimension is None:
-            return None
-        return self.parameters - self.dimension
-
-    @property
-    def redundant_at_least(self) -> int | None:
-        """A lower bound for this number, if there is one."""
-        return self.redundant
-
-    @property
-    def unnamed(self) -> int | None:
-        """The number of redundant directions that no named symmetry explains."""
-        if self.redundant is None:
-            return None
-        return self.redundant - self.listed
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        unnamed = self.unnamed
-        return {
-            "parameters": self.parameters,
-            "dimension": self.dimension,
-            "redundant": self.redundant,
-            "redundant_at_least": self.redundant_at_least,
-            "listed_symmetries": self.listed,
-            "other_symmetries": None if unnamed is None else unnamed > 0,
-            "symmetries": symmetries_json(self.named(), self.finite()),
-            "unnamed": unnamed,
-        }
-
-
-def network_model(shapes: Sequence[Sequence[HeadShape]], reading: Reading) -> Any:
-    """Return the network of layers with these heads, without biases and norms, for two tokens."""
-    widths = [shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
+    widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     a = [layer[0].a for layer in shapes]
     sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
     deep = family("deep-attention")
     return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide(NamedSymmetries):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide(Symmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
-    shapes: tuple[HeadShape, ...]
-    sharing: int = 1
+    @classmethod
+    def of(cls, shapes: Sequence[HeadShape], sharing: int) -> Self:
+        """Return those of heads, of which so many in a row have the same K and V."""
+        named = _of_heads(shapes)
+        return cls(
+            parameters=sum(shape.parameters for shape in shapes),
+            dimension=Known.exactly(sum(shape.dimension for shape in shapes)),
+            named=tuple(named.items()),
+            listed=Known.exactly(named.total()),
+            finite=finite_symmetries(shapes, sharing, are_added=False),
+        )
 
     def words(self) -> str:
         """The words on what the function of the layer determines."""
@@ -271,24 +212,6 @@ class SideBySide(NamedSymmetries):
             "without an output matrix the outputs of its heads stand side by side, so the function"
             " of each is known"
         )
-
-    @property
-    def parameters(self) -> int:
-        """All entries."""
-        return sum(shape.parameters for shape in self.shapes)
-
-    @property
-    def dimension(self) -> int:
-        """The sum of those of the heads."""
-        return sum(shape.dimension for shape in self.shapes)
-
-    def named(self) -> list[tuple[str, int]]:
-        """The symmetries of all heads."""
-        return list(_of_heads(self.shapes).items())
-
-    def finite(self) -> tuple[FiniteGroup, ...]:
-        """Those of all heads, which have their places and cannot be permuted."""
-        return finite_symmetries(self.shapes, self.sharing, are_added=False)
 
 
 def finite_symmetries(
@@ -320,7 +243,9 @@ def finite_symmetries(
 def without_mean(
     shapes: Sequence[HeadShape], around: Surroundings
 ) -> tuple[list[HeadShape], Surroundings]:
-    """Return the numbers of the layer whose outputs are the differences to the last one."""
+    """Return the shapes and surroundings of the layer whose outputs are the differences to the last
+    one: it has one output less, as LayerNorm sees no more of them.
+    """
     less = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
     return less, replace(around, output_bias=max(0, around.output_bias - 1))
 
@@ -335,76 +260,72 @@ def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftmaxLayer(NamedSymmetries):
+class SoftmaxLayer(Symmetries):
     """A layer of softmax attention whose queries have a bias, or that adds a constant.
 
-    Where the matrices A_h = KᵀQ of its heads are independent, its function determines all A_h and
-    V_h up to the order of the heads, and the constant: heads are seen each alone, apart from the
-    biases of V, of which only the sum with the output bias is seen.
+    Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
+    determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
+    alone, apart from the biases of V, of which only the sum with the output bias is seen
+    (``docs/weights.md``, Biases in softmax attention).
 
     Parameters
     ----------
-    shapes : tuple of HeadShape
-    surroundings : Surroundings
-    independent : bool
-        Whether the A_h are, at these weights.
-    all_regular : bool
-        Whether the weights of each head alone are a regular point.
+    constant : int
+        The dimension of the constants that the layer adds.
+    regular : bool or None
+        Whether the weights are a regular point; ``None`` if that is not decided.
     """
 
-    shapes: tuple[HeadShape, ...]
-    surroundings: Surroundings
-    independent: bool
-    all_regular: bool
+    constant: int
+    regular: bool | None
 
-    @property
-    def constant(self) -> int:
-        """The dimension of the constants that the layer adds."""
-        first = self.shapes[0]
-        if self.surroundings.output_bias:
-            return first.d_out
-        if not (first.coordinates and first.coordinates.constants):
-            return 0
-        if first.v is None or first.v > first.most_V:
-            return first.d_out
-        return min(len(self.shapes) * first.v, first.d_out)
+    @classmethod
+    def of(
+        cls,
+        shapes: Sequence[HeadShape],
+        around: Surroundings,
+        *,
+        independent: bool = False,
+        all_regular: bool = False,
+    ) -> Self:
+        """Return the symmetries of a layer with these heads.
 
-    @property
-    def parameters(self) -> int:
-        """All entries, with biases."""
-        besides, *_ = self.surroundings.besides()
-        return sum(shape.parameters for shape in self.shapes) + besides
-
-    @property
-    def dimension(self) -> int | None:
-        """That of the functions of such layers, if generic A_h are independent."""
-        first = self.shapes[0]
-        if len(self.shapes) > first.d * first.queries:
-            return None
-        return sum(shape.dimension for shape in self.shapes) + self.constant
-
-    @property
-    def regular(self) -> bool | None:
-        """Whether the weights are a regular point; ``None`` if that is not decided."""
-        return True if self.dimension and self.independent and self.all_regular else None
-
-    def named(self) -> list[tuple[str, int]]:
-        """The symmetries of all heads, of the constants, and of what is around the heads."""
-        named = _of_heads(self.shapes)
-        constants = named.pop(IN_CONSTANT, 0) + self.surroundings.output_bias - self.constant
-        named["biases of V and of the output with the same constant"] += constants
-        found = [*named.items(), *self.surroundings.named()]
-        return [(name, size) for name, size in found if size]
-
-    def finite(self) -> tuple[FiniteGroup, ...]:
-        """The permutations of heads."""
-        return finite_symmetries(self.shapes, self.surroundings.sharing)
+        Parameters
+        ----------
+        shapes : sequence of HeadShape
+        around : Surroundings
+        independent : bool
+            Whether the A_h are independent at these weights, as far as it is known.
+        all_regular : bool
+            Whether the weights of each head alone are a regular point, as far as it is known.
+        """
+        constant = _constants(shapes, around)
+        dimension = NOTHING
+        # More matrices A_h than their space has dimensions are never independent.
+        if len(shapes) <= shapes[0].d * shapes[0].queries:
+            of_heads = sum(shape.dimension for shape in shapes)
+            dimension = Known.exactly(of_heads + constant)
+        named = _of_heads(shapes)
+        hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
+        named["biases of V and of the output with the same constant"] = hidden
+        named.update(dict(around.named()))
+        parameters, *_ = around.besides()
+        is_regular = dimension.exact and independent and all_regular
+        return cls(
+            parameters=sum(shape.parameters for shape in shapes) + parameters,
+            dimension=dimension,
+            named=tuple((name, size) for name, size in named.items() if size),
+            listed=Known.exactly(named.total()),
+            finite=finite_symmetries(shapes, around.sharing),
+            constant=constant,
+            regular=True if is_regular else None,
+        )
 
     def words(self) -> str:
         """The words on what the function of the layer determines."""
-        if self.redundant is None or self.unnamed is None:
+        if self.redundant.exact is None or self.unnamed is None:
             return "not decided: there are more heads than independent matrices A"
-        redundant = plural(self.redundant, "redundant direction")
+        redundant = plural(self.redundant.exact, "redundant direction")
         if self.unnamed > 0:
             further = plural(self.unnamed, "further direction")
             return f"{redundant}, {self.listed} listed: {further} not named"
@@ -418,19 +339,35 @@ class SoftmaxLayer(NamedSymmetries):
 
     def facts(self) -> list[tuple[str, object]]:
         """Names and values for people, but for the symmetries, which the result names itself."""
-        dimension: object = self.dimension
-        if self.dimension is not None:
+        dimension = None
+        if self.dimension.exact is not None:
             dimension = f"{self.dimension} of the functions of the layer (proved)"
         return [
             ("parameters", self.parameters),
             ("dimension", dimension),
-            ("redundant directions", self.redundant),
+            ("redundant directions", self.redundant.exact),
             ("regular point", "yes (proved)" if self.regular else "not decided"),
         ]
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
-        return NamedSymmetries.to_json(self) | {"regular": self.regular}
+        return Symmetries.to_json(self) | {"regular": self.regular}
+
+
+def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:
+    """The dimension of the constants b + Σ O_h b_h that a layer of softmax adds.
+
+    Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
+    the columns of the O_h, of which there are v for each head.
+    """
+    first = shapes[0]
+    if around.output_bias:
+        return first.d_out
+    if not (first.coordinates and first.coordinates.constants):
+        return 0
+    if first.v is None or first.v > first.most_V:
+        return first.d_out
+    return min(len(shapes) * first.v, first.d_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,16 @@ class Norm:
     name: str
     place: Literal["pre", "post"]
 
+    @property
+    def title(self) -> str:
+        """``LayerNorm`` or ``RMSNorm``."""
+        return {"layer": "LayerNorm", "rms": "RMSNorm"}[self.kind]
+
+    @property
+    def is_invertible(self) -> bool:
+        """Whether no γ_i is 0, so that diag(γ) loses nothing."""
+        return self.gamma is None or bool((self.gamma != 0).all())
+
 
 def is_before(name: str, place: str, norm: str | None) -> bool:
     """Whether a norm with this name is before its layer, where a user may have said which is.

@@ -10,18 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from operator import mul
 from random import Random
 from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.symmetry_groups import FiniteGroup, products
+from m2bridge.algebra.symmetry_groups import FiniteGroup, Symmetries, products
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
-from m2bridge.families.attention.exact_weights import HeadShape, residues
+from m2bridge.families.attention.exact_weights import HeadShape, residues_of, without_last_row
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.families.attention.layer_symmetries import (
     BehindNorm,
@@ -99,9 +98,9 @@ def find_heads(
 
 def find_symmetries(
     layers: Sequence[LayerTensors], found: Findings, reading: Reading
-) -> dict[int, Any]:
+) -> dict[int, Symmetries]:
     """Return the symmetries of each layer whose weights are in the model."""
-    symmetries: dict[int, Any] = {}
+    symmetries: dict[int, Symmetries] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = [head.shape for head in heads]
@@ -109,12 +108,12 @@ def find_symmetries(
             continue
         if not _are_added(layer, shapes):
             sharing = found.around[number].sharing
-            symmetries[number] = SideBySide(tuple(shapes), sharing=sharing)
+            symmetries[number] = SideBySide.of(shapes, sharing)
         elif _is_affine_softmax(shapes[0], found.around[number]):
-            symmetries[number] = SoftmaxLayer(
-                shapes=tuple(shapes),
-                surroundings=found.around[number],
-                independent=_are_independent(list(reading.of(number, layer))),
+            symmetries[number] = SoftmaxLayer.of(
+                shapes,
+                found.around[number],
+                independent=_are_independent(list(reading.seen_heads(number, layer))),
                 all_regular=all(head.regular for head in heads),
             )
         elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
@@ -128,7 +127,10 @@ def find_symmetries(
 
 
 def find_behind_norms(
-    layers: Sequence[LayerTensors], found: Findings, reading: Reading, symmetries: dict[int, Any]
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    reading: Reading,
+    symmetries: dict[int, Symmetries],
 ) -> dict[int, BehindNorm]:
     """Return the layers with the LayerNorm after them, where both dimensions are known."""
     behind = {}
@@ -139,7 +141,7 @@ def find_behind_norms(
         if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
             continue
         less = _dimension_without_mean(layers[number - 1], number, found, reading)
-        dimension = own.to_json()["dimension"]
+        dimension = own.dimension.exact
         if dimension is not None and less is not None:
             behind[number] = BehindNorm.of(dimension, less, around.output_bias > 0)
     return behind
@@ -152,9 +154,7 @@ def _dimension_without_mean(
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
     if _is_affine_softmax(shapes[0], around):
-        return SoftmaxLayer(
-            shapes=tuple(shapes), surroundings=around, independent=False, all_regular=False
-        ).dimension
+        return SoftmaxLayer.of(shapes, around).dimension.exact
     model = network_model([shapes], replace(reading, skip=False))
     deep = family("deep-attention")
     known = deep.symmetries(model, [shapes], around.besides()).dimension
@@ -175,15 +175,11 @@ def _without_mean(
 ) -> list[dict[str, Any]]:
     """The matrices of the heads modulo the prime, with the last output taken from the others."""
     heads = []
-    for head in reading.of(number, layer):
-        matrices = {x: residues(part) for x, part in head.matrices.items() if x in letters}
+    for head in reading.seen_heads(number, layer):
+        matrices = residues_of(head, letters)
         last = "O" if "O" in head.matrices else "V"
         if last in matrices:
-            rows = matrices[last].nrows()
-            differences = [
-                [int(i == j) - int(j == rows - 1) for j in range(rows)] for i in range(rows - 1)
-            ]
-            matrices[last] = flint.nmod_mat(differences, LARGE_PRIME) * matrices[last]
+            matrices[last] = without_last_row(matrices[last])
         heads.append(matrices)
     return heads
 
@@ -198,10 +194,16 @@ def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
 
 
 def _are_independent(heads: Sequence[SeenHead]) -> bool:
-    """Whether the matrices A of all heads are, by values at random pairs modulo the prime."""
+    """Whether the matrices A of all heads are, by values xᵀAy at random pairs modulo the prime.
+
+    A lower bound for the rank: that all are independent is proved.
+    """
     draw = Random(1).randrange  # the same each time
     first = heads[0].matrices
-    keys, queries = (first[x].shape[1] for x in ("AA" if "A" in first else "KQ"))
+    if "A" in first:
+        keys, queries = first["A"].shape
+    else:
+        keys, queries = first["K"].shape[1], first["Q"].shape[1]
     number = len(heads) + _SPARE_ROWS
 
     def random(rows: int) -> Any:
@@ -211,15 +213,12 @@ def _are_independent(heads: Sequence[SeenHead]) -> bool:
     X, Y = random(keys), random(queries)
     rows = []
     for head in heads:
-        matrices = head.matrices
+        matrices = residues_of(head, "KQA")
         if "A" in matrices:
-            left, right = X, residues(matrices["A"]) * Y
+            rows.append(column_products(X, matrices["A"] * Y))
         else:
-            left, right = residues(matrices["K"]) * X, residues(matrices["Q"]) * Y
-        columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
-        values = [sum(map(mul, *pair)) for pair in columns]
-        rows.append([int(value) for value in values])
-    return bool(rank_mod(rows, LARGE_PRIME) == len(heads))
+            rows.append(column_products(matrices["K"] * X, matrices["Q"] * Y))
+    return rank_mod(rows, LARGE_PRIME) == len(heads)
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
@@ -228,7 +227,10 @@ def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
 
 
 def find_network(
-    layers: Sequence[LayerTensors], found: Findings, reading: Reading, symmetries: dict[int, Any]
+    layers: Sequence[LayerTensors],
+    found: Findings,
+    reading: Reading,
+    symmetries: dict[int, Symmetries],
 ) -> Any:
     """Return the network at these weights; ``None`` if layers do not follow one another."""
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
@@ -238,6 +240,7 @@ def find_network(
     equal = len({len(layer) for layer in shapes}) == 1
     if not (equal and alike(layers) and _are_added(layers[0], shapes[0])):
         return None
+    # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
     changed = any(layer[0].coordinates for layer in shapes)
     changed = changed or not all(around.is_nothing for around in found.around.values())
     if changed and len(layers) > 1:
@@ -270,11 +273,7 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         """Return these matrices of each head of each layer, modulo the prime."""
         for number, layer in layers.items():
-            reduced = []
-            for head in reading.of(number, layer):
-                given = head.matrices
-                reduced.append({x: residues(given[x]) for x in given if x in letters})
-            yield reduced
+            yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
 
     ranks = [head.most_rank for head in heads]
     known = [rank for rank in ranks if rank is not None]
@@ -289,7 +288,11 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
 
 
 def _besides(numbers: Sequence[int], found: Findings) -> tuple[Any, ...]:
-    """What is around the heads of one layer, and the finite symmetries of some layers."""
+    """What layers have besides their heads, as ``at_weights`` of a family takes it.
+
+    That is what is around the heads of a single layer, and the finite symmetries of all. Of several
+    layers nothing is around the heads here.
+    """
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]

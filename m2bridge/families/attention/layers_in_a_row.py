@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
 from typing import Any, Self
 
-import flint
 import numpy
 
 from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.symmetry_groups import FiniteGroup, products
+from m2bridge.algebra.symmetry_groups import FiniteGroup, Symmetries, products
 from m2bridge.convert.weight_files import as_fractions
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families import family
-from m2bridge.families.attention.exact_weights import HeadShape, residues
+from m2bridge.families.attention.exact_weights import HeadShape, residues_of, without_last_row
 from m2bridge.families.attention.head_weights import HeadWeights
 from m2bridge.families.attention.layer_symmetries import (
     Reading,
@@ -34,7 +33,7 @@ from m2bridge.families.attention.layer_symmetries import (
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
 from m2bridge.families.attention.tokens import norm_before
-from m2bridge.maps.rank import is_regular
+from m2bridge.maps.rank import dimension_facts, is_regular
 from m2bridge.results.known import Known, together
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
@@ -55,7 +54,7 @@ class LayersInARow:
         Of the functions of the network; its upper bound is always known.
     reason : str
         Why the upper bound holds.
-    ranks : Ranks
+    ranks : DifferentialRanks
         Of the differential.
     symmetries : Symmetries
         What is said of the network: those of the layers, and those between them.
@@ -64,8 +63,8 @@ class LayersInARow:
     model: Any
     dimension: Known
     reason: str
-    ranks: Ranks
-    symmetries: Any
+    ranks: DifferentialRanks
+    symmetries: Symmetries
 
     @property
     def rank(self) -> int | None:
@@ -80,8 +79,7 @@ class LayersInARow:
     @property
     def parameters(self) -> int:
         """All entries."""
-        number: int = self.symmetries.parameters
-        return number
+        return self.symmetries.parameters
 
     @property
     def regular(self) -> bool | None:
@@ -101,13 +99,8 @@ class LayersInARow:
         """Names and values for people, but for the symmetries, which the result names itself."""
         facts: list[tuple[str, object]] = [
             ("network", f"{self.model.title}, with biases or norms"),
-            ("parameters", self.parameters),
+            *dimension_facts(self.parameters, self.dimension),
         ]
-        if self.dimension.exact is None:
-            facts.append(("dimension", f"{self.dimension}: {self.dimension.because}"))
-        else:
-            facts.append(("dimension", f"{self.dimension} (proved)"))
-            facts.append(("redundant directions", self.parameters - self.dimension.exact))
         if self.regular:
             known = f"the rank of the differential is the dimension, {self.ranks.method}"
             regular = f"yes (proved: {known})"
@@ -122,10 +115,9 @@ class LayersInARow:
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
         upper = {"value": self.dimension.upper, "reason": self.reason}
-        found: dict[str, Any] = self.symmetries.to_json()
         return {
             **self.model.to_json(),
-            **found,
+            **self.symmetries.to_json(),
             "lower_bound": self.dimension.lower,
             "upper_bound": upper,
             "rank_at_weights": self.rank,
@@ -156,7 +148,7 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
+class DifferentialRanks:
     """Bounds for ranks of the differential of a network.
 
     Parameters
@@ -186,7 +178,7 @@ class Layer:
     tensors : LayerTensors
     heads : list of HeadWeights
     around : Surroundings
-    symmetries : SoftmaxLayer or Symmetries
+    symmetries : Symmetries
         Of this layer alone.
     reading : Reading
     """
@@ -195,7 +187,7 @@ class Layer:
     tensors: LayerTensors
     heads: list[HeadWeights]
     around: Surroundings
-    symmetries: Any
+    symmetries: Symmetries
     reading: Reading
 
     @property
@@ -229,9 +221,7 @@ class Layer:
     @property
     def dimension(self) -> int:
         """An upper bound for the dimension of its functions."""
-        redundant = self.symmetries.to_json()["redundant_at_least"] or 0
-        most: int = self.symmetries.parameters - redundant
-        return most
+        return self.symmetries.parameters - (self.symmetries.redundant.lower or 0)
 
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
@@ -240,7 +230,7 @@ class Layer:
         for head, shape in zip(self.heads, shapes, strict=True):
             heads.append(replace(head, shape=shape))
         if isinstance(self.symmetries, SoftmaxLayer):
-            symmetries: Any = replace(self.symmetries, shapes=tuple(shapes), surroundings=around)
+            symmetries: Symmetries = SoftmaxLayer.of(shapes, around)
         else:
             model = network_model([shapes], replace(self.reading, skip=False))
             symmetries = family("deep-attention").symmetries(model, [shapes], around.besides())
@@ -256,11 +246,18 @@ class Layer:
 
 
 def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
-    """Return what is known of the network of these layers."""
-    model = _without_biases(layers, reading)
+    """Return what is known of the network of these layers.
+
+    Its dimension is at most the sum of those of the layers, less the dimension in which groups
+    between the layers act freely; and at least the rank of the differential at any weights.
+    """
+    shapes = [layer.shapes for layer in layers]
+    # It refuses skip connections between layers of different widths.
+    model = network_model(shapes, reading, width=shapes[0][0].width)
     passed = []
     between = []
     for layer, after in pairwise(layers):
+        # What of the layer passes the next norm.
         narrow = layer
         if after.around.norm == LAYER_NORM and not reading.skip:
             narrow = layer.less_one_output()
@@ -292,41 +289,24 @@ def layers_in_a_row(layers: Sequence[Layer], reading: Reading) -> LayersInARow:
     )
 
 
-def _without_biases(layers: Sequence[Layer], reading: Reading) -> Any:
-    """The network of the matrices alone."""
-    first = layers[0].shapes
-    sizes = {
-        "widths": [first[0].width, *(layer.outputs for layer in layers)],
-        "a": [layer.shapes[0].a for layer in layers],
-        "t": 2,
-        "heads": len(first),
-    }
-    deep = family("deep-attention")
-    return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
-
-
 def _compared(
     layers: Sequence[Layer], between: Sequence[Between], dimension: Known, why: str
-) -> Any:
+) -> Symmetries:
     """The redundant directions, compared with the symmetries of the layers and between them."""
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
-    parameters = of_layers = 0
+    least = 0
     for layer in layers:
         finite += finite_symmetries(layer.shapes, layer.around.sharing)
-        known = layer.symmetries.to_json()
-        parameters += known["parameters"]
-        of_layers += known["listed_symmetries"]
-        for part in known["symmetries"]:
-            named[part["name"]] += part["dimension"]
-    least = most = of_layers
+        named.update(dict(layer.symmetries.named))
+        least += layer.symmetries.listed.upper or 0
+    most = least
     for symmetry in between:
         named[symmetry.name] += symmetry.size
         least += symmetry.free
         most += symmetry.size
-    deep: Any = family("deep-attention")
-    return deep.compared(
-        parameters=parameters,
+    return Symmetries(
+        parameters=sum(layer.symmetries.parameters for layer in layers),
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Known(least, most),
@@ -374,10 +354,12 @@ def _rotations(d: int) -> int:
 
 def _ranks(
     layers: Sequence[Layer], acting: Sequence[Between], reading: Reading, most: int
-) -> Ranks:
-    """Ranks of the differential, or why they are not computed."""
+) -> DifferentialRanks:
+    """DifferentialRanks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
-        return Ranks(method="ranks of several layers with biases or norms need K and Q, not A")
+        return DifferentialRanks(
+            method="ranks of several layers with biases or norms need K and Q, not A"
+        )
     deep: Any = family("deep-attention")
     parameters = sum(layer.symmetries.parameters for layer in layers)
     in_balls = reading.softmax or any(layer.around.norm for layer in layers)
@@ -394,8 +376,10 @@ def _ranks(
         # They are computed in two ways, which have to agree.
         together(Known.at_least(rank, method), Known.at_most(most_here, "the ranks of the heads"))
     except (TimeLimitError, TooLargeError) as limit:
-        return Ranks(method=str(limit))
-    return Ranks(at_weights=rank, most_at_weights=most_here, at_random=generic, method=method)
+        return DifferentialRanks(method=str(limit))
+    return DifferentialRanks(
+        at_weights=rank, most_at_weights=most_here, at_random=generic, method=method
+    )
 
 
 def _entries(layer: Layer) -> dict[str, Any]:
@@ -468,9 +452,9 @@ def _moved(layer: Layer, after: Layer) -> int:
     """
     takes_mean_away = after.around.norm == LAYER_NORM
     moved = 0
-    columns: list[list[int]] = []
-    for head in layer.reading.of(layer.number, layer.tensors):
-        matrices = {letter: residues(matrix) for letter, matrix in head.matrices.items()}
+    columns: list[Any] = []
+    for head in layer.reading.seen_heads(layer.number, layer.tensors):
+        matrices = residues_of(head)
         # With A = 0 a head of lightning attention is zero, whatever its values are.
         if not layer.reading.softmax and not _attention(matrices).rank():
             continue
@@ -482,8 +466,8 @@ def _moved(layer: Layer, after: Layer) -> int:
         if takes_mean_away:
             # O + 1·uᵀ changes nothing that passes the norm.
             moved += free
-            values = _without_last_row(values)
-        columns += [[int(entry) for entry in row] for row in values.transpose().table()]
+            values = without_last_row(values)
+        columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0
     d = layer.outputs
     if not after.around.norm:
@@ -501,10 +485,3 @@ def _attention(matrices: Mapping[str, Any]) -> Any:
     if "A" in matrices:
         return matrices["A"]
     return matrices["K"].transpose() * matrices["Q"]
-
-
-def _without_last_row(matrix: Any) -> Any:
-    """The differences of the rows and the last one: coordinates without the mean."""
-    *rows, last = matrix.table()
-    differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
-    return flint.nmod_mat([[int(x) for x in row] for row in differences], LARGE_PRIME)

@@ -12,6 +12,7 @@ from math import pi
 from pathlib import Path
 from typing import Any
 
+from m2bridge.algebra.symmetry_groups import Symmetries
 from m2bridge.convert.weight_files import Tensor, tensors
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.head_weights import HeadWeights
@@ -271,7 +272,7 @@ def _nearness_json(head: HeadWeights) -> dict[str, Any]:
 
 
 def _words_of_layers(
-    heads: Sequence[HeadWeights], symmetries: Mapping[int, Any]
+    heads: Sequence[HeadWeights], symmetries: Mapping[int, Symmetries]
 ) -> Iterator[tuple[str, object]]:
     """The words about layers of several heads, once for layers of which the same is said."""
     said: dict[tuple[str, str], list[int]] = {}
@@ -423,7 +424,7 @@ def _layers_and_network(
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     """
-    symmetries: dict[int, Any] = {}
+    symmetries: dict[int, Symmetries] = {}
     network = None
     if not found.unfinished:
         symmetries = find_symmetries(layers, found, reading)

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
-from operator import add, mul
+from operator import add
 from typing import Any
 
-from m2bridge.algebra.linear_algebra import rank_mod
+from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.symmetry_groups import FiniteGroup, symmetries_json, symmetry_names
+from m2bridge.algebra.symmetry_groups import FiniteGroup, Symmetries
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
@@ -41,9 +41,8 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.rank import SPARE_ROWS, is_regular
+from m2bridge.maps.rank import SPARE_ROWS, dimension_facts, is_regular
 from m2bridge.results.known import Known, together
-from m2bridge.results.sheet import plural
 
 # Of several layers of softmax; the ranks of their matrices take seconds each.
 MOST_WIDTH = 2048
@@ -79,140 +78,35 @@ class Besides:
 NOTHING = Besides()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Symmetries:
-    """The redundant directions of generic weights, compared with the orbits of the gauge group.
+def symmetries_of(
+    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides = NOTHING
+) -> Symmetries:
+    """The symmetries of a network with these heads, whose functions have this dimension.
 
-    Parameters
-    ----------
-    parameters : int
-    dimension : Known
-        Of the functions.
-    named : tuple
-        The parts of the group by name, each with the dimension of its orbits, or an upper bound.
-    listed : Known
-        The dimension of an orbit of the whole group. Its part on each head has orbits of a known
-        dimension; those of changes of base between layers are known where these act freely, and
-        else may be smaller.
-    finite : tuple of FiniteGroup
-    complete : bool
-        Whether generic weights have no others, not even finitely many, where dimensions agree: so
-        it is proved for one layer of softmax.
-    why : str
-        Why the dimension is not known, where it is not.
+    ``besides`` is counted in the dimension already.
     """
-
-    parameters: int
-    dimension: Known
-    named: tuple[tuple[str, int], ...]
-    listed: Known
-    finite: tuple[FiniteGroup, ...] = ()
-    complete: bool = False
-    why: str = ""
-
-    @classmethod
-    def of(
-        cls, model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides = NOTHING
-    ) -> Symmetries:
-        """Those of a network with these heads, whose functions have this dimension.
-
-        ``besides`` is counted in the dimension already.
-        """
-        betas = [layer[0].beta for layer in shapes]
-        named: Counter[str] = Counter()
-        for layer in shapes:
-            named.update(_of_layer(layer))
-        named.update(dict(besides.named))
-        on_heads = sum(named.values())
-        between_layers = free = 0
-        # A skip connection is the identity, which no other base keeps.
-        if not model.skip:
-            for width in model.widths[1:-1]:
-                named[f"GL({width}) between layers"] += width**2
-                between_layers += width**2
-        if act_freely(model, betas):
-            free = base_changes(model)
-        return cls(
-            parameters=parameter_count(shapes) + besides.parameters,
-            dimension=dimension,
-            named=tuple((name, size) for name, size in named.items() if size),
-            listed=Known(on_heads + free, on_heads + between_layers),
-            finite=besides.finite,
-            complete=model.softmax and model.layers == 1,
-        )
-
-    @property
-    def redundant(self) -> Known:
-        """The number of redundant directions: of the parameters less the dimension."""
-        # With fewer functions more directions are redundant: an upper bound becomes a lower one.
-        fewest = self.parameters - int(self.dimension.most)
-        if self.dimension.exact is not None:
-            return Known.exactly(fewest)
-        return Known.at_least(fewest)
-
-    @property
-    def others(self) -> bool | None:
-        """Whether the gauge group leaves infinitely many generic weights with the same function.
-
-        ``None`` where that is not decided.
-        """
-        if self.redundant.least > self.listed.most:
-            return True
-        # An orbit is in the fibre; with as many dimensions finitely many orbits fill it.
-        if self.redundant.exact == self.listed.lower:
-            return False
-        return None
-
-    @property
-    def unnamed(self) -> int | None:
-        """The number of redundant directions that no listed symmetry explains, if it is known."""
-        if self.others is False:
-            return 0
-        if self.redundant.exact is None or self.listed.exact is None:
-            return None
-        return self.redundant.exact - self.listed.exact
-
-    def words(self) -> str:
-        """The words on what the function determines, of generic weights."""
-        redundant = plural(self.redundant.value, "redundant direction")
-        if self.redundant.exact is None:
-            redundant = f"at least {redundant}"
-        listed = f"{self.listed.upper} of the listed symmetries"
-        if self.listed.exact is None:
-            listed = f"at most {listed}"
-        if self.others:
-            further = f"at least {self.redundant.value - int(self.listed.most)} of them are"
-            if self.unnamed is not None:
-                verb = "is" if self.unnamed == 1 else "are"
-                further = f"{plural(self.unnamed, 'further direction')} {verb}"
-            return (
-                f"{redundant}, {listed}: there are others, and weights are not determined up to the"
-                f" listed ones; {further} not named"
-            )
-        if self.others is None:
-            why = f" ({self.why})" if self.why else ""
-            return f"{redundant}, {listed}: whether there are others is not decided{why}"
-        these = "these" if self.complete else "these and finitely many others"
-        determined = f"up to {these}, generic weights are determined"
-        return f"{redundant}, all of the listed symmetries: {determined}"
-
-    @property
-    def names(self) -> str:
-        """The parts of the group with their dimensions, and orders of finite ones."""
-        return symmetry_names(self.named, self.finite)
-
-    def to_json(self) -> dict[str, Any]:
-        """The values for ``json.dumps``."""
-        return {
-            "parameters": self.parameters,
-            "dimension": self.dimension.exact,
-            "redundant": self.redundant.exact,
-            "redundant_at_least": self.redundant.lower,
-            "listed_symmetries": self.listed.upper,
-            "other_symmetries": self.others,
-            "symmetries": symmetries_json(self.named, self.finite),
-            "unnamed": self.unnamed,
-        }
+    betas = [layer[0].beta for layer in shapes]
+    named: Counter[str] = Counter()
+    for layer in shapes:
+        named.update(_of_layer(layer))
+    named.update(dict(besides.named))
+    on_heads = named.total()
+    between_layers = free = 0
+    # A skip connection is the identity, which no other base keeps.
+    if not model.skip:
+        for width in model.widths[1:-1]:
+            named[f"GL({width}) between layers"] += width**2
+            between_layers += width**2
+    if act_freely(model, betas):
+        free = base_changes(model)
+    return Symmetries(
+        parameters=parameter_count(shapes) + besides.parameters,
+        dimension=dimension,
+        named=tuple((name, size) for name, size in named.items() if size),
+        listed=Known(on_heads + free, on_heads + between_layers),
+        finite=besides.finite,
+        complete=model.softmax and model.layers == 1,
+    )
 
 
 def _of_layer(layer: Sequence[Any]) -> Counter[str]:
@@ -249,7 +143,7 @@ def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides = NOT
         dimension = together(dimension, Known.at_least(ranks.upper))
     if model.layers == model.heads == 1:
         dimension = Known.exactly(shapes[0][0].dimension)
-    return Symmetries.of(model, shapes, _more(dimension, besides.dimension), besides)
+    return symmetries_of(model, shapes, _more(dimension, besides.dimension), besides)
 
 
 def _more(known: Known, number: int) -> Known:
@@ -304,14 +198,9 @@ class NetworkAtWeights:
         """Names and values for people."""
         facts: list[tuple[str, object]] = [
             ("network", self.model.title),
-            ("parameters", self.parameters),
+            *dimension_facts(self.parameters, self.dimension),
+            ("gauge group", " × ".join(self.gauge)),
         ]
-        if self.dimension.exact is None:
-            facts.append(("dimension", f"{self.dimension}: {self.dimension.because}"))
-        else:
-            facts.append(("dimension", f"{self.dimension} (proved)"))
-            facts.append(("redundant directions", self.parameters - self.dimension.exact))
-        facts.append(("gauge group", " × ".join(self.gauge)))
         if self.regular:
             proved = f"proved by {self.note}" if self.note else "proved"
             regular = f"yes ({proved}: the rank of the differential is the dimension)"
@@ -412,7 +301,7 @@ def at_weights(
         rank=None if rank is None else rank + more,
         gauge=_gauge(model, shapes),
         note=note,
-        symmetries=Symmetries.of(model, shapes, known, besides),
+        symmetries=symmetries_of(model, shapes, known, besides),
         most_rank=None if most_rank is None else most_rank + more,
     )
 
@@ -429,13 +318,19 @@ def _free_base_changes(
         return 0
     free = 0
     for after, layer in zip(hidden, watched(matrices("OV")), strict=False):
-        columns: list[list[int]] = []
+        columns: list[Any] = []
         for head in layer:
-            values = head["O"] * head["V"] if "O" in head else head["V"]
-            columns += [[int(entry) for entry in row] for row in values.transpose().table()]
+            columns += _values(head).transpose().table()
         if rank_mod(columns, LARGE_PRIME) == after:
             free += after**2
     return free
+
+
+def _values(head: Matrices) -> Any:
+    """V, or OV where there is an output matrix."""
+    if "O" in head:
+        return head["O"] * head["V"]
+    return head["V"]
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
@@ -494,7 +389,7 @@ def separate_at_weights(
         if not last:
             continue
         d, after = model.widths[k : k + 2]
-        values = [head["O"] * head["V"] if "O" in head else head["V"] for head in layer]
+        values = list(map(_values, layer))
         total = reduce(add, values)
         if model.skip:
             total = total + numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])
@@ -517,8 +412,5 @@ def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """The values of xᵀAx at all columns x."""
     # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
     if "A" in head:
-        left, right = X, head["A"] * X
-    else:
-        left, right = head["K"] * X, head["Q"] * X
-    columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
-    return [sum(map(mul, *column)) for column in columns]
+        return column_products(X, head["A"] * X)
+    return column_products(head["K"] * X, head["Q"] * X)

@@ -29,12 +29,11 @@ from m2bridge.families.definition import (
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.symmetry_groups import FiniteGroup
+    from m2bridge.algebra.symmetry_groups import Symmetries
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
-    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights, Symmetries
+    from m2bridge.families.deep_attention.at_weights import NetworkAtWeights
     from m2bridge.maps.statement import Statement
-    from m2bridge.results.known import Known
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
@@ -165,28 +164,6 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         from m2bridge.families.deep_attention.at_weights import Besides, known_symmetries
 
         return known_symmetries(model, shapes, Besides(*besides))
-
-    def compared(
-        self,
-        *,
-        parameters: int,
-        dimension: Known,
-        named: tuple[tuple[str, int], ...],
-        listed: Known,
-        finite: tuple[FiniteGroup, ...],
-        why: str,
-    ) -> Symmetries:
-        """The redundant directions of a network, compared with the orbits of these symmetries."""
-        from m2bridge.families.deep_attention.at_weights import Symmetries
-
-        return Symmetries(
-            parameters=parameters,
-            dimension=dimension,
-            named=named,
-            listed=listed,
-            finite=finite,
-            why=why,
-        )
 
     def check_size(self, parameters: int, *, in_balls: bool) -> None:
         """Check that ranks of layers with biases or norms are computed for so many parameters."""
