@@ -122,6 +122,7 @@ def open_files() -> int | None:
 
 
 def _limit(kind: int) -> int | None:
+    """A limit (``resource.RLIMIT_…``) of this process; ``None`` if there is none."""
     import resource
 
     limit = resource.getrlimit(kind)[0]
@@ -129,7 +130,7 @@ def _limit(kind: int) -> int | None:
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Set a limit (``resource.RLIMIT_…``) of this process that is inherited, and never raise it."""
+    """Set such a limit, which other processes that are started inherit, and never raise it."""
     import resource
 
     limits = resource.getrlimit(kind)
@@ -228,6 +229,7 @@ def end_with(pipe: int) -> None:
 
 
 def _end_by_signal(pipe: int) -> None:
+    """Let the system send SIGIO when something happens to the pipe, which ends the process."""
     import fcntl  # Windows lacks it
 
     signal.signal(signal.SIGIO, signal.SIG_DFL)
@@ -242,6 +244,7 @@ def _end_by_signal(pipe: int) -> None:
 
 
 def _end_by_waiting(pipe: int) -> None:
+    """Wait until something happens to the pipe, and end."""
     closing = select.poll()
     closing.register(pipe, select.POLLIN)
     closing.poll()
@@ -284,6 +287,7 @@ def collection_paused() -> Iterator[None]:
 
 
 _PACKAGE = Path(__file__).resolve().parent
+"""The folders are in an installed package, and beside it in a checkout."""
 
 
 def folder(name: str) -> Path:
@@ -314,12 +318,15 @@ def m2script(name: str) -> Path:
 
 _lock = Lock()
 _users = 0
+"""How many threads write results."""
 _before = 0
+"""The limit on digits when the first of them came."""
 
 
 @contextmanager
 def any_length() -> Iterator[None]:
-    """Lift Python's limit while results are written; reading has limits of its own.
+    """Lift Python's limit on the digits of integers while results are written; reading has limits
+    of its own.
 
     The limit belongs to the whole process: the first thread that comes lifts it, the last one puts
     it back.
@@ -341,7 +348,7 @@ def any_length() -> Iterator[None]:
 
 def integer(text: str) -> int:
     """The integer written in decimal, of any length (Python's own limit is 4300 digits)."""
-    if len(text) < 4000:
+    if len(text) < 4000:  # below the limit: Python's own way is faster for short ones
         return int(text)
     import flint  # only here: it would slow the start of every command
 
@@ -350,7 +357,7 @@ def integer(text: str) -> int:
 
 def decimal(n: int) -> str:
     """The integer in decimal digits, of any length."""
-    if -(1 << 13000) < n < 1 << 13000:
+    if -(1 << 13000) < n < 1 << 13000:  # 3914 digits
         return str(n)
     import flint
 

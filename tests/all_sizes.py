@@ -68,12 +68,7 @@ def counted() -> dict[Shape, Numbers]:
 @cache
 def facts() -> Facts:
     """What follows from them."""
-    return Facts.of(
-        fibre_theorem(basis().ideals),
-        base_locus_empty=True,
-        boundary_family=True,
-        polar_degrees=counted(),
-    )
+    return Facts.of(fibre_theorem(basis().ideals), basis())
 
 
 @cache

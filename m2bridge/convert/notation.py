@@ -4,7 +4,7 @@ Text is Python's (``**`` for powers) and exact; what shortens it says so with an
 that are run are rendered from templates, with :mod:`m2bridge.convert.macaulay2`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from sympy import Expr
@@ -29,11 +29,11 @@ _DEGREE_NAMES = {
 }
 
 
-def degree_summary(degrees: dict[int, int]) -> str:
-    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal."""
+def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
+    """``5 quadrics, 10 quartics``; ``none`` for the zero ideal. In JSON degrees are text."""
     parts = []
     for degree, count in degrees.items():
-        name = _DEGREE_NAMES.get(degree)
+        name = _DEGREE_NAMES.get(int(degree))
         parts.append(plural(count, name) if name else f"{count} of degree {degree}")
     return ", ".join(parts) or "none"
 

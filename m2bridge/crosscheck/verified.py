@@ -80,19 +80,11 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     if not rests_on_program(certificate):
         remark = f"the answer is right; {program.place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
-    if certificate.release == __version__:
-        return replace(
-            result,
-            outcome="rejected",
-            check=program.place,
-            stored=program.stored,
-            found=program.found,
-        )
-    return replace(
-        result,
-        outcome="other-release",
-        check=program.place,
-        stored=program.stored,
-        found=program.found,
-        remarks=(with_release(certificate.release),),
+    different = replace(
+        result, outcome="rejected", check=program.place, stored=program.stored, found=program.found
     )
+    if certificate.release == __version__:
+        return different
+    # Another release may have another program, and be right.
+    remarks = (with_release(certificate.release),)
+    return replace(different, outcome="other-release", remarks=remarks)

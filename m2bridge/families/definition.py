@@ -387,11 +387,11 @@ class Commands(ABC, Generic[M]):
         """List the arrays in a file of weights if their names are not usual ones; ``None`` where
         they are.
         """
-        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+        raise self._not_in_files()
 
     def weights(self, source: Any, **options: Any) -> Result:
         """Say what the weights in a file determine."""
-        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+        raise self._not_in_files()
 
     def at_weights(
         self,
@@ -426,14 +426,18 @@ class Commands(ABC, Generic[M]):
         MethodUnavailableError
             If the family has no heads.
         """
-        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+        raise self._not_in_files()
 
     def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Any = ()) -> Any:
         """Compare the redundant directions of generic weights with the symmetries of a model.
 
         Parameters and errors are those of :meth:`at_weights`.
         """
-        raise MethodUnavailableError(f"{self.title} are not found in files of weights")
+        raise self._not_in_files()
+
+    def _not_in_files(self) -> MethodUnavailableError:
+        """What is said where weights are asked for, unless a family reads some."""
+        return MethodUnavailableError(f"{self.title} are not found in files of weights")
 
 
 class Family(Commands[M]):

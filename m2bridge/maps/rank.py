@@ -32,9 +32,9 @@ PRIMES = (LARGE_PRIME, 2**61 - 1)
 denominator.
 """
 SMALL_PRIME = 1000
-"""Over smaller fields many points are special,"""
+"""Over fields up to this one many points are special."""
 SMALL_PRIME_ATTEMPTS = 20
-"""so that more of them are tried."""
+"""Points that are tried there."""
 MOST_PRIMES = 4
 """How many primes are tried for an expanded map when the first ones are unlucky."""
 MAX_ENTRIES = 50_000_000
@@ -46,6 +46,7 @@ more make up for those that are not.
 BATCH = 32
 """Gradients between two looks at the clock."""
 SEED = 20240817
+"""Of the random numbers, which are the same each time."""
 
 RELATIONS = "the parameters satisfy relations; use elimination"
 """Why there is no rank: points with relations are not found at random."""
@@ -109,8 +110,9 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     functions each row belongs to a random input x of its own and a random combination of the
     outputs: it is a value of the polynomial map (x, g) ↦ ∂_w ⟨g, φ_w(x)⟩, whose values span the row
     space of the Jacobian matrix of all coefficients. As long as the rows do not span it, a random
-    pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p. In any case the
-    rank is at most that of the Jacobian matrix, and so a proved lower bound for the dimension.
+    pair (x, g) enlarges their span with probability at least 1 − (degree + 1)/p, by the lemma of
+    Schwartz and Zippel. In any case the rank is at most that of the Jacobian matrix, and so a
+    proved lower bound for the dimension.
 
     Parameters
     ----------
@@ -196,6 +198,7 @@ def best_upper_bound(model: Model, *, field: CoefficientField) -> Known:
 
 
 def _primes(characteristic: int) -> tuple[int, ...]:
+    """The primes that are tried one after the other, each at a point of its own."""
     if not characteristic:
         return PRIMES
     attempts = len(PRIMES) if characteristic > SMALL_PRIME else SMALL_PRIME_ATTEMPTS
@@ -297,7 +300,15 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
 
     A model that knows lower bounds is asked for them. One that can be differentiated without being
-    expanded is not expanded, and has a rank modulo a prime only.
+    expanded is not expanded, and has a rank modulo a prime only. At the limit on time a method has
+    a value that is not known, with the reason.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the model is not defined over the field.
+    ContradictionError
+        If a rank exceeds an upper bound.
     """
     model.check_field(field)
     p = field.characteristic
@@ -360,12 +371,14 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
 
 def _finding(method: str, value: int, upper: int, place: str) -> MethodValue:
+    """The dimension by a rank, which is a lower bound unless it attains the upper one."""
     if value == upper:
         return MethodValue(method, Known.exactly(value, "the rank attains an upper bound"))
     return MethodValue(method, Known.at_least(value, f"rank at random points over {place}"))
 
 
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
+    """The dimension by a rank of a model that is not expanded."""
     result = rank_result(model, characteristic)
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:

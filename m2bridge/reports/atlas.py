@@ -337,18 +337,14 @@ def _degrees(certificate: Certificate) -> str | None:
         degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
-    return _summary(degrees)
+    return degree_summary(degrees)
 
 
 def _low_degrees(certificate: Certificate) -> str | None:
     degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
-    return f"degree ≤ {certificate.answer.get('max_degree')}: {_summary(degrees)}"
-
-
-def _summary(degrees: Mapping[str, int]) -> str:
-    return degree_summary({int(n): count for n, count in degrees.items()})
+    return f"degree ≤ {certificate.answer.get('max_degree')}: {degree_summary(degrees)}"
 
 
 def _numbers(values: Iterable[int]) -> str:

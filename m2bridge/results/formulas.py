@@ -9,15 +9,20 @@ import re
 from collections.abc import Iterator
 
 ABC = "A-Za-zα-ωΑ-Ω"
+"""The letters of formulas, Latin and Greek."""
 HIGH = "ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+"""The exponents that are signs of their own."""
 INDEX = r"(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?(?:['’](?![a-z]))?"
+"""An index of a few letters, such as ``k``, ``max`` or ``i'``; no word goes on behind it."""
 PART = rf"(?:\{{[^{{}}]+\}}|\([^()]+\)|[0-9]+|{INDEX}|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
 SCRIPTED = re.compile(
     rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|[)\]])(?P<scripts>(?:[_^]{PART})+)(?!_)"
 )
+"""A letter, a number or a parenthesis, with its subscripts and exponents."""
 
 NAMES = "rk|dim|codim|deg|min|max|det|log|span|diag|Gr|Sym|GL|gl"
+"""Functions whose names are upright."""
 WORD = (
     rf"(?<![A-Za-z_])(?!(?:{NAMES}|row|col)(?![A-Za-z_])|[A-Zds]?[A-Z][a-z]?(?![A-Za-z]))"
     rf"[A-Za-z]{{2,}}|QQ|OV"
@@ -31,22 +36,34 @@ PRODUCT = (
 )
 """Letters side by side of which one is transposed or has a power: ``V X Xᵀ A X``."""
 PLAIN = rf"[A-Z]_{PART}\s[A-Z]|\d*(?:[ds]?{FACTOR}|GL)|[a-z]?[α-ωΑ-Ω][A-Za-z]"
+"""Letters side by side of which none has a power: ``V_k A``, ``2d``, ``sB``, ``λA``."""
 LETTER = rf"(?<![{ABC}_`])(?:{PRODUCT}|{PLAIN})(?:_{PART})*(?![{ABC}])"
+"""Letters that stand for something, and are no part of a word."""
 NUMBER = rf"(?<![A-Za-z\d.])\d+(?:\^\d+|[{HIGH}]+)?(?![A-Za-z\d]|\.\d)"
+"""An integer, perhaps with a power; no decimal, and no part of a word."""
 OPERATOR = r"\s*(?:[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥]|(?<=\s)[<>](?=\s))\s*"
+"""A sign between two terms; < and > with blanks about them, as they are brackets too."""
 SIGN = rf"(?:(?!{WORD})[^(){{}}\"\n])"
+"""A sign inside of parentheses, where no word begins."""
 INNER = rf"(?:{SIGN}|\((?:{SIGN}|\({SIGN}*\))*\)|\{{{SIGN}*\}})*"
+"""What is inside of parentheses: signs, and parentheses up to two levels deep."""
 PARENTHESES = rf"(?:\({INNER}\)|\{{{INNER}\}})[{HIGH}]*"
 RING = rf"[A-Z]\[{FACTOR}\](?:_{PART})?"
 """A ring of coordinates, or one degree of it: ``K[D_α]_n``."""
 ATOM = rf"(?:{NUMBER}|{RING}|(?:√|{LETTER})?{PARENTHESES}|{LETTER})"
+"""What is one by itself: a number, a ring, letters, a function of something, a root."""
 BEFORE = rf"[−Σ]?(?:(?<![A-Za-z])(?:{NAMES})\s?|[ΣΠ](?:_{PART})?\s)?"
+"""What may stand before it: a minus, a name such as ``rk``, a sign Σ or Π."""
 TERM = rf"{BEFORE}{ATOM}(?:{PARENTHESES}|(?<=\)){FACTOR}(?![a-z]))*(?:(?<=\))/\d)?"
+"""What is multiplied or divided without a sign: ``(d − 1)(d − 2)/2``."""
 NEXT = rf"(?!a\s|\([A-Z][a-z]){TERM}(?:\^{PART})?"
+"""A factor beside another one; ``a`` with a blank is the article."""
 SUM = rf"Σ(?:_{PART})?\s{NEXT}(?:\s(?:∫\s)?{NEXT})+"
 """A sum whose factors stand side by side: ``Σ (−1)^j C(n, j) ∫ c_j(N) H^(n−j)``."""
 SUMMAND = rf"(?:{SUM}|{TERM})"
+"""A term, or a sum over several factors."""
 BOUND = r"[≤≥]\s\+?\d[\d.]*(?<!\.)"
+"""A bound for something that is said in words: ``≥ 2``."""
 FORMULA = rf"(?<![\w/.^{{-])(?:(?:[≤≥]\s)?{SUMMAND}(?:{OPERATOR}{SUMMAND})*(?![\w/^])|{BOUND})"
 """Numbers, letters and functions of them, with operators between.
 
@@ -99,30 +116,26 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     end = 0
     scripts = list(SCRIPTED.finditer(text))
     for match in re.finditer(FORMULA, text):
-        if not MARK.search(match[0]) or any(
-            script.start() < match.start() < script.end() for script in scripts
-        ):
+        if not MARK.search(match[0]):
             continue
-        yield from _scripted(text[end : match.start()])
+        # Inside of a subscript or exponent no formula begins: the letter has it as a whole.
+        if any(script.start() < match.start() < script.end() for script in scripts):
+            continue
+        yield from _split(SCRIPTED, text[end : match.start()])
         yield match[0], True
         end = match.end()
-    yield from _scripted(text[end:])
-
-
-def _scripted(text: str) -> Iterator[tuple[str, bool]]:
-    """The same, where formulas are letters with scripts only."""
-    end = 0
-    for match in SCRIPTED.finditer(text):
-        yield text[end : match.start()], False
-        yield match[0], True
-        end = match.end()
-    yield text[end:], False
+    yield from _split(SCRIPTED, text[end:])
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
     """The parts of words, each with whether it is a letter that stands for a variable."""
+    return _split(LONE, text)
+
+
+def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a text one after the other, each with whether it has the pattern."""
     end = 0
-    for match in re.finditer(LONE, text):
+    for match in re.finditer(pattern, text):
         yield text[end : match.start()], False
         yield match[0], True
         end = match.end()
@@ -146,7 +159,7 @@ def spelled(text: str) -> str:
 
 
 def _binomials(text: str) -> str:
-    """Write ``C(n, k)`` as one number above the other, inside of others too."""
+    """Return a text with ``C(n, k)`` as one number above the other, inside of others too."""
     call = re.search(r"(?<![A-Za-z\\])C\(", text)
     if call is None:
         return text
@@ -171,7 +184,7 @@ def _binomials(text: str) -> str:
 
 
 def _with_scripts(text: str) -> str:
-    """Write subscripts and exponents in braces."""
+    """Return a text whose subscripts and exponents are in braces."""
     return SCRIPTED.sub(lambda match: _latex(match["base"], match["scripts"]), text)
 
 

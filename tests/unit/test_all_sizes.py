@@ -506,4 +506,4 @@ def test_orbits_that_are_missing_or_there_twice_are_noticed() -> None:
     again = next(replace(stratum, length="2") for stratum in strata if stratum.length == "1")
     for wrong in (strata[1:], (*strata, again)):
         with pytest.raises(ContradictionError, match="not all orbits, each once"):
-            Facts.of(wrong, base_locus_empty=True, boundary_family=True)
+            Facts.of(wrong, basis())

@@ -291,7 +291,7 @@ def test_what_is_not_decided_is_undecided() -> None:
 def test_polar_degrees_are_open_where_a_kernel_is_not_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), True, True)
+    facts = Facts.of(fibre_theorem.fibre_theorem(basis().ideals), basis())
     right = sizes.sizes("d = 1 or a >= 2 or dp >= 2")
     assert facts.small_kernels.is_equal(right)
     more = replace(

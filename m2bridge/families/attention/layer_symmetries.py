@@ -105,8 +105,7 @@ class Surroundings:
         biases: set[str] = set()
         output_bias = 0
         if reading.biases:
-            given = {"K": head.K_bias, "Q": head.Q_bias, "V": head.V_bias}
-            biases = {letter for letter, bias in given.items() if bias is not None}
+            biases = set(head.biases)
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
         gamma = beta = 0
         turns = norm is not None and norm.is_invertible
@@ -188,6 +187,18 @@ def network_model(
     sizes = {"widths": widths, "a": a, "t": 2, "heads": len(shapes[0])}
     deep = family("deep-attention")
     return deep.build(**sizes, skip=reading.skip, normalization=reading.normalization)
+
+
+def symmetries_of_layer(
+    shapes: Sequence[HeadShape], reading: Reading, besides: tuple[Any, ...]
+) -> Symmetries:
+    """Return the symmetries of one layer of these heads, by bounds that need no weights.
+
+    ``besides`` is what the layer has besides, as for ``at_weights`` of a family.
+    """
+    model = network_model([shapes], replace(reading, skip=False))
+    found: Symmetries = family("deep-attention").symmetries(model, [shapes], besides)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

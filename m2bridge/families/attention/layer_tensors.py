@@ -101,6 +101,12 @@ class Head:
     norm: Norm | None = None
     sharing: int = 1
 
+    @property
+    def biases(self) -> dict[str, Any]:
+        """The biases of K, Q and V that there are, by these letters."""
+        given = {"K": self.K_bias, "Q": self.Q_bias, "V": self.V_bias}
+        return {letter: bias for letter, bias in given.items() if bias is not None}
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NormTensors:

@@ -30,6 +30,7 @@ from m2bridge.families.attention.layer_symmetries import (
     Surroundings,
     finite_symmetries,
     network_model,
+    symmetries_of_layer,
     without_mean,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors
@@ -120,9 +121,8 @@ def find_symmetries(
             alone = _at_weights({number: layer}, found, replace(reading, skip=False))
             symmetries[number] = alone.symmetries
         else:
-            model = network_model([shapes], replace(reading, skip=False))
-            deep = family("deep-attention")
-            symmetries[number] = deep.symmetries(model, [shapes], _besides([number], found))
+            besides = _besides([number], found)
+            symmetries[number] = symmetries_of_layer(shapes, reading, besides)
     return symmetries
 
 
@@ -155,19 +155,20 @@ def _dimension_without_mean(
     shapes, around = without_mean(given, found.around[number])
     if _is_affine_softmax(shapes[0], around):
         return SoftmaxLayer.of(shapes, around).dimension.exact
-    model = network_model([shapes], replace(reading, skip=False))
-    deep = family("deep-attention")
-    known = deep.symmetries(model, [shapes], around.besides()).dimension
+    known = symmetries_of_layer(shapes, reading, around.besides()).dimension
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
-        known = deep.at_weights(
-            model,
-            [shapes],
-            regular=False,
-            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
-            besides=around.besides(),
-        ).dimension
-    exact: int | None = known.exact
-    return exact
+        known = (
+            family("deep-attention")
+            .at_weights(
+                network_model([shapes], replace(reading, skip=False)),
+                [shapes],
+                regular=False,
+                matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
+                besides=around.besides(),
+            )
+            .dimension
+        )
+    return known.exact
 
 
 def _without_mean(

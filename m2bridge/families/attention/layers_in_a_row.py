@@ -29,6 +29,7 @@ from m2bridge.families.attention.layer_symmetries import (
     Surroundings,
     finite_symmetries,
     network_model,
+    symmetries_of_layer,
     without_mean,
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
@@ -232,8 +233,7 @@ class Layer:
         if isinstance(self.symmetries, SoftmaxLayer):
             symmetries: Symmetries = SoftmaxLayer.of(shapes, around)
         else:
-            model = network_model([shapes], replace(self.reading, skip=False))
-            symmetries = family("deep-attention").symmetries(model, [shapes], around.besides())
+            symmetries = symmetries_of_layer(shapes, self.reading, around.besides())
         return replace(self, heads=heads, around=around, symmetries=symmetries)
 
     def span(self) -> int:
@@ -390,18 +390,15 @@ def _entries(layer: Layer) -> dict[str, Any]:
     output_bias: Any = ()
     for head in layer.tensors.heads(layer.number, reading.heads):
         norm = norm_before(head, reading.norm)
-        biases = {"K": head.K_bias, "Q": head.Q_bias, "V": head.V_bias}
-        if not reading.biases:
-            biases = dict.fromkeys(biases)
-        elif head.O_bias is not None:
+        biases = head.biases if reading.biases else {}
+        if reading.biases and head.O_bias is not None:
             output_bias = as_fractions(head.O_bias).tolist()
-        # In lightning attention a missing bias is a zero one, as tokens are (x, 1) for K, Q and V.
-        lacking = any(bias is not None for bias in biases.values()) and not reading.softmax
         matrices = {}
         for letter, matrix in head.matrices.items():
             columns = as_fractions(matrix)
             bias = biases.get(letter)
-            if bias is None and lacking and letter in biases:
+            # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
+            if bias is None and biases and letter in "KQV" and not reading.softmax:
                 bias = numpy.zeros(len(matrix))
             if bias is not None:
                 columns = numpy.column_stack([columns, as_fractions(bias)])

@@ -128,11 +128,6 @@ def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> li
     return dimensions
 
 
-def _by_degree(counts: dict[str, int]) -> str:
-    """The numbers of generators in words; degrees are text in JSON."""
-    return degree_summary({int(n): count for n, count in counts.items()})
-
-
 class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
     """What elimination finds of the closure."""
 
@@ -175,7 +170,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Dimension, degree and degrees of generators."""
-        degrees = _by_degree(answer["generator_degrees"])
+        degrees = degree_summary(answer["generator_degrees"])
         return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
 
     def script(self, model: SingleLayerAttention) -> Script:
@@ -318,7 +313,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, Equations]):
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Degrees of generators, what is known of higher ones, and the Hilbert function."""
-        degrees = _by_degree(answer["generators_up_to_degree"])
+        degrees = degree_summary(answer["generators_up_to_degree"])
         known = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
         if answer["all_generators"]:

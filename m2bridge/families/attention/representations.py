@@ -86,7 +86,7 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
     ContradictionError
         If their dimensions do not add up to the number of sections.
     """
-    e, f, m = size.columns, size.rows, size.variables
+    e, f, m = size.dimensions
     # Of l_i and v_k apart, the source has S_λX ⊗ S_μH ⊗ (S_λY ⊗ S_μY).
     found: Counter[Shapes] = Counter()
     for first, second in product(partitions(n, e), partitions(n, f)):
@@ -101,7 +101,7 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[Shapes, int]:
         if 1 <= i + j <= m - 2:
             found[_hook(n, i), _hook(n, j), _hook(2 * n, i + j + 1)] -= 1
     sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
-    if min(found.values()) < 0 or total_dimension(found, (e, f, m)) != sections:
+    if min(found.values()) < 0 or total_dimension(found, size.dimensions) != sections:
         raise ContradictionError(
             f"the representations of the sections of degree {n} of {size} do not add up"
         )

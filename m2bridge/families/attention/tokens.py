@@ -339,28 +339,29 @@ def norm_before(head: Head, norm: Any) -> Norm | None:
 
 def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
     """Return a head on the coordinates of its tokens, with or without its biases."""
-    given = {"K": head.K_bias, "Q": head.Q_bias, "V": head.V_bias}
-    if not biases:
-        given = dict.fromkeys(given)
+    given = head.biases if biases else {}
     before = norm_before(head, norm)
-    has_bias = {letter for letter, bias in given.items() if bias is not None}
-    if before is None and not has_bias:
-        return SeenHead(
-            layer=head.layer,
-            head=head.head,
-            kind=head.kind,
-            matrices=head.matrices,
-            given=head.matrices,
-            tokens=None,
-            coordinates=None,
-        )
+    as_stored = SeenHead(
+        layer=head.layer,
+        head=head.head,
+        kind=head.kind,
+        matrices=head.matrices,
+        given=head.matrices,
+        tokens=None,
+        coordinates=None,
+    )
+    if before is None and not given:
+        return as_stored
     tokens = Tokens.of(head.matrices["V"].shape[1], before, biases)
-    # In lightning attention a missing bias is a zero one, as tokens are (x, 1) for K, Q and V.
-    if softmax:
-        constant = {"Q"} & has_bias or ({"Q"} if tokens.is_moved else set())
-    else:
-        constant = set("KQV") if has_bias or tokens.is_moved else set()
-    constants = softmax and ("V" in has_bias or tokens.is_moved)
+    # The matrices that act on the coordinate 1 of tokens (x, 1): in lightning attention all, where
+    # a missing bias is a zero one; in softmax attention the bias of K does nothing, and that of V
+    # is a part of the constant.
+    constant: set[str] = set()
+    if not softmax and (given or tokens.is_moved):
+        constant = set("KQV")
+    elif softmax and ("Q" in given or tokens.is_moved):
+        constant = {"Q"}
+    constants = softmax and ("V" in given or tokens.is_moved)
     matrices = {}
     for letter, matrix in head.matrices.items():
         if letter == "A":
@@ -370,14 +371,14 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         elif letter == "O":
             matrices[letter] = matrix
         else:
-            bias = given[letter] if letter in constant else None
+            bias = given.get(letter) if letter in constant else None
             columns = tokens.linear + (letter in constant)
             matrices[letter] = Folded(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
             )
     unseen = []
     for letter in "KQV":
-        counted = letter in has_bias if softmax else bool(has_bias)
+        counted = letter in given if softmax else bool(given)
         unseen += list(_unseen(letter, tokens, counted, letter in constant, softmax))
     coordinates = Coordinates(
         width=tokens.width,
@@ -386,15 +387,7 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         unseen=tuple(unseen),
         constants=int(constants),
     )
-    return SeenHead(
-        layer=head.layer,
-        head=head.head,
-        kind=head.kind,
-        matrices=matrices,
-        given=head.matrices,
-        tokens=tokens,
-        coordinates=coordinates,
-    )
+    return replace(as_stored, matrices=matrices, tokens=tokens, coordinates=coordinates)
 
 
 def _with_constant(tokens: Tokens, matrix: Any, has_constant: bool) -> Any:

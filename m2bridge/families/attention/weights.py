@@ -5,7 +5,7 @@ numerically.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from math import pi
@@ -287,7 +287,7 @@ def _words_of_layers(
             words, names = found.words(), found.names
         said.setdefault((words, names), []).append(number)
     for (words, names), alike in said.items():
-        which = "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
+        which = _which(alike, said)
         yield which, words
         yield f"symmetries of {which}", names or None
 
@@ -298,8 +298,12 @@ def _words_behind_norms(behind: Mapping[int, Any]) -> Iterator[tuple[str, object
     for number, found in behind.items():
         said.setdefault(found.words(), []).append(number)
     for words, alike in said.items():
-        which = "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
-        yield f"{which} with its norm", words
+        yield f"{_which(alike, said)} with its norm", words
+
+
+def _which(alike: Sequence[int], said: Sized) -> str:
+    """The layers of which the same is said, by their numbers unless one thing is said of all."""
+    return "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
 
 
 def _words_of_network(heads: Sequence[HeadWeights], network: Any) -> Iterator[tuple[str, object]]:
@@ -369,10 +373,9 @@ def _numerical(heads: Sequence[HeadWeights]) -> Table:
         rows.append(
             (head.layer, head.head, *numbers, distance_text(n.relative_change_of_function), degrees)
         )
-    loci = ", ".join(
-        dict.fromkeys(locus for head in heads if (locus := head.numerical.nearest_singular_locus))
-    )
-    nearest = f"; singular: {loci}" if loci else ""
+    loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
+    names = ", ".join(filter(None, loci))
+    nearest = f"; singular: {names}" if names else ""
     level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
     return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
 

@@ -28,8 +28,8 @@ _DRAWN = ("head", "(rk A, rk V, dim L∩U)", "point", *DISTANCES)
 def weights_figure(
     heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
 ) -> Any:
-    """The singular values over the largest one, the distances, and a table beside them; A beside V
-    for one head.
+    """Draw the singular values over the largest one, the distances, and a table beside them; A
+    beside V for one head.
 
     Parameters
     ----------
@@ -39,15 +39,18 @@ def weights_figure(
         Those that are drawn and in the table, in this order.
     size_text : str
     """
-    wide, beside, one = min(4.5 + 0.12 * len(listed), 9.0), 5.2, len(heads) == 1
-    # The map has a square for each head; one head needs none.
-    mapped = 0.0 if one else min(2.2 + 0.24 * max(head.head for head in heads), 6.0)
-    whole = wide + beside + mapped
+    one = len(heads) == 1
+    # In inches: the singular values, and beside them those of V of one head, or the table.
+    widths = [min(4.5 + 0.12 * len(listed), 9.0), 5.2]
+    draw = _one_head
+    if not one:
+        # The map has a square for each head.
+        widths.append(min(2.2 + 0.24 * max(head.head for head in heads), 6.0))
+        draw = _many_heads
+    whole = sum(widths)
+    height = max(5.2, 1.6 + 0.22 * min(len(listed), MOST_ROWS))
     with styled():
-        page = new_figure(
-            whole, max(5.2, 1.6 + 0.22 * min(len(listed), MOST_ROWS)), f"Weights: {size_text}"
-        )
-        widths = (wide, beside) if one else (wide, beside, mapped)
+        page = new_figure(whole, height, f"Weights: {size_text}")
         grid = page.add_gridspec(
             2 - one, len(widths), width_ratios=widths, hspace=0.16, wspace=0.22 if one else 0.08
         )
@@ -55,7 +58,7 @@ def weights_figure(
         second = page.add_subplot(grid[0, 1] if one else grid[1, 0], sharex=None if one else first)
         marks: dict[str, Any] = {}
         for axes, letter, color in ((first, "A", picture.BLUE), (second, "V", picture.GREEN)):
-            (_one_head if one else _many_heads)(axes, listed, letter, color)
+            draw(axes, listed, letter, color)
             _scale(axes, listed, letter)
             handles, labels = axes.get_legend_handles_labels()
             marks |= zip(labels, handles, strict=True)
@@ -77,20 +80,16 @@ def weights_figure(
 
 
 def _scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
-    """A logarithmic axis that holds all values and distances, and the precision of the type where
-    it is not below.
+    """Give the axes a logarithmic scale that holds all values and distances, and draw the precision
+    of the type where it is not below.
     """
     values = [value for head in heads for each in "AV" for value in _relative(head, each)]
     values += [distance for head in heads for distance in distances(head) if distance]
-    least, n = min([*values, 0.1]) / 3, heads[0].numerical
-    if n.tolerance >= least:
-        axes.axhline(
-            n.tolerance,
-            color=picture.SOFT,
-            linewidth=1,
-            linestyle=":",
-            label=f"precision of {n.kind}",
-        )
+    least = min([*values, 0.1]) / 3
+    first = heads[0].numerical
+    if first.tolerance >= least:
+        label = f"precision of {first.kind}"
+        axes.axhline(first.tolerance, color=picture.SOFT, linewidth=1, linestyle=":", label=label)
     axes.set_yscale("log")
     axes.set_ylim(least, 2.0)
     axes.tick_params(axis="y", which="minor", labelleft=False)
@@ -111,17 +110,13 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
 
 def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
     """Draw values over the index, with the distance to each stratum of lower rank beside."""
-    values, to_lower_rank = _relative(heads[0], letter), spectrum(heads[0], letter)[1]
-    axes.plot(
-        range(1, len(values) + 1),
-        values,
-        "o",
-        color=color,
-        label=f"singular values of {letter}",
-        zorder=3,
-    )
+    values = _relative(heads[0], letter)
+    label = f"singular values of {letter}"
+    axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    if strata := [(k, distance) for k, distance in enumerate(to_lower_rank, 1) if distance]:
+    _, to_lower_rank = spectrum(heads[0], letter)
+    strata = [(k, distance) for k, distance in enumerate(to_lower_rank, 1) if distance]
+    if strata:
         label = "distance to the stratum of rank ≤ i"
         axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
     locus = f"distance to the singular locus ({heads[0].numerical.nearest_singular_locus})"
@@ -132,32 +127,29 @@ def _one_head(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) 
 
 
 def _many_heads(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """A column of marks for each head."""
-    singular, boundary = ([[distances(head)[place] or 0.0] for head in heads] for place in range(2))
-    columns = [
-        (f"singular values of {letter}", "_", color, [_relative(head, letter) for head in heads])
-    ]
+    """Draw a column of marks for each head."""
+    relative = [_relative(head, letter) for head in heads]
+    columns = [(f"singular values of {letter}", "_", color, relative)]
     if letter == "A":  # these are distances of A and V together, and are drawn once
-        columns.append(("distance to the singular locus", "D", picture.ORANGE, singular))
-        columns.append(("distance to the boundary", "s", picture.VERMILION, boundary))
-    lower = [[_to_lower_rank(head, letter) or 0.0] for head in heads]
+        singular, boundary = zip(*map(distances, heads), strict=True)
+        columns.append(("distance to the singular locus", "D", picture.ORANGE, _alone(singular)))
+        columns.append(("distance to the boundary", "s", picture.VERMILION, _alone(boundary)))
+    lower = _alone([_to_lower_rank(head, letter) for head in heads])
     columns.append((f"distance of {letter} to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
-        if points := [
-            (i, value) for i, column in enumerate(values, 1) for value in column if value
-        ]:
-            axes.plot(
-                *zip(*points, strict=True),
-                mark,
-                color=paint,
-                markersize=5,
-                fillstyle="none",
-                label=label,
-            )
+        points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
+        if points:
+            style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}
+            axes.plot(*zip(*points, strict=True), mark, **style)
     step = max(1, len(heads) // 12)
     axes.set_xticks(
         range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90
     )
+
+
+def _alone(values: Sequence[float | None]) -> list[list[float]]:
+    """A column of one value for each head; none is drawn for what is 0 or not known."""
+    return [[value or 0.0] for value in values]
 
 
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
@@ -170,6 +162,7 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
+    """A line of the table."""
     return (
         f"{head.layer}.{head.head}",
         str(head.ranks.numbers),
@@ -179,7 +172,10 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
 
 
 def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
-    """The heads, or those nearest to the singular locus; ``of`` is the number of all heads."""
+    """Draw the table of the heads, or of those nearest to the singular locus.
+
+    ``of`` is the number of all heads.
+    """
     axes.axis("off")
     chosen = heads
     if len(heads) > MOST_ROWS:
@@ -199,9 +195,8 @@ def _table(axes: Any, heads: Sequence[HeadWeights], of: int) -> None:
 
 def _frame(axes: Any, column: int, row: int) -> None:
     """Draw a frame around a square of the map."""
-    left, right, top, bottom = column - 0.5, column + 0.5, row - 0.5, row + 0.5
-    x = (left, right, right, left, left)
-    y = (top, top, bottom, bottom, top)
+    x = [column + side for side in (-0.5, 0.5, 0.5, -0.5, -0.5)]
+    y = [row + side for side in (-0.5, -0.5, 0.5, 0.5, -0.5)]
     axes.plot(x, y, color=picture.VERMILION, linewidth=1.6, zorder=3, clip_on=False)
 
 

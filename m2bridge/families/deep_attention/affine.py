@@ -39,6 +39,7 @@ from m2bridge.families.deep_attention.network import (
     Matrix,
     NumberSystem,
     Point,
+    Reals,
     Residues,
     pullback,
     random_matrix,
@@ -98,19 +99,6 @@ class AffineLayer:
             for head in self.heads
         )
         return replace(self, heads=heads, output_bias=tuple(draw() for _ in self.output_bias))
-
-
-@dataclass(frozen=True, slots=True)
-class Reals(Balls):
-    """Real numbers enclosed in balls, without softmax."""
-
-    def normalized(self, scores: Matrix) -> Matrix:
-        """Return the scores."""
-        return scores
-
-    def scores_pullback(self, normalized: Matrix, covector: Matrix) -> Matrix:
-        """Return the covector."""
-        return covector
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +211,7 @@ def ranks(
     """
     if softmax or any(layer.norm for layer in layers):
         method = f"in balls of up to {PRECISIONS[-1]} bits"
-        numbers = Balls((1,) * TOKENS) if softmax else Reals((1,) * TOKENS)
+        numbers = Balls((1,) * TOKENS) if softmax else Reals()
         rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip)
     else:
         method = f"modulo {LARGE_PRIME}"
@@ -258,7 +246,7 @@ def _rational(number: Any) -> Any:
     return flint.fmpq(number.numerator, number.denominator)
 
 
-def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Balls, skip: bool, upper: int) -> int:
+def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Reals, skip: bool, upper: int) -> int:
     """The number of random gradients that are proved to be independent."""
     if not upper:
         return 0
@@ -271,7 +259,7 @@ def _rank_in_balls(layers: Sequence[AffineLayer], numbers: Balls, skip: bool, up
         return _independent_rows(square.table())
 
 
-def _random_minor(layers: Sequence[AffineLayer], numbers: Balls, *, skip: bool, size: int) -> Any:
+def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
     """A square matrix of random gradients, with random combinations of their entries.
 
     These are as independent as the gradients.

@@ -115,8 +115,18 @@ class FormalSoftmax(Residues):
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
+class Reals(NumberSystem):
+    """Real numbers enclosed in balls; the precision is that of ``flint.ctx.prec``."""
+
+    __slots__ = ()
+
+    def matrix(self, rows: Rows) -> Matrix:
+        """Return the matrix with these entries."""
+        return flint.arb_mat(list(rows))
+
+
 @dataclass(frozen=True, slots=True)
-class Balls(NumberSystem):
+class Balls(Reals):
     """Real numbers enclosed in balls, with softmax.
 
     The j-th token stands for w_j equal ones, w = ``multiplicities``: the normalization of column i
@@ -124,10 +134,6 @@ class Balls(NumberSystem):
     """
 
     multiplicities: tuple[int, ...]
-
-    def matrix(self, rows: Rows) -> Matrix:
-        """Return the matrix with these entries."""
-        return flint.arb_mat(list(rows))
 
     def normalized(self, scores: Matrix) -> Matrix:
         """Return the normalized scores σ(Z)."""

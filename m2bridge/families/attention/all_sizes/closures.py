@@ -60,6 +60,7 @@ SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (
 
 
 def _cores() -> Iterator[CoreSize]:
+    """The cores with these forms."""
     for e, f in SMALL_FORMS:
         # all numbers of variables there are, but for large cores, which take long
         largest = e + f
@@ -108,7 +109,7 @@ class ClosureOfSizes:
     @property
     def condition(self) -> str:
         """The sizes, such as ``d ≥ 4, d' = 2, a = 2``."""
-        e, f, m = self.core.columns, self.core.rows, self.core.variables
+        e, f, m = self.core.dimensions
         of_d = f"d ≥ {m}" if m == e + f else f"d = {m}"
         of_d_out = f"d' = {f}" if f < m else f"d' ≥ {f}"
         of_a = f"a = {e}" if e < m else f"a ≥ {e}"
@@ -117,7 +118,7 @@ class ClosureOfSizes:
     @property
     def sizes(self) -> tuple[Expr, Expr]:
         """d and d' as numbers where they are fixed, else as symbols."""
-        e, f, m = self.core.columns, self.core.rows, self.core.variables
+        e, f, m = self.core.dimensions
         d = D if m == e + f else Integer(m)
         d_out = D_OUT if f == m else Integer(f)
         return d, d_out
@@ -134,7 +135,7 @@ class ClosureOfSizes:
         """The degree, that of the source or half of it; see docs/mathematics.md."""
         d, d_out = self.sizes
         e = self.core.columns
-        # The degree of the projective variety of matrices, by Giambelli's formula.
+        # The degree of the projective variety of matrices of rank ≤ e, by Giambelli's formula.
         matrices = Integer(1)
         for j in range(e):
             matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
@@ -176,6 +177,7 @@ class ClosureOfSizes:
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
     def _types(self) -> Iterator[Type]:
+        """The types of generators that are not zero for these sizes."""
         return (kind for kind in self.generators if self.number(kind[1]) != 0)
 
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
@@ -201,7 +203,11 @@ class ClosureOfSizes:
         return Facts([*numbers, ("Hilbert function", function)])
 
     def less_than_sections(self, n: int) -> list[Representation]:
-        """All representations of sections of degree n that forms have not: H(n) lacks them."""
+        """All representations of sections of degree n that forms have not: H(n) lacks them.
+
+        Here h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that
+        of the forms of degree n on it (docs/completeness.md, Proposition 2).
+        """
         return [_named(*kind) for kind in self.ring.missing if kind[0] == n]
 
     def hilbert_equations(self) -> list[str]:
@@ -219,12 +225,14 @@ class ClosureOfSizes:
 
     def to_certificate(self) -> dict[str, Any]:
         """Return what a certificate holds of these closures."""
-        sizes = self.core.columns, self.core.rows, self.core.variables
-        forms = [self.ring.multiplicities[n] for n in range(self.ring.bound)]
+        values = []
+        for n in range(self.ring.bound):
+            types = self.ring.multiplicities[n]
+            values.append(representations.total_dimension(types, self.core.dimensions))
         return {
             "core": asdict(self.core),
             "bound": self.ring.bound,
-            "hilbert_function": [representations.total_dimension(of, sizes) for of in forms],
+            "hilbert_function": values,
             "sections_from": self.ring.sections_from,
             "representations": [_named(*kind).type_json() for kind in self.generators],
         }
@@ -353,7 +361,7 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
 
 
 def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
-    """The dimension of a Schur functor, by contents and hooks."""
+    """The dimension of a Schur functor of a space: Π (size + j − i)/hook(i, j) over all cells."""
     legs = columns(shape)
     cells = [(i, j) for i, part in enumerate(shape) for j in range(part)]
     hooks = prod(shape[i] - j + legs[j] - i - 1 for i, j in cells)
@@ -594,6 +602,7 @@ def _compared(
 
 
 def _predicted(value: GeneratorNumbers, model: Shape) -> GeneratorNumbers:
+    """The value itself, as the prediction of a statement for one model."""
     return value
 
 

@@ -99,6 +99,7 @@ def base_ideals_script() -> Script:
 
 
 def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
+    """A base case, the nonzero parts of A and V of its representative, and its unknowns."""
     return base, *nonzero_part(base.orbit, base.model), ", ".join(_unknowns(base))
 
 
@@ -152,27 +153,17 @@ class Facts:
         The fibre is two reduced points: that of the representative, and with k and v exchanged.
     critical : set of orbits
         The fibre is one point that is not reduced.
-    base_locus_empty, boundary_family : bool
-        See :class:`Basis`.
-    polar_degrees : mapping from Shape to Numbers
-        See :class:`Basis`.
+    basis : Basis
+        What was computed.
     """
 
     one_point: isl.Set
     two_points: isl.Set
     critical: isl.Set
-    base_locus_empty: bool
-    boundary_family: bool
-    polar_degrees: Mapping[Shape, Numbers] = field(default_factory=dict)
+    basis: Basis
 
     @classmethod
-    def of(
-        cls,
-        strata: Sequence[Stratum],
-        base_locus_empty: bool,
-        boundary_family: bool,
-        polar_degrees: Mapping[Shape, Numbers] | None = None,
-    ) -> Facts:
+    def of(cls, strata: Sequence[Stratum], basis: Basis) -> Facts:
         """The facts from the fibre over every orbit.
 
         Raises
@@ -194,14 +185,7 @@ class Facts:
             raise ContradictionError(
                 "the cases of the theorem about fibres are not all orbits, each once"
             )
-        return cls(
-            one_point=one_point,
-            two_points=two_points,
-            critical=critical,
-            base_locus_empty=base_locus_empty,
-            boundary_family=boundary_family,
-            polar_degrees=polar_degrees or {},
-        )
+        return cls(one_point=one_point, two_points=two_points, critical=critical, basis=basis)
 
     @property
     def birational(self) -> isl.Set:
@@ -222,9 +206,11 @@ class Facts:
 
     @property
     def singular(self) -> isl.Set:
-        """The fibre is not one reduced point, or the source is singular; for birational sizes, by
-        two lemmas. For those of symmetric matrices the rank is one, if there are tangent vectors
-        for it.
+        """The orbits of singular points of the closure, as far as they are known.
+
+        Where the map is birational a point is smooth exactly if its fibre is one reduced point and
+        the source is smooth there (docs/mathematics.md). Where functions are those of symmetric
+        matrices these have rank one, if there are tangent vectors that show it.
         """
         singular = EVERY_ORBIT.subtract(self.one_point).union(sizes.orbits(SOURCE_SINGULAR))
         squares = sizes.orbits("r = 1 and s = 1 and m = 1")
@@ -238,8 +224,8 @@ class Facts:
         """Birational sizes where the kernel of the differential is zero or below the codimension,
         at all orbits.
 
-        Where no fibre is critical (α − r)² is positive for α > r. At (1, 1, 1) it is (α − 1)² + (d
-        − 1)(d' − 1).
+        Codimension less kernel is at least (α − r)² where no fibre is critical, and there the
+        kernel is zero for r = α. At (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
         large_kernels = self.critical.subtract(sizes.orbits(positive))
@@ -299,18 +285,18 @@ OBSERVABLES: dict[str, Callable[[Facts], Observed]] = {
     "singular": lambda seen: Observed(
         seen.singular,
         seen.birational.union(seen.symmetric).intersect(
-            _if(seen.base_locus_empty and sizes.tangents_exceed_dimension())
+            _if(seen.basis.base_locus_empty and sizes.tangents_exceed_dimension())
         ),
     ),
     "critical": lambda seen: Observed(seen.critical),
-    "boundary": lambda seen: Observed(seen.critical, _if(seen.boundary_family)),
+    "boundary": lambda seen: Observed(seen.critical, _if(seen.basis.boundary_family)),
     # both are ``critical``
-    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.boundary_family)),
+    "boundary_critical": lambda seen: Observed(EVERY_ORBIT, _if(seen.basis.boundary_family)),
     "special_fibre_points": lambda seen: Observed(seen.two_points, about=seen.special),
-    "closed": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
-    "zero_fibre": lambda seen: Observed(ALL, _if(seen.base_locus_empty)),
+    "closed": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: Observed(ALL, _if(seen.basis.base_locus_empty)),
     "products": lambda seen: Observed(_if(all(map(products_determine_functions, UP_TO_THREE)))),
-    "birational": lambda seen: Observed(seen.birational, _if(seen.base_locus_empty)),
+    "birational": lambda seen: Observed(seen.birational, _if(seen.basis.base_locus_empty)),
     "smooth_manifold": lambda seen: Observed(
         sizes.sizes("d = 1"), _if(sizes.ambient_exceeds_dimension())
     ),
@@ -322,7 +308,7 @@ def with_polar_theorem(seen: Facts) -> isl.Set:
     where the map is birational and kernels are small, as for single cases; and where functions are
     those of symmetric matrices, α = d' = 1.
     """
-    verified = seen.base_locus_empty and sizes.codimensions_exceed_kernels()
+    verified = seen.basis.base_locus_empty and sizes.codimensions_exceed_kernels()
     return seen.small_kernels.union(seen.symmetric).intersect(_if(verified))
 
 
@@ -339,8 +325,8 @@ def compared_polar_degrees(seen: Facts) -> list[tuple[isl.Set, Shape, NumbersByM
         integrals = localized_polar_degrees(shape)
         assert integrals is not None, "a small case"
         by_method = [("integrals", integrals)]
-        if shape in seen.polar_degrees:
-            by_method.append(("slices", seen.polar_degrees[shape]))
+        if shape in seen.basis.polar_degrees:
+            by_method.append(("slices", seen.basis.polar_degrees[shape]))
         of_a = f"a = {shape.alpha}"
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
@@ -355,7 +341,10 @@ FORMULAS: dict[str, Callable[[Facts], tuple[tuple[isl.Set, Formula], ...]]] = {
         (ALL, lambda d, dp, alpha, D: sizes.source_dimension(d, dp, alpha) - 1),
     ),
     "degree": lambda seen: (
-        (seen.birational.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D),
-        (seen.two_to_one.intersect(_if(seen.base_locus_empty)), lambda d, dp, alpha, D: D / 2),
+        (seen.birational.intersect(_if(seen.basis.base_locus_empty)), lambda d, dp, alpha, D: D),
+        (
+            seen.two_to_one.intersect(_if(seen.basis.base_locus_empty)),
+            lambda d, dp, alpha, D: D / 2,
+        ),
     ),
 }

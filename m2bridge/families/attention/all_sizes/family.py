@@ -374,7 +374,7 @@ def decide(
         orbits.
     """
     strata = fibre_theorem(basis.ideals)
-    facts = Facts.of(strata, basis.base_locus_empty, basis.boundary_family, basis.polar_degrees)
+    facts = Facts.of(strata, basis)
     counts = {"ideals": len(basis.ideals), "patterns": sum(stratum.patterns for stratum in strata)}
     decisions = []
     for statement, prediction in stated:

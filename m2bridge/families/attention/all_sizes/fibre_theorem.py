@@ -140,31 +140,17 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     _check_empty(orbits(DIFFERENT).subtract(orbits(entry)))
     strata = []
     for condition, selections in DETERMINED.items():
-        bases = _bases(selections, ideals, _determined)
+        bases = _bases(selections, ideals, one_point)
         strata.append(_stratum(condition, bases, length="1", points=1))
-    bases = _bases(_pairs(ALIKE), ideals, _pair_of_alike)
+    bases = _bases(_pairs(ALIKE), ideals, squares)
     strata.append(_stratum(ALIKE, bases, length="d", points=1))
     bases = _bases(_pairs(DIFFERENT), ideals, _pair_of_different)
     strata.append(_stratum(DIFFERENT, bases, length="2", points=2))
     return tuple(strata)
 
 
-def _determined(_: Pattern) -> Wanted:
-    return one_point
-
-
-def _pair_of_alike(_: Pattern) -> Wanted:
-    return squares
-
-
-def _pair_of_different(pattern: Pattern) -> Wanted:
-    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
-    if 1 in pattern.V[0][1:]:
-        return two_points
-    return squares
-
-
 def _check_empty(missing: isl.Set) -> None:
+    """Check that nothing is left out by the theorem; raises ContradictionError."""
     if not missing.is_empty():
         raise ContradictionError(
             f"no selection has the last place, or there is no place with V_1q = 1, for {missing}"
@@ -177,14 +163,12 @@ def _pairs(condition: str) -> tuple[Selection, ...]:
     return one, Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
 
 
-def _bases(
-    selections: tuple[Selection, ...], ideals: BaseIdeals, needed: Callable[[Pattern], Wanted]
-) -> list[BaseCase]:
+def _bases(selections: tuple[Selection, ...], ideals: BaseIdeals, wanted: Wanted) -> list[BaseCase]:
     """The base case of each pattern that occurs, if its ideal is the one that the theorem needs."""
     patterns: set[Pattern] = set()
     for selection in selections:
         patterns |= selection.patterns()
-    return [_with_ideal(pattern, ideals, needed(pattern)) for pattern in patterns]
+    return [_with_ideal(pattern, ideals, wanted) for pattern in patterns]
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
@@ -210,7 +194,7 @@ def _with_ideal(pattern: Pattern, ideals: BaseIdeals, wanted: Wanted) -> BaseCas
 
 
 def one_point(base: BaseCase) -> Basis:
-    """z_q − V_1q for all q."""
+    """The ideal of one reduced point: z_q − V_1q for all q."""
     constant = (0,) * (base.d - 1)
     values = base.pattern.V[0][1:]
     generators = []
@@ -224,17 +208,24 @@ def one_point(base: BaseCase) -> Basis:
 
 
 def squares(base: BaseCase) -> Basis:
-    """All monomials of degree 2."""
+    """The square of the maximal ideal: all monomials of degree 2."""
     pairs = combinations_with_replacement(_unknowns(base), 2)
     return frozenset(((_times(first, second), 1),) for first, second in pairs)
 
 
 def two_points(base: BaseCase) -> Basis:
-    """z_2² − z_2, and the other unknowns."""
+    """The ideal of the points (0, …, 0) and (1, 0, …, 0): z_2² − z_2, and the other unknowns."""
     z_2, *others = _unknowns(base)
     of_one_place = ((_times(z_2, z_2), 1), (z_2, -1))
     zeros = [((z_q, 1),) for z_q in others]
     return frozenset([of_one_place, *zeros])
+
+
+def _pair_of_different(base: BaseCase) -> Basis:
+    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them."""
+    if 1 in base.pattern.V[0][1:]:
+        return two_points(base)
+    return squares(base)
 
 
 # The exponents of z_2, …, z_d.
@@ -246,6 +237,6 @@ def _times(first: Monomial, second: Monomial) -> Monomial:
 
 
 def _unknowns(base: BaseCase) -> list[Monomial]:
-    """z_2, …, z_d as monomials."""
+    """The unknowns z_2, …, z_d as monomials."""
     number = base.d - 1
     return [tuple(int(p == q) for p in range(number)) for q in range(number)]

@@ -50,6 +50,7 @@ def orbits(condition: str = "") -> isl.Set:
 
 
 def _text(names: str, always: str, condition: str) -> str:
+    """The points that satisfy what always holds and a condition, in the library's language."""
     if condition:
         always = f"{always} and ({condition})"
     return f"{{ [{names}] : {always} }}"
@@ -67,7 +68,7 @@ def over(size_set: isl.Set) -> isl.Set:
 
 def union(sets: list[isl.Set]) -> isl.Set:
     """All of them together."""
-    return reduce(lambda first, second: first.union(second), sets)
+    return reduce(isl.Set.union, sets)
 
 
 def text(some: isl.Set) -> str:
@@ -204,6 +205,7 @@ def ambient_exceeds_dimension() -> bool:
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
+    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d."""
     return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
 
 
@@ -279,13 +281,14 @@ class Selection:
 
     @property
     def _inside(self) -> str:
-        """All indices are indices of entries, and the condition holds."""
+        """The condition that all indices are indices of entries, with that of the selection."""
         inside = [f"1 <= {p} and {p} <= d" for p in self.places]
         inside += [f"{i} <= d" for i in self.columns]
         inside += [f"{k} <= dp" for k in self.rows]
         return " and ".join([IS_ORBIT, *inside, f"({self.condition})"])
 
     def _set(self, condition: str) -> isl.Set:
+        """The orbits and free indices that satisfy a condition."""
         names = ", ".join((ORBIT, *self.free))
         return isl.Set(f"{{ [{names}] : {condition} }}")
 
@@ -298,6 +301,7 @@ class Selection:
 
 
 def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
+    """The matrix with these entries, cut into rows of one length."""
     starts = range(0, len(entries), length)
     return tuple(entries[start : start + length] for start in starts)
 
@@ -326,7 +330,7 @@ PHRASES = WORDS.phrases
 
 
 def words(some: isl.Set) -> str:
-    """The set for people: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
+    """The set in words: ``2 ≤ a < d, except (a, d') = (2, 1)``."""
     # Without a phrase it is as the library writes it.
     return _phrase(some) or text(some)
 
