@@ -179,17 +179,16 @@ def outputs(block: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def shown() -> dict[str, list[str]]:
-    """The output that README and docs show, by the command; ``…`` stands for lines that are left
+def shown() -> dict[str, list[list[str]]]:
+    """The outputs that README and docs show, by the command; ``…`` stands for lines that are left
     out.
     """
-    texts = (path.read_text(encoding="utf-8") for path in DOCUMENTS)
-    return {
-        command: lines
-        for text in texts
-        for block in blocks(text)
-        for command, lines in outputs(block).items()
-    }
+    found: dict[str, list[list[str]]] = {}
+    for path in DOCUMENTS:
+        for block in blocks(path.read_text(encoding="utf-8")):
+            for command, lines in outputs(block).items():
+                found.setdefault(command, []).append(lines)
+    return found
 
 
 def documented() -> dict[str, list[str]]:

@@ -29,8 +29,10 @@ LITERAL = (
 
 SPACING = (
     (r'(?<!<munder>)<mo movablelimits="true">([A-Za-z]{2,})</mo>', r"<mo>\1</mo>"),
-    (r"(</m(?:i|n|sub|sup|under|underover)>)(?=<mo>det</mo>)", r"\1<mspace width='0.17em'/>"),
-    ("(?=<mo>mod</mo>)", "<mspace width='0.22em'/>"),
+    (
+        r"(</m(?:i|n|sub|sup|under|underover)>)(?=(?:<msu[bp]>)?<mo>[A-Za-z]{2,}</mo>(?!</ms))",
+        r"\1<mspace width='0.17em'/>",
+    ),
     (
         r"(?<!<msup>)(?<!<msub>)<m[io]>([A-Za-z]{2,})</m[io]>(?=<m[insr])",
         r"<mi>\1</mi><mspace width='0.17em'/>",
@@ -39,7 +41,14 @@ SPACING = (
     (r"<mi>([:;]|&#x0007E;)</mi>", r"<mo>\1</mo>"),
     ("&#x0007E;", "&#x223C;"),
     ("<mo>(&#x02026;|&#x022A4;|&#x02202;)</mo>", r"<mi>\1</mi>"),
-    ("<mo>&#x0002F;</mo>", "<mo lspace='0' rspace='0'>&#x0002F;</mo>"),
+    (
+        r"(</m(?:i|n|sub|sup)>)(<mi>&#x02026;</mi>)(?=<m(?:i|n|sub|sup)>)",
+        r"\1<mspace width='0.17em'/>\2<mspace width='0.17em'/>",
+    ),
+    (
+        r'<mo(?: fence="false")?(?: stretchy="false")?>(&#x000(?:2F|7C);|&#x02016;)</mo>',
+        r"<mo lspace='0' rspace='0' stretchy='false'>\1</mo>",
+    ),
     (
         r'<mo stretchy="true" fence="true" minsize="1.2em" maxsize="1.2em">',
         "<mo stretchy='false' mathsize='120%'>",
@@ -51,10 +60,11 @@ SPACING = (
     ('<mo m[^>]*="2.047em">(&#x00028;)</mo>(?=<mfrac linethickness="0">)', r"<mrow><mo>\1</mo>"),
     ('(?<=</mfrac>)<mo m[^>]*="2.047em">(&#x00029;)</mo>', r"<mo>\1</mo></mrow>"),
 )
-"""Mended in what latex2mathml writes: names of functions are no operators, ``:``, ``;`` and ``~``
-no letters; dots, the ⊤ of a transpose, the ∂ of a derivative and a slash have no space about them,
-nor has the minus of a negative number one after it; large parentheses are as wide as they look,
-and those of a binomial coefficient as high as it is.
+"""Mended in what latex2mathml writes: names of functions are no operators, with a thin space beside
+them; ``:``, ``;`` and ``~`` are no letters; dots in a list, the ⊤ of a transpose, the ∂ of a
+derivative, slashes and the bars of an absolute value have no space about them, nor has the minus of
+a negative number one after it; large parentheses are as wide as they look, and those of a binomial
+coefficient as high as it is.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
 

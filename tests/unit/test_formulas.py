@@ -199,11 +199,17 @@ def test_parentheses_of_a_binomial_coefficient_are_as_high_as_it_is(mathml: Modu
     [
         (r"u_1, \dots, u_d", "<mi>&#x02026;</mi>"),
         (r"q'^\top", "<mi>&#x02032;</mi><mi>&#x022A4;</mi>"),
-        (r"V/\lambda", "<mo lspace='0' rspace='0'>&#x0002F;</mo>"),
+        (r"(x_1 \dots x_t)", "</msub><mspace width='0.17em'/><mi>&#x02026;</mi><mspace"),
+        (r"V/\lambda", "<mo lspace='0' rspace='0' stretchy='false'>&#x0002F;</mo>"),
+        (r"(|y|^2)", "</mo><mo lspace='0' rspace='0' stretchy='false'>&#x0007C;</mo><mi>y"),
+        (r"d \operatorname{rk} K", "<mi>d</mi><mspace width='0.17em'/><mi>rk</mi><mspace"),
+        (r"2\|A\|", "<mn>2</mn><mo lspace='0' rspace='0' stretchy='false'>&#x02016;</mo>"),
+        (r"2\min_i x", "<mn>2</mn><mspace width='0.17em'/><msub><mi>min</mi><mi>i</mi></msub>"),
+        (r"x_\max", "<msub><mi>x</mi><mi>max</mi></msub>"),
         (r"\bigl(x\bigr)", "<mo stretchy='false' mathsize='120%'>(</mo>"),
         (r"(\det T)", "<mi>det</mi><mspace width='0.17em'/><mi>T</mi>"),
         (r"c^{-2} \det T", "</msup><mspace width='0.17em'/><mi>det</mi>"),
-        (r"u \bmod n", "<mi>u</mi><mspace width='0.22em'/><mi>mod</mi><mspace width='0.17em'/>"),
+        (r"u \bmod n", "<mi>u</mi><mspace width='0.17em'/><mi>mod</mi><mspace width='0.17em'/>"),
     ],
 )
 def test_signs_have_the_space_that_they_have_in_print(
