@@ -49,6 +49,23 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
     return numerator // denominator
 
 
+def symmetric_determinantal_degree(size: int, rank: int) -> int:
+    """The degree of the variety of symmetric matrices of rank at most ``rank``, at least 1.
+
+    Source: Harris, Tu, *On symmetric and skew-symmetric determinantal varieties*, Topology 23
+    (1984), Proposition 12.
+
+    Examples
+    --------
+    >>> [symmetric_determinantal_degree(3, rank) for rank in (1, 2, 3)]
+    [4, 3, 1]
+    """
+    corank = max(0, size - rank)
+    numerator = prod(comb(size + i, corank - i) for i in range(corank))
+    denominator = prod(comb(2 * i + 1, i) for i in range(corank))
+    return numerator // denominator
+
+
 def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
     """The dimension of the space of functions of degree n on the matrices of rank at most ``rank``.
 

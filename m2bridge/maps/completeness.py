@@ -39,6 +39,8 @@ from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization,
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import clock, share, watched
 from m2bridge.maps.model import Core, Model
+from m2bridge.maps.rank import differentiable, upper_bound
+from m2bridge.results.sheet import plural
 
 LARGEST_FACTORED = 2**29
 """Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
@@ -57,7 +59,13 @@ MOST_MONOMIALS = 10_000_000
 LARGEST_HYPERSURFACE = 100
 """The equation of a hypersurface is searched up to this degree, as far as time and monomials go."""
 
+MOST_ELIMINATED = 20
+"""Without a limit, generators that fewer outputs show are not eliminated in so many coordinates:
+for one token and d = 3, d' = 2, in 20, minutes of processor time do not suffice.
+"""
+
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
+NOT_FOUND = "(Macaulay2 did not find them within the limits)"
 BY_HEIGHT = (
     "all generators: by a rank of the differential the closure is a hypersurface, besides linear"
     " equations; it is irreducible, so that the equation of least degree generates its ideal"
@@ -134,6 +142,9 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     then elimination, in more coordinates, would take longer still; see
     :class:`m2bridge.maps.model.Core`.
 
+    Where something cheap shows that there are others, that is said. If fewer outputs show it, K is
+    not looked for in many coordinates, unless a limit says how long it may take.
+
     Hypotheses: standard grading, so that all ideals are homogeneous; free parameters, or minors of
     a generic matrix as relations (the quotient over ZZ is torsion free).
 
@@ -151,20 +162,94 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         if hypersurface is not None:
             return hypersurface
     equations = low_degree_equations(source, None, part=0.5)
+    is_limited = clock().remaining is not None
     with share(1.0, otherwise=PROOF_SECONDS):
         if core is not None:
             return prove_by_core(equations, core)
         try:
-            # the rest of the time is for the minimal prime
-            with share(0.75):
-                result = _by_elimination(equations, model)
-            if not result.all_generators:
-                proved = _by_minimal_prime(equations, rank)
-                if proved.all_generators:
-                    return replace(proved, engine_version=current().version)
-            return result
+            low = equations.implicitization
+            by_outputs = others_of_fewer_outputs(model, low.max_degree)
+            equations = equations.but(by_outputs or too_few(low, model, "the closure"))
+            coordinates = len(linear_part(source).basis)
+            if by_outputs and coordinates >= MOST_ELIMINATED and not is_limited:
+                return _not_eliminated(equations, coordinates)
+            return _by_macaulay2(equations, model, rank)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _undecided(equations, limit)
+
+
+def others_of_fewer_outputs(model: Model, degree: int) -> str:
+    """In words that the closure of one or two outputs has generators above a degree; or empty.
+
+    They are minimal generators of the closure of all outputs, since products of coordinates that
+    have the weight of these outputs are products of their coordinates.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit was reached.
+    """
+    for count, name in ((1, "the closure of one output"), (2, "the closure of two outputs")):
+        part = model.fewer_outputs(count)
+        if part is None:
+            break
+        source = graded_source(part)
+        # One degree more, where that is quick.
+        last = degree
+        if monomial_count(len(linear_part(source).basis), degree + 1) <= MOST_MONOMIALS_OF_A_DEGREE:
+            last += 1
+        low = implicitize(source, last)
+        if low.stopped_early:
+            break
+        above = low.generator_counts.get(degree + 1, 0)
+        if above:
+            return f"{name} has {plural(above, 'generator')} of degree {degree + 1}"
+        reason = too_few(low, part, name)
+        if reason:
+            return reason
+    return ""
+
+
+def too_few(low: Implicitization, model: Model, name: str) -> str:
+    """In words that a closure has fewer generators up to a degree than its codimension; or empty.
+
+    Then there are others: an ideal with k generators has height at most k (Krull; Matsumura,
+    *Commutative Ring Theory*, Theorem 13.5). Linear equations are split off.
+    """
+    dimension = upper_bound(model, differentiable(model))
+    codimension = len(linear_part(low.source).basis) - dimension.value
+    found = 0
+    for degree, count in low.generator_counts.items():
+        if degree > 1:
+            found += count
+    if found >= codimension:
+        return ""
+    generators = plural(found, "generator")
+    return f"{name}, of codimension ≥ {codimension}, has {generators} of degree ≤ {low.max_degree}"
+
+
+def _not_eliminated(equations: Equations, coordinates: int) -> Equations:
+    """The equations, where Macaulay2 is not asked for the others."""
+    late = f"the others take minutes, or do not end, in {coordinates} coordinates"
+    return replace(equations, unfinished=f"{late}; {clock().more}")
+
+
+def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equations:
+    """The proof by elimination, else by one minimal prime.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If the limit was reached.
+    """
+    # the rest of the time is for the minimal prime
+    with share(0.75):
+        result = _by_elimination(equations, model)
+    if not result.all_generators:
+        proved = _by_minimal_prime(equations, rank)
+        if proved.all_generators:
+            return replace(proved, engine_version=current().version)
+    return result
 
 
 def _by_elimination(equations: Equations, model: Model) -> Equations:
@@ -237,7 +322,8 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
 
 def _undecided(equations: Equations, limit: Exception) -> Equations:
     """The equations of low degree, when a limit ended the proof that there are no others."""
-    return replace(equations, remark=f"{equations.remark} {UNDECIDED}", unfinished=str(limit))
+    note = NOT_FOUND if equations.others else UNDECIDED
+    return replace(equations, remark=f"{equations.remark} {note}", unfinished=str(limit))
 
 
 def _continues(series: HilbertSeries, equations: Equations) -> bool:
@@ -413,6 +499,8 @@ class Equations:
         How completeness was proved, or that it was not.
     unfinished : str
         Empty, or the limit that was reached.
+    others : str
+        Why there are generators of higher degree; empty where that is not known.
     """
 
     implicitization: Implicitization
@@ -422,11 +510,19 @@ class Equations:
     engine_version: str = ""
     remark: str = ""
     unfinished: str = ""
+    others: str = ""
 
     def proved(self, series: HilbertSeries, reason: str) -> Equations:
         """Return these as all generators of the ideal with this series."""
         remark = f"all generators: {reason}"
-        return replace(self, series=series, all_generators=True, remark=remark, unfinished="")
+        proved = replace(self, series=series, all_generators=True, remark=remark)
+        return replace(proved, unfinished="", others="")
+
+    def but(self, others: str) -> Equations:
+        """Return these with the reason why there are others; an empty one changes nothing."""
+        if not others:
+            return self
+        return replace(self, remark=scope(self.implicitization, others), others=others)
 
 
 def graded_source(model: Model) -> MultigradedMap:
@@ -514,17 +610,20 @@ def up_to(degree: int, equations: Equations) -> Equations:
     with suppress(errors.TimeLimitError):
         more = implicitize(found.source, degree)
         if more.max_degree > found.max_degree:
-            found = more
+            # these may be all
+            equations = replace(equations, implicitization=more, remark=scope(more), others="")
     late = ""
-    if found.max_degree < degree:
+    if equations.implicitization.max_degree < degree:
         late = f"generators of degree {degree} may exist; {clock().more}"
-    return replace(equations, implicitization=found, remark=scope(found), unfinished=late)
+    return replace(equations, unfinished=late)
 
 
-def scope(implicitization: Implicitization) -> str:
-    """The claim about generators up to a degree, in words."""
+def scope(implicitization: Implicitization, others: str = "") -> str:
+    """The claim about generators up to a degree, in words; with the reason for others, if known."""
     grading = implicitization.source.grading
     claim = f"all minimal generators of degree ≤ {implicitization.max_degree}"
     if not grading.is_standard:
         claim += f", the coordinates having degrees {', '.join(map(str, grading.degrees))}"
+    if others:
+        return f"{claim}; there are others: {others}"
     return f"{claim}; nothing is claimed about higher degrees"

@@ -351,6 +351,15 @@ class Model(ABC):
         """Return a smaller case whose ideal tells how the ideal of the closure is generated."""
         return None
 
+    def fewer_outputs(self, count: int) -> Model | None:
+        """Return the model of the first ``count`` outputs, fewer than all, where weights tell them.
+
+        Its coordinates are those of these outputs, and the multidegrees of the model have a weight
+        that is 1 for them and 0 for all others: so its minimal generators are some of those of the
+        model. ``None`` where that is not known.
+        """
+        return None
+
     def fibre_degree(self) -> int | None:
         """Return the degree of the projective variety over QQ, by source and generic fibre."""
         return None

@@ -37,6 +37,8 @@ CASES = [
     (1, 2),
     (2, 1, 2, 1),
     (2, 1, 2, 3),
+    (2, 2, 2, 1),
+    (2, 3, 2, 1),
 ]
 
 
@@ -60,11 +62,23 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
         "codimension",
     ):
         assert getattr(by_weights, name) == getattr(eliminated, name)
+    assert by_weights.degree == model.fibre_degree()
     if model.t == 2:
-        assert (by_weights.dimension, by_weights.degree) == (
-            dimension_formula(model),
-            degree_formula(model),
-        )
+        assert by_weights.dimension == dimension_formula(model)
+
+
+@pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21)])
+def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, degree: int) -> None:
+    """Products of three linear forms, each of which can be v; and of a quadratic and a linear one,
+    whose ideal has generators of degree 8 only.
+    """
+    model = SingleLayerAttention(3, 1, a, t=1)
+    found = closure(model, engine=engine)
+    assert (str(found.completeness), found.degree, model.fibre_degree()) == (
+        "proved",
+        degree,
+        degree,
+    )
 
 
 @pytest.mark.parametrize(

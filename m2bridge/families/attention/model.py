@@ -224,8 +224,7 @@ class SingleLayerAttention(Shape, Model):
     def fibre_degree(self) -> int | None:
         """The degree by a formula, with the generic fibre of all sizes."""
         if self.t == 1:
-            # its map has other fibres
-            return None
+            return shape.one_token_degree(self)
         return shape.degree_formula(self)
 
     def predicted_hilbert_function(self, degree: int) -> int | None:
@@ -260,6 +259,14 @@ class SingleLayerAttention(Shape, Model):
         from m2bridge.families.attention.highest_weights import core
 
         return core(self, self.coordinates)
+
+    def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
+        """The layer with the first rows of V alone; scaling these scales the first outputs."""
+        if count >= self.d_out:
+            return None
+        return SingleLayerAttention(
+            self.d, count, self.a, self.t, coordinates=self.coordinates, weights=self.weights
+        )
 
     def statements(self) -> tuple[Statement, ...]:
         """The statements of the paper, and ours."""

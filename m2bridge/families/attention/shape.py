@@ -11,6 +11,7 @@ from typing import Literal
 from m2bridge.algebra.determinantal import (
     determinantal_degree,
     matrices_of_rank,
+    symmetric_determinantal_degree,
     symmetric_matrices_of_rank,
 )
 from m2bridge.families.definition import positive_integer
@@ -117,8 +118,12 @@ def weights_dimension(shape: Shape) -> int:
     of_V = shape.d * shape.d_out
     if shape.t > 1:
         return matrices_of_rank(shape.d, shape.alpha) + of_V
-    # the symmetric part of a matrix of rank α has rank at most 2α, and all such forms occur
-    return symmetric_matrices_of_rank(shape.d, 2 * shape.alpha) + of_V
+    return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + of_V
+
+
+def form_rank(shape: Shape) -> int:
+    """The largest rank of the quadratic form yᵀAy, min(2α, d); all forms of this rank occur."""
+    return min(2 * shape.alpha, shape.d)
 
 
 def dimension_bound(shape: Shape) -> int:
@@ -146,6 +151,26 @@ def degree_formula(shape: Shape) -> int:
         return degree
     # the source counts each point of the image twice
     return degree // 2
+
+
+def one_token_degree(shape: Shape) -> int:
+    """The degree of the Zariski closure for t = 1 (as a projective variety).
+
+    The functions are the products q·v_k of a quadratic form of rank ≤ s and d' linear forms. They
+    are the image of P(Q_s) × P(R^{d'×d}) under a morphism given by forms of bidegree (1, 1). It is
+    birational, or three-to-one for d' = 1 and s = 2, where each of three linear forms can be v.
+
+    Source: ours (not in the paper), proved in the documentation of m2bridge.
+    """
+    rank = form_rank(shape)
+    dimension_q = symmetric_matrices_of_rank(shape.d, rank) - 1
+    dimension_v = shape.d * shape.d_out - 1
+    degree = comb(dimension_q + dimension_v, dimension_v)
+    degree *= symmetric_determinantal_degree(shape.d, rank)
+    if shape.d_out == 1 and rank == 2:
+        # the source counts each point of the image three times
+        return degree // 3
+    return degree
 
 
 def is_birational(shape: Shape) -> bool:
