@@ -22,6 +22,7 @@ from m2bridge.engine import scratch
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineDiedError, EngineError
+from m2bridge.system import limits_memory
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.batches import EXECUTORS, certifying, results
 from tests.events import PATIENCE, wait_for
@@ -455,6 +456,7 @@ def test_no_script_breaks_the_session_for_the_next_one(engine: Macaulay2, code: 
 # Limits of the system
 
 
+@pytest.mark.skipif(not limits_memory(), reason="only Linux keeps limits on memory")
 @pytest.mark.parametrize("limit", ["ulimit -Sv", "ulimit -v"])
 def test_a_limit_on_address_space_is_inherited_and_never_raised(program: Path, limit: str) -> None:
     code = """

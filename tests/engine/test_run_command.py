@@ -29,6 +29,7 @@ from m2bridge.maps.map_model import as_model
 from m2bridge.maps.model import Model
 from m2bridge.maps.singular_locus import jacobian_script
 from m2bridge.maps.slice_surface import SliceSpace, slice_script
+from m2bridge.system import limits_memory
 from m2bridge.workspace.values import Symbol
 from tests.conftest import Invoke
 from tests.events import PATIENCE
@@ -92,11 +93,12 @@ def test_errors_point_at_the_code(run: Invoke, tmp_path: Path) -> None:
     ("arguments", "code", "status", "said"),
     [
         (["-", "--timeout", "2"], "print 7; while true do sleep 1", 3, "limit of 2 seconds"),
-        (
+        pytest.param(
             ["-", "--memory", "1G"],
             "x = toList(1..10000); while true do x = join(x, x)",
             3,
             "limit of 1 GiB",
+            marks=pytest.mark.skipif(not limits_memory(), reason="only Linux limits memory"),
         ),
         (["-", "--packages", "Eliminatio"], "1", 2, "did you mean Elimination"),
         (["-", "--packages", "a;b"], "1", 2, "not the name of a package"),
