@@ -146,6 +146,7 @@ def connected(supports: Sequence[Iterable[Column]]) -> list[list[int]]:
     leader = list(range(len(supports)))
 
     def root(position: int) -> int:
+        """Return the first position of the group of this one."""
         while leader[position] != position:
             leader[position] = leader[leader[position]]  # halves the way for the next one
             position = leader[position]
@@ -382,6 +383,7 @@ def _length(numbered: NumberedRow) -> int:
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:
+    """Whether one entry in :data:`DENSE` is nonzero, in the columns that occur."""
     places: set[Any] = set()
     entries = 0
     for _, row in watched(rows):

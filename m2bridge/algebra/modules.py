@@ -166,6 +166,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
+        """The value at t of a Hilbert polynomial, as a sum of those of projective spaces."""
         # The polynomial of n-dimensional projective space is C(t + n, n).
         total = 0
         for n, c in self.coefficients:

@@ -447,6 +447,7 @@ def tangent_dimension(
 def _jacobian_rank(
     polynomials: Sequence[PolyElement], point: Sequence[int], field: CoefficientField
 ) -> int:
+    """The rank of the Jacobian matrix at a point, over QQ or GF(p)."""
     p = field.characteristic
     rows = jacobian_at(polynomials, point, p)
     return rank_mod(rows, p) if p else rank(rows)

@@ -290,6 +290,7 @@ def _checked(expression: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
+    """The ring of SymPy, the same one for equal rings."""
     if len(ring.variables) > MOST_VARIABLES:
         raise ConversionError(
             f"{len(ring.variables)} variables; a ring has at most {MOST_VARIABLES}"
@@ -388,6 +389,7 @@ def check_ideal(value: object) -> GeneratingSet:
 
 
 def _check_size(count: int) -> None:
+    """Check that so many products of generators are few enough to be formed."""
     if count > MOST_PRODUCTS:
         raise TooLargeError(
             f"{count} products of generators; at most {MOST_PRODUCTS} are formed: take fewer"

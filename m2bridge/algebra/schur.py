@@ -108,6 +108,7 @@ def littlewood_richardson(
 
 
 def _times(terms: Mapping[Partition, int], size: int, rows: int) -> Counter[Partition]:
+    """The product with S_n, n the size, by Pieri's rule, in shapes of at most so many rows."""
     found: Counter[Partition] = Counter()
     for shape, coefficient in terms.items():
         for larger in strips_added(shape, size, rows):
@@ -228,6 +229,7 @@ class Representation:
         return self._product("S_{} {}", " ⊗ ", " ")
 
     def _product(self, factor: str, times: str, blank: str) -> str:
+        """The tensor product of the Schur functors, with its multiplicity before it."""
         formula = times.join(map(factor.format, map(_digits, self.shapes), self.spaces))
         if self.multiplicity == 1:
             return formula

@@ -179,6 +179,7 @@ def _package(entry: EntryPoint) -> str:
 
 @lru_cache(maxsize=64)
 def _load(entry: EntryPoint) -> Any:
+    """What an entry point names; InvalidCaseError if its package cannot be imported."""
     try:
         with importing():
             return entry.load()
@@ -189,6 +190,7 @@ def _load(entry: EntryPoint) -> Any:
 
 
 def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
+    """The error that says which package brings a family that cannot be used."""
     what = "family" if entry.group == GROUP else "checker of the family"
     return InvalidCaseError(
         "family",

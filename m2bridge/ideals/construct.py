@@ -102,6 +102,9 @@ def _listing_of(item: Any) -> Listing:
 def _variables(
     listed: Sequence[Any], variables: str | Sequence[str | Symbol] | None
 ) -> tuple[str, ...]:
+    """The variables that are named, else those of a ring among the polynomials, else all that
+    occur.
+    """
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
     if variables is not None:
@@ -413,6 +416,7 @@ def _of_sympy(body: str) -> Listing:
 
 
 def _field(text: str) -> CoefficientField:
+    """The field by its name in another program, or its characteristic; of ZZ it is QQ."""
     if text in ("QQ", "ZZ", "Rational Field"):
         return QQ
     if text.isascii() and text.isdecimal():

@@ -591,6 +591,7 @@ class Ideal(Result, GeneratingSet):
         return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:
+        """Check that source or target of a map has the ring of the ideal."""
         if self.ring != ring:
             raise ConversionError(
                 f"an ideal of {self.ring}, but {owner} of the map has the ring {ring}"

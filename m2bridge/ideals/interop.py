@@ -128,6 +128,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
 
 
 def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
+    """A ring as the MRDI format describes it in a namespace."""
     p = ring.field.characteristic
     names = list(ring.variables)
     params: dict[str, Any]
@@ -147,6 +148,7 @@ def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
 
 
 def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
+    """A polynomial by its terms, with numbers as text."""
     domain = polynomial.ring.domain
 
     def coefficient(c: Any) -> Any:
@@ -168,6 +170,7 @@ def _referred(data: Mapping[str, Any], described: Any) -> Any:
 
 
 def _field(described: Mapping[str, Any]) -> CoefficientField:
+    """The field that such a file describes."""
     kind = described["_type"]
     name = kind["name"] if isinstance(kind, Mapping) else kind
     if name == "QQField" or (name == "Ring" and described["data"] == "QQ"):
@@ -178,6 +181,7 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
 
 
 def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
+    """The polynomial with the terms of such a file."""
     coefficients = {}
     for exponents, coefficient in terms:
         parts = coefficient if isinstance(coefficient, list) else coefficient.split("//")
@@ -283,6 +287,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
+    """A polynomial of Sage."""
     terms = []
     for monomial, c in polynomial.dict().items():
         if isinstance(monomial, int):  # of one variable Sage gives the exponent alone

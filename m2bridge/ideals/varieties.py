@@ -282,6 +282,7 @@ def _texts(ideal: GeneratingSet) -> list[str]:
 def _components_json(
     components: tuple[IrreducibleComponent[Any], ...] | None,
 ) -> list[dict[str, Any]] | None:
+    """The components for ``json.dumps``."""
     if components is None:
         return None
     listed = []
@@ -292,6 +293,7 @@ def _components_json(
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
+    """What is known of a singular locus, line by line."""
     singular = _shape(locus.components, "empty: the variety is smooth")
     irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
@@ -322,6 +324,7 @@ def bound_text(rest_dimension: int | None) -> str | None:
 
 
 def _shape(components: tuple[IrreducibleComponent[Any], ...] | None, empty: str) -> str | None:
+    """The dimension and the number of components in words."""
     if components is None:
         return None
     if not components:
@@ -344,6 +347,7 @@ def _is_short(component: IrreducibleComponent[Any]) -> bool:
 
 
 def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
+    """The singular locus as the union of its components, in LaTeX."""
     if locus.components is None:
         return []
     varieties = []

@@ -75,6 +75,7 @@ class GeneratorOrbit:
 
 
 def _moved(polynomial: Terms, permutation: Permutation) -> Terms:
+    """The polynomial with its variables permuted."""
     terms = []
     for monomial, c in polynomial:
         terms.append((tuple(sorted([permutation[j] for j in monomial])), c))
@@ -185,6 +186,7 @@ class Implicitization:
 
 
 def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
+    """The polynomial as an element of a ring of SymPy."""
     # Filled in place: PolyRing.from_dict would convert each coefficient again, which takes longer
     # than all the rest.
     result = ring.zero

@@ -320,6 +320,7 @@ def _listed(values: Iterable[object] | None) -> list[object] | None:
 
 
 def _series_json(closure: Closure) -> dict[str, Any]:
+    """The Hilbert series and polynomial, and of which ring they are."""
     series = closure.hilbert_series
     if series is None:
         return dict.fromkeys(("hilbert_series", "hilbert_polynomial", "hilbert_series_of"))
@@ -385,6 +386,7 @@ def _representations(closure: Closure) -> Iterator[tuple[str, object]]:
 
 
 def _dimension(closure: Closure) -> str | None:
+    """The affine and the projective dimension in words."""
     if closure.known_dimension.is_open:
         return None
     affine = f"{closure.known_dimension} affine"

@@ -129,6 +129,7 @@ class Dimension(Result):
 
 
 def _facts(result: Dimension) -> list[tuple[str, object]]:
+    """The dimension and what it rests on, line by line."""
     value = "not known" if result.dimension is None else f"{result.dimension} affine"
     facts: list[tuple[str, object]] = [("dimension", f"{value} ({result.status})")]
     eliminates = any(finding.method == "elimination" for finding in result.findings)
@@ -150,6 +151,7 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
 
 
 def _formulas(result: Dimension) -> list[str]:
+    """The dimension, or a lower bound, in LaTeX."""
     best = best_value(result.findings)
     if best is None or best.value is None:
         return []

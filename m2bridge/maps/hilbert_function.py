@@ -86,6 +86,9 @@ class HilbertFunction(PictureResult):
 
     @property
     def _rows(self) -> list[tuple[int | None, ...]]:
+        """The degree, the value, that of the Hilbert polynomial, and a rank that bounds it, for
+        each degree.
+        """
         rows: list[tuple[int | None, ...]] = []
         for k, (value, rank) in enumerate(zip_longest(self.values, self.ranks)):
             rows.append((k, value, self.polynomial_at(k), rank))

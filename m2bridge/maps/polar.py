@@ -217,6 +217,7 @@ class PolarDegrees(PictureResult):
 
 
 def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
+    """The polar degrees and what they rest on, line by line."""
     variety = f"dimension {result.dimension} in P^{result.ambient}"
     if result.closure:
         variety += "; of the closure in projective space"
@@ -318,6 +319,7 @@ def polar_degrees(
 
 
 def _of_closure(model: Model) -> PolarDegrees:
+    """The polar degrees by the equations of the closure, which has to be known completely."""
     variety = closure(model)
     if variety.ideal is None or not variety.completeness.proved:
         raise variety.incomplete()
@@ -379,6 +381,7 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
 
 
 def _by_slices(model: Model) -> PolarDegrees:
+    """The polar degrees by counting points on random hyperplanes, modulo a prime."""
     forms, cone = _forms(model)
     kept, point = _chart(forms)
     last = len(kept)

@@ -220,6 +220,9 @@ def _gradients(
         return [random.randrange(prime) for _ in range(length)]
 
     def inputs_and_covectors() -> Iterator[tuple[list[int], list[int]]]:
+        """Yield random inputs and covectors; without inputs the unit covectors, one for each
+        coordinate.
+        """
         for number in range(size):
             if source.input_count:
                 yield vector(source.input_count), vector(source.output_count)

@@ -183,6 +183,7 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
 
 
 def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
+    """What is known of a singular locus, line by line."""
     facts: list[tuple[str, object]] = []
     if locus.dimension == -1:
         facts.append(("singular locus", "empty: the closure is smooth"))
@@ -201,6 +202,7 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
 
 
 def _component_json(component: Component) -> dict[str, Any]:
+    """A component for ``json.dumps``."""
     generators = None
     if component.ideal is not None:
         generators = [polynomial_text(generator) for generator in component.ideal.generators]
@@ -239,6 +241,7 @@ def _formulas(locus: SingularLocus) -> list[str]:
 
 
 def _component_latex(component: Component, name: str) -> str:
+    """A component with its dimension and degree, in LaTeX."""
     if component.orbit is not None:
         name = rf"\overline{{\mathcal O_{{({','.join(map(str, component.orbit.cells))})}}}}"
     elif component.description in (ZERO, ORIGIN):

@@ -192,6 +192,7 @@ def _component_json(part: SingularComponent) -> dict[str, Any]:
 
 
 def _piece_json(piece: Piece) -> dict[str, Any]:
+    """A piece with a point of it, for ``json.dumps``."""
     sample = None
     if piece.sample is not None:
         sample = {name: str(value) for name, value in piece.sample.items()}
@@ -262,6 +263,7 @@ def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
 
 
 def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) -> PolyElement:
+    """A coordinate as a polynomial of degree at most 1; a free one is a variable."""
     if value is None:
         return ring.sympy_ring.gens[ring.variables.index(name)]
     try:
@@ -274,6 +276,9 @@ def _form(name: str, value: Expr | Rational | int | None, ring: PolynomialRing) 
 
 
 def _box(variables: Sequence[str], box: Mapping[str, Span] | Span) -> dict[str, tuple[fmpq, fmpq]]:
+    """The intervals as rational numbers; InvalidCaseError if one is none, or floats would not show
+    it.
+    """
     spans = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     wrong = set(spans) ^ set(variables)
     if wrong:
@@ -471,6 +476,7 @@ class _Parts:
 
 
 def _check_one_surface(answer: Answer) -> None:
+    """Check that all components of the slice have codimension 1."""
     codimensions = answer.integers("codimensions")
     if set(codimensions) == {1}:
         return

@@ -210,6 +210,7 @@ def _degrees(components: Components) -> dict[tuple[Any, int], Known]:
 
 
 def _agree(one: OrbitStatus, other: OrbitStatus) -> bool:
+    """Whether two methods can both be right about an orbit."""
     if {one.singular, other.singular} == {True, False}:
         return False
     # where a method decided nothing, its bounds can still contradict those of the other

@@ -87,6 +87,7 @@ def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable,
 
 
 def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
+    """The places of items in rows about one middle line."""
     places: dict[Hashable, float] = {}
     for row in rows:
         middle = (len(row) - 1) / 2

@@ -131,6 +131,7 @@ def real_roots(
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
+    """A polynomial in which only one variable occurs, as one in this variable alone."""
     place = _names(polynomial).index(variable)
     coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
     for monomial, coefficient in polynomial.to_dict().items():
@@ -392,6 +393,7 @@ class _Decomposition:
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
+        """Yield the graphs of the surface over the cells of the plane."""
         # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave
         # the box.
         critical: list[fmpq_mpoly] = []
@@ -460,6 +462,7 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
     """The order of variables, last the one in which the surface is a graph, or most like one."""
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
+        """Return a key: the smaller, the more the surface is like a graph in this variable."""
         degree = degree_in(surface, name)
         # Where the leading coefficient vanishes a root goes to infinity, and the surface leaves
         # the box.

@@ -287,6 +287,7 @@ def _curves(space: Any, view: SurfaceResult) -> None:
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
+    """How the line of a piece is drawn."""
     return {
         "color": piece.colour,
         "linestyle": LINES[piece.place],

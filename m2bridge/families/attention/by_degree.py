@@ -158,6 +158,7 @@ class GeneratorDegrees(GeneratorNumbers):
 
 
 def _degrees(degrees: Sequence[int]) -> str:
+    """The degrees of generators in words."""
     listed = ", ".join(map(str, degrees))
     if len(degrees) > 1:
         return f"degrees {listed}"

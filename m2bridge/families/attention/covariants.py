@@ -120,6 +120,7 @@ class Points:
         return self._determinants[r]
 
     def _table(self, r: int) -> Any:
+        """The determinants of all r-tuples of vectors at all points: a row for each tuple."""
         if r == 0:
             return numpy.ones((1, self.count), dtype=numpy.int64)
         number = len(self.vectors)

@@ -248,6 +248,7 @@ def _read(answer: Answer, shape: Shape, done: Sequence[Orbit]) -> Fibres:
 
 
 def _fibre(answer: Answer, orbit: Orbit) -> Fibre:
+    """The fibre over an orbit, as Macaulay2 computed it."""
     length, points = answer.integers(str(orbit))
     if not 0 < points <= length:
         raise errors.ParseError(f"a fibre of length {length} with {points} points at orbit {orbit}")

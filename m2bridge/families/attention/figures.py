@@ -269,6 +269,7 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
 
 
 def _axes(axes: Any, levels: list[int], wide: float) -> None:
+    """Draw a line for each dimension of orbits."""
     axes.set_xlim(-wide - 0.6, wide + 0.9)
     axes.set_ylim(-0.45, len(levels) - 0.55)
     axes.set_xticks([])
@@ -280,6 +281,7 @@ def _axes(axes: Any, levels: list[int], wide: float) -> None:
 
 
 def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
+    """Draw the mark of an orbit and its name."""
     # above the lines, and the name between both
     x, y = place
     axes.plot([x], [y], linestyle="none", **MARKS[node.state], zorder=3, gid=f"orbit {node.name}")
@@ -295,6 +297,7 @@ def _node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
+    """The marks that occur, each once."""
     marks = []
     for state, mark in MARKS.items():
         nodes = [node for node in diagram.nodes if node.state == state]

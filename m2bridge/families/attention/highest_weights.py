@@ -221,6 +221,7 @@ class Module:
         return self._padded(self.shapes)
 
     def _padded(self, shapes: Sequence[tuple[int, ...]]) -> Weight:
+        """The shapes as a weight: with zeros up to the dimensions of the spaces."""
         padded = []
         for shape, size in zip(shapes, self.sizes, strict=True):
             padded.append((*shape, *(0,) * (size - len(shape))))
@@ -301,6 +302,10 @@ def _sorting(part: Sequence[int]) -> list[int]:
 
 
 def _lowered_coordinate(factor: Index, place: int, j: int) -> Iterator[tuple[Index, int]]:
+    """Yield the image of c_{k,i,p,q} where an index j of one space is replaced by j + 1.
+
+    The spaces X, H and Y have the places 0, 1 and 2, and the indices i, k and p, q.
+    """
     k, i, p, q = factor
     if place == 0 and i == j:
         yield (k, i + 1, p, q), 1

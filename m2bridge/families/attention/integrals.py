@@ -131,6 +131,7 @@ def polar_sums(of_A: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def _over_factorials(integrals: Sequence[int]) -> flint.fmpq_poly:
+    """The polynomial Σ_j a_j T^j/(last − j)! for the integrals a_j."""
     last = len(integrals) - 1
     return flint.fmpq_poly(
         [flint.fmpq(value, factorial(last - j)) for j, value in enumerate(integrals)]
@@ -232,6 +233,12 @@ def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
 
 
 def _on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]:
+    """For k and m the integral of c_k(E) s_m(E) c_{moves−k−m}(T) over the Grassmannian.
+
+    By Bott's formula it is a sum over the coordinate subspaces W: the integrand in the weights of
+    the torus on E and T at W, divided by the product of those on T. On K^d the torus has the
+    weights 1, …, d, so on T the differences b − a of weights outside of W and inside.
+    """
     moves = _moves(d, alpha)
     places = [(k, m) for k in range(moves + 1) for m in range(moves + 1 - k)]
     totals = dict.fromkeys(places, flint.fmpq(0))

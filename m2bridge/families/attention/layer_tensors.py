@@ -450,6 +450,7 @@ def _wrong(shapes: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _shapes(arrays: Mapping[str, Any]) -> str:
+    """The shapes of arrays in words."""
     sizes = []
     for letter, array in sorted(arrays.items()):
         size = " × ".join(map(str, array.shape)) or "a number"

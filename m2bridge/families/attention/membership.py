@@ -504,6 +504,11 @@ def _has_floats(matrix: Any) -> bool:
 
 
 def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart) -> Membership:
+    """The place of a function that is not zero, by its fibre in a chart.
+
+    It is outside of the closure if the fibre is empty, and a boundary point if the fibre has a
+    multiple point. Each point gives weights, and these have to give the function.
+    """
     running = clock()
     answer = answer_to(membership_script(model, chart))
     length = answer.integer("length")
@@ -591,6 +596,7 @@ NAMES = {True: "yes", False: "no", None: None}
 
 
 def _fibre(result: Membership) -> str | None:
+    """The fibre over a function in words."""
     if result.is_zero:
         return f"all weights with {ZERO_FIBRE}: dimension {result.fibre_dimension}"
     if not result.weights:

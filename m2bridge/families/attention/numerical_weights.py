@@ -346,6 +346,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
 
 
 def _is_positive(matrix: Any) -> bool:
+    """Whether a symmetric matrix is positive definite, in floating-point numbers."""
     try:
         numpy.linalg.cholesky(matrix)
     except numpy.linalg.LinAlgError:

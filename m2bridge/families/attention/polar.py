@@ -89,6 +89,11 @@ def observed_loci(shape: Shape) -> tuple[Locus, ...]:
 
 
 def _locus(orbit: Orbit, shape: Shape) -> Locus:
+    """The locus of Y over an orbit, with its codimension and a bound for the kernel there.
+
+    The subspaces W of dimension α that contain the column space of A, of dimension r, are a
+    Grassmannian of dimension (α − r)(d − α).
+    """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)

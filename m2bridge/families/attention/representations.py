@@ -151,6 +151,7 @@ def total_dimension(types: Mapping[Shapes, int], sizes: Sizes) -> int:
 def _check_dimension(
     found: Mapping[Shapes, int], factor: int, ring: Mapping[Shapes, int], sizes: Sizes
 ) -> None:
+    """Check that the representations of W ⊗ C_n have the dimension dim W·dim C_n together."""
     if total_dimension(found, sizes) != factor * total_dimension(ring, sizes):
         raise ContradictionError(
             "the representations of a tensor product do not have its dimension"
@@ -461,22 +462,18 @@ class CoordinateRing:
 def of_size(types: Iterable[Type], shape: Shape) -> tuple[Representation, ...]:
     """Return the representations of these types that are not zero, for the spaces of a model."""
     found = []
+    sizes = shape.d, shape.d_out, shape.d
     for n, shapes, number in types:
-        part = _representation(shape, n, shapes, number)
+        part = representation(sizes, n, shapes, number)
         # A Schur functor is zero on a space with fewer dimensions than its shape has rows.
         if part.dimension:
             found.append(part)
     return tuple(found)
 
 
-def _representation(shape: Shape, n: int, shapes: AnyShapes, number: int) -> Representation:
-    return Representation(
-        degree=n,
-        spaces=SPACES,
-        sizes=(shape.d, shape.d_out, shape.d),
-        shapes=shapes,
-        multiplicity=number,
-    )
+def representation(sizes: Sizes, n: int, shapes: AnyShapes, number: int) -> Representation:
+    """Return a type of degree n for spaces of these sizes, so many times."""
+    return Representation(degree=n, spaces=SPACES, sizes=sizes, shapes=shapes, multiplicity=number)
 
 
 @lru_cache(maxsize=64)
@@ -572,6 +569,7 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
 
 
 def _types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
+    """The minimal generators up to a degree, by representations of spaces of these sizes."""
     spaces = multiplicity_spaces(size, sizes)
     found = []
     for n in range(1, last + 1):
@@ -638,6 +636,7 @@ def from_multidegrees(
         If a multiplicity would be negative.
     """
     d, d_out = shape.d, shape.d_out
+    sizes = d, d_out, d
     weights: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
         h, x, y = multidegree[:d_out], multidegree[d_out : d_out + d], multidegree[d_out + d :]
@@ -646,6 +645,6 @@ def from_multidegrees(
         weights[n][weight] = number
     found = []
     for n, numbers in sorted(weights.items()):
-        for shapes, number in sorted(schur.from_weights(numbers, (d, d_out, d)).items()):
-            found.append(_representation(shape, n, shapes, number))
+        for shapes, number in sorted(schur.from_weights(numbers, sizes).items()):
+            found.append(representation(sizes, n, shapes, number))
     return tuple(found)

@@ -272,6 +272,7 @@ class Folded:
         return self._entries(as_fractions, None)
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
+        """The entries of W·diag(γ) on the basis, and of the constant in the last column."""
         matrix = self.matrix[: self.rows]
         bias = None if self.bias is None else self.bias[: self.rows]
         linear = min(self.columns, self.tokens.linear)

@@ -334,6 +334,7 @@ def _values(head: Matrices) -> Any:
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
+    """The factors of the gauge group, each once with how often it occurs."""
     heads = list(chain(*shapes))
     factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]

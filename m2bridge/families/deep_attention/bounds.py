@@ -128,6 +128,7 @@ def random_block(shape: Shape, draw: Draw) -> Block:
         return tuple(draw() for _ in range(length))
 
     def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
+        """Draw a matrix of this rank, which is 1 unless it is the size."""
         if rank >= size:
             return tuple(row(size) for _ in range(size))
         # a certificate's checker draws in this order

@@ -74,6 +74,7 @@ def _sees_all(network: Shape) -> bool:
 
 
 def _check_size(network: Shape) -> None:
+    """Check that the functions of a network are polynomials, and small enough to be expanded."""
     if network.softmax:
         raise InvalidCaseError(
             "normalization",

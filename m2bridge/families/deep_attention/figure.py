@@ -197,6 +197,7 @@ def _dimension(result: Dimension) -> dict[str, Any]:
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
+    """A row for each width, with dimension, status and expectation of each network."""
     rows = []
     for delta, *results in figure.points:
         row: list[object] = [delta]
@@ -207,6 +208,7 @@ def _rows(figure: Figure3) -> list[tuple[object, ...]]:
 
 
 def _caption(figure: Figure3) -> str:
+    """The caption of the figure."""
     proof = "all values proved" if figure.proved else "hollow points are lower bounds"
     layers = "one layer" if figure.layers == 1 else f"{figure.layers} layers"
     return (

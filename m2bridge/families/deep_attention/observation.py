@@ -172,6 +172,7 @@ class ObservedNetwork(Observed):
 
 
 def _finding_text(finding: Finding) -> str:
+    """What is found of an observable, in words."""
     if finding.known is None:
         return f"not decided: {finding.method}"
     proved = " (proved)" if finding.proved else ""
@@ -506,6 +507,7 @@ OBSERVERS: dict[str, Callable[[Computation], Finding]] = {
 
 
 def _check_entries(rows: int, columns: int) -> None:
+    """Check that a matrix of this size is small enough."""
     if rows * columns > MOST_ENTRIES:
         raise TooLargeError(
             f"a matrix of {rows} × {columns} entries; at most {MOST_ENTRIES} are handled: take"

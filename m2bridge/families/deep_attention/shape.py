@@ -345,6 +345,7 @@ WIDEST_EXPANDED = 3
 
 
 def _bounds(network: Shape) -> Iterator[Known]:
+    """The upper bounds that apply to a network."""
     if network.softmax and network.t == 1:
         yield Known.at_most(
             network.linear_dimension,

@@ -36,7 +36,8 @@ def _stabilizer(widths: Widths) -> int:
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        # of the product of the matrices from a to b; outside of the network spaces are zero
+        """Return the rank of the product of the matrices from a to b."""
+        # Outside of the network spaces are zero.
         if a < 0 or b > last:
             return 0
         return min(widths[a : b + 1])
@@ -66,6 +67,7 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Known:
         return min(candidates(part), key=_value)
 
     def candidates(part: Widths) -> Iterator[Known]:
+        """Yield the bounds of a part by each argument, and by those of its parts."""
         first, second = part[:2]
         before, last = part[-2:]
         yield from _direct(part, degree, characteristic)

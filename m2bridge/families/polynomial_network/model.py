@@ -306,6 +306,8 @@ def expected_dimension(network: PolynomialNetwork) -> int:
 
 
 def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
+    """The statement on the expected dimension with these hypotheses."""
+
     def fails(network: PolynomialNetwork) -> str:
         holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
         failing = (WORDS.hypotheses[name] for name in hypotheses if not holds[name])

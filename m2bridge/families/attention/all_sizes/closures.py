@@ -28,11 +28,11 @@ from m2bridge.families.attention.covariants import Shapes
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.representations import (
-    SPACES,
     CoordinateRing,
     Type,
     coordinate_ring,
     generators,
+    representation,
 )
 from m2bridge.families.attention.shape import Shape
 from m2bridge.families.attention.statements import REGISTRY
@@ -252,8 +252,10 @@ class ClosureOfSizes:
         }
 
     def _type_json(self, kind: Type) -> dict[str, Any]:
+        """A type of generators, with their number as a polynomial in d and d'."""
+        _, shapes, number = kind
         return _named(*kind).type_json() | {
-            "dimension": str(kind[2] * self.number(kind[1])),
+            "dimension": str(number * self.number(shapes)),
             "highest_weight_vectors": self._vectors(kind, 1),
             "products_of_determinants": self._vectors(kind, 0),
         }
@@ -351,6 +353,7 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
+    """The closures with one core, with highest weight vectors if they are asked for."""
     found = generators(size)
     asked = found if vectors else ()
     written = []
@@ -368,14 +371,8 @@ def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     return Mul(*(size + j - i for i, j in cells)) / hooks
 
 
-def _named(n: int, shapes: Shapes, number: int) -> Representation:
-    return Representation(
-        degree=n,
-        spaces=SPACES,
-        sizes=(0, 0, 0),  # of no size: its number is a polynomial in d and d'
-        shapes=shapes,
-        multiplicity=number,
-    )
+# A type in words, of spaces of no size: its dimension is a polynomial in d and d'.
+_named = partial(representation, (0, 0, 0))
 
 
 def _written(kind: Type) -> Formula:
@@ -504,6 +501,7 @@ def _verdict(
     cases: tuple[CrossCheck, ...],
     late: str,
 ) -> Verdict:
+    """The verdict on a statement for all sizes with these cores."""
     return Verdict(
         statement=for_all_sizes(statement, cores),
         extent=_extent(statement, cores, cases, late),
@@ -515,6 +513,10 @@ def _verdict(
 def _extent(
     statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], late: str
 ) -> AmongCores:
+    """The extent of a statement: one case that is computed without the core can refute it.
+
+    Else what is computed for the cores proves it for all of their sizes.
+    """
     number, complete = 0, 0
     for case in cases:
         for verdict in case.verdicts:
@@ -653,6 +655,7 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
 
 
 def _about(key: str, cores: tuple[CoreSize, ...], which: str) -> ClosuresQuestion:
+    """The question about the closures for all sizes with these cores."""
     text = (
         "Minimal generators of the ideal of the Zariski closure as representations, with the"
         f" Hilbert function of the core, for all sizes with {which}."
@@ -661,6 +664,7 @@ def _about(key: str, cores: tuple[CoreSize, ...], which: str) -> ClosuresQuestio
 
 
 def _questions() -> Iterator[ClosuresQuestion]:
+    """The questions: one for all small cores, and one for each large core."""
     yield _about("closures", SMALL_CORES, "one of the cores that are small enough to be verified")
     for core in LARGE_CORES:
         m, e, f = core.variables, core.columns, core.rows

@@ -112,6 +112,7 @@ def _unknowns(base: BaseCase) -> tuple[str, ...]:
 
 
 def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
+    """The Gröbner basis that Macaulay2 found for a base case, in the unknowns z_2, …, z_d."""
     ideal = answer.ideal(str(base))
     if ideal.ring.variables != _unknowns(base):
         raise ParseError(

@@ -387,6 +387,10 @@ def decide(
 def _verdict(
     statement: Statement, prediction: Prediction, facts: Facts, counts: dict[str, int]
 ) -> Verdict:
+    """The verdict on a statement: sizes where a hypothesis fails are those of the first that does.
+
+    What the statement says is compared for these sizes too, as if the hypothesis held.
+    """
     conclusion = prediction.conclusion(facts)
     applies, outside = ALL, []
     for hypothesis in prediction.hypotheses:

@@ -172,6 +172,7 @@ def _bases(selections: tuple[Selection, ...], ideals: BaseIdeals, wanted: Wanted
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
+    """The orbits of a condition, with the fibre over them and the base cases that occurred."""
     return Stratum(
         orbits=condition,
         length=length,

@@ -243,6 +243,7 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 
 
 def _counterexample(statement: Stated, prediction: Prediction) -> Example | None:
+    """The first small network whose dimension is another than predicted; ``None`` if none is."""
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
