@@ -11,13 +11,13 @@ import select
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from types import FrameType
-from typing import NoReturn
 
 from m2bridge.errors import ResourceError, UnsupportedSystemError
 
@@ -266,9 +266,60 @@ def signal_of(status: int | None) -> signal.Signals | None:
     return signal.Signals(number) if number in set(signal.Signals) else None
 
 
-def leave(number: int, frame: FrameType | None) -> NoReturn:
+def write_aside(content: str | bytes, target: Path) -> None:
+    """Write a file under another name first, which is then changed; text in UTF-8.
+
+    So there is never half of the file, and one that is there is replaced at once or not at all. It
+    keeps its permissions.
+    """
+    import tempfile  # and much more with it, which most commands do without
+
+    if isinstance(content, str):
+        content = content.encode()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            # renamed before it is on the disk, it could be empty after a power cut
+            os.fsync(file.fileno())
+        permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
+        os.chmod(aside, permissions)
+        os.replace(aside, target)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+
+
+def save(content: str | bytes, path: Path) -> None:
+    """Write what a person wants at this path: a file, by :func:`write_aside`, or a pipe."""
+    if path.exists() and not path.is_file():  # a pipe, or a device
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    else:
+        write_aside(content, path.resolve())
+
+
+def leave(number: int, frame: FrameType | None) -> None:
     """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
+    if _is_finalizing(frame):
+        # What is raised there is shown, and lost: the signal comes once more, a moment later.
+        threading.Timer(_MOMENT, os.kill, (os.getpid(), number)).start()
+        return
     raise SystemExit(128 + number)
+
+
+def _is_finalizing(frame: FrameType | None) -> bool:
+    """Whether something that is no longer needed is taken away at this moment."""
+    while frame is not None:
+        if frame.f_code is weakref.finalize.__call__.__code__:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_MOMENT = 0.05
+"""Seconds, in which a temporary folder is removed."""
 
 
 @contextmanager

@@ -35,14 +35,13 @@ from m2bridge.batch.store import (
     reason_of,
     versions,
 )
-from m2bridge.certificates.schema import write_aside
 from m2bridge.convert.documents import read_bytes, read_json, read_text
 from m2bridge.engine import locate
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
 from m2bridge.ideals.construct import read_ideal, read_ideal_file, read_mrdi
 from m2bridge.limits import Limits, alarm, check_timeout, clock, limit_of, limited, start
 from m2bridge.results.sheet import quoted
-from m2bridge.system import exit_text
+from m2bridge.system import exit_text, write_aside
 from m2bridge.workspace.evaluation import Evaluator, bindings_of, value_of
 
 FORM = "class and fields"

@@ -21,12 +21,13 @@ from typing import Any, Literal, get_args
 from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.batch import ABANDONED, LONGEST_NAME
-from m2bridge.certificates.schema import Certificate, file_name, text_of, write, write_aside
+from m2bridge.certificates.schema import Certificate, file_name, text_of, write
 from m2bridge.convert.documents import read_json
 from m2bridge.crosscheck.certify import question_of, questions
 from m2bridge.engine.scratch import locked
 from m2bridge.families import family
 from m2bridge.maps.model import Model
+from m2bridge.system import write_aside
 
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)

@@ -16,7 +16,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from typing import Any, Self
 
 from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, ConversionError, OtherReleaseError, TooExpensiveError
+from m2bridge.system import write_aside
 
 SCHEMA = 3
 """The version of the format that this release writes and reads; words do not belong to it."""
@@ -325,27 +325,6 @@ def write(certificate: Certificate, folder: Path) -> Path:
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
-
-
-def write_aside(text: str, target: Path) -> None:
-    """Write a text into the file ``target``, under another name first, which is then changed.
-
-    So there is never half of the file. It has the permissions of the file that it replaces.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            # renamed before it is on the disk, it could be empty after a power cut
-            os.fsync(file.fileno())
-        permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
-        os.chmod(aside, permissions)
-        os.replace(aside, target)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise
 
 
 def text_of(path: Path) -> str:

@@ -23,6 +23,7 @@ from m2bridge.limits import clock, limited, overtime
 from m2bridge.loading import importing
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
+from m2bridge.system import save
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import Figure
@@ -131,13 +132,8 @@ def _save(text: str, out: Path) -> None:
     OSError
         If it cannot be written.
     """
-    from m2bridge.certificates.schema import write_aside
-
     with _writing(out):
-        if out.exists() and not out.is_file():  # a pipe, or a device
-            out.write_text(text, encoding="utf-8")
-        else:
-            write_aside(text, out.resolve())
+        save(text, out)
 
 
 USUAL = "1..4"

@@ -13,7 +13,7 @@ from typing import Any
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import Representation
 from m2bridge.batch.store import SUFFIX
-from m2bridge.certificates.schema import Certificate, read, write_aside
+from m2bridge.certificates.schema import Certificate, read
 from m2bridge.convert.notation import degree_summary, expression_text
 from m2bridge.engine.script import page
 from m2bridge.errors import CertificateError, ContradictionError
@@ -24,6 +24,7 @@ from m2bridge.reports.content import VERDICTS, NamedCase, Problem, Row, all_trus
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.results.known import Known, together
 from m2bridge.results.sheet import Table, value_text
+from m2bridge.system import write_aside
 
 Reader = Callable[[Certificate], Any]
 """What a certificate says of one value; ``None`` if nothing."""

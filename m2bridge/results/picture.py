@@ -12,6 +12,7 @@ from typing import Any
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.loading import library
 from m2bridge.results.base import Result
+from m2bridge.system import save
 
 INK, SOFT, FAINT = "#1a1a1a", "#5a5a5a", "#d9d9d9"
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = (
@@ -141,7 +142,7 @@ class PictureResult(Result):
             If matplotlib is not installed.
         """
         form = picture_format(path)
-        Path(path).write_bytes(written(self.figure(), form))
+        save(written(self.figure(), form), Path(path))
 
     def to_svg(self) -> str:
         """The picture as SVG; raises as :meth:`figure`."""

@@ -4,9 +4,12 @@ systems.
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import tomllib
+import weakref
 from pathlib import Path
 
 import pytest
@@ -20,7 +23,7 @@ from m2bridge.engine import Session, candidates, locate
 from m2bridge.engine.discovery import INSTALL_WHEEL, TESTED_WHEEL, WHEEL
 from m2bridge.engine.script import Engine, Script, render
 from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionError, RenderError
-from m2bridge.system import cores, folder
+from m2bridge.system import cores, folder, leave
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine
 from tests.systems import SYSTEMS
@@ -518,3 +521,23 @@ def test_the_package_runs_as_a_module() -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("m2bridge, version ")
+
+
+def test_a_signal_is_not_lost_while_something_is_taken_away(monkeypatch) -> None:
+    """What a finalizer raises is shown and dropped, and the process went on."""
+    shown: list[object] = []
+    things = [threading.Event()]
+    weakref.finalize(things[0], signal.raise_signal, signal.SIGTERM)
+
+    def take_away() -> None:
+        things.clear()
+        threading.Event().wait(PATIENCE)
+
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        with pytest.raises(SystemExit, match="143"):
+            take_away()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert not shown

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -252,6 +254,23 @@ VALUES = {3: 23, 4: 38, 5: 55, 6: 74, 7: 95, 8: 118, 9: 143, 10: 170}
 
 def run(*line: str) -> Result:
     return CliRunner().invoke(commands.cli, ["figure", "3", *line])
+
+
+def test_a_picture_is_replaced_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk took the picture that was there, and left half of the new one."""
+
+    def is_full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    target = tmp_path / "picture.svg"
+    target.write_text("before", encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", is_full)
+    with pytest.raises(OSError, match="No space left"):
+        figure_3(deltas=[3]).save(target)
+    assert target.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_the_values_of_the_figure(tmp_path: Path) -> None:
