@@ -26,6 +26,15 @@ from m2bridge.results.sheet import (
 INDENT = 2
 """Of tables and facts."""
 
+NARROWEST = 40
+"""Columns: a narrower terminal breaks lines itself, where rich would leave out what is too long."""
+
+_BETWEEN = 3
+"""Columns between names and what belongs to them."""
+
+_VALUES = 12
+"""Columns that are left for what belongs to names, which are broken before it is."""
+
 STYLES = {
     "REFUTED": "bold red",
     "CONFIRMED": "green",
@@ -36,7 +45,12 @@ STYLES = {
 
 
 def written(sheet: Sheet, most: int | None = SHOWN, *, width: int) -> str:
-    """The text of a sheet in lines of so many columns, with colours where the terminal has them."""
+    """The text of a sheet in lines of so many columns, with colours where the terminal has them.
+
+    Lines have :data:`NARROWEST` columns at least, and two for each column of a table.
+    """
+    tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
+    width = max(width, NARROWEST, INDENT + 2 * max(tables, default=0))
     console = Console(
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
@@ -64,14 +78,14 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
         case Facts():
             if block.pairs:
                 yield from _heading(block.caption)
-                yield _grid([(name, str(value)) for name, value in block.pairs])
+                yield _grid([(name, str(value)) for name, value in block.pairs], width)
         case Table():
             yield from _heading(block.caption) or [""]
             yield _table(block, width)
         case Findings():
             for finding in block.rows:
                 yield ""
-                yield _grid([(finding.verdict, "\n".join(finding.lines))])
+                yield _grid([(finding.verdict, "\n".join(finding.lines))], width)
         case _:
             yield from map(_hanging, (block.text(most) or "").splitlines())
 
@@ -88,10 +102,15 @@ def _text(text: str, **options: Any) -> Text:
     return Text(visible_lines(text), **options)
 
 
-def _grid(rows: Iterable[tuple[str, str]]) -> RenderableType:
+def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
     """Names, and what belongs to them."""
-    grid = Grid.grid(padding=(0, 3, 0, 0))
-    grid.add_column(no_wrap=True)
+    longest = max(cell_len(visible_lines(name)) for name, _ in rows)
+    room = width - INDENT - _BETWEEN - _VALUES
+    grid = Grid.grid(padding=(0, _BETWEEN, 0, 0))
+    if longest <= room:
+        grid.add_column(no_wrap=True)
+    else:
+        grid.add_column(width=room, overflow="fold")
     grid.add_column(overflow="fold")
     for name, value in rows:
         grid.add_row(_text(name, style=STYLES.get(name, "")), _text(value))

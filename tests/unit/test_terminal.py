@@ -50,6 +50,16 @@ def lines(text: str) -> list[str]:
     return ESCAPE.sub("", text).splitlines()
 
 
+@pytest.mark.parametrize("width", [1, 20, 33, 40, 60])
+def test_a_narrow_terminal_leaves_no_value_out(width: int) -> None:
+    long_names = Facts([("redundant directions of the whole network", "1357"), ("short", "2468")])
+    signs = "abcdefghijklmnopqrstuvwxyz"
+    table = Table(["column"] * len(signs), [tuple(signs)])
+    shown = lines(written(Sheet("Title", [long_names, table]), width=width))
+    assert {"1357", "2468"} <= set(" ".join(shown).split())
+    assert shown[-1].split() == list(signs)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
 def test_every_line_fits_and_no_word_is_lost(width: int) -> None:
     shown = lines(written(SHEET, width=width))
