@@ -19,6 +19,8 @@ CODE = ("ipython3", "python", "toml", "json", "macaulay2", "sh", "bash", "consol
 OPTION = re.compile(r"--?[\w-]{1,24}")
 SENTENCE = re.compile(r"(?P<before> *(?:\S+(?: \S+)* {2,})?(?:→ )?)(?P<words>\S+(?: \S+)+)")
 """A line of words with single spaces, if need be after a label: no line of a table."""
+RELATION = re.compile(r"(?<=\w) ([=≤]) (?=\S)")
+UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 def shown(app: Sphinx, document: nodes.document) -> None:
@@ -32,28 +34,47 @@ def shown(app: Sphinx, document: nodes.document) -> None:
             attributes = {**block.attributes, "language": "console"}
             block.replace_self(nodes.literal_block(typed, typed, **attributes))
         elif language not in CODE and any(len(line) > WIDTH for line in text.splitlines()):
-            folded = "\n".join(map(fold, text.split("\n")))
+            folded = "\n".join(map(fold, joined(text.split("\n"))))
             block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
     for name in document.findall(nodes.literal):
         if OPTION.fullmatch(name.astext()):
             name["classes"].append("unbroken")
 
 
+def joined(lines: list[str]) -> list[str]:
+    """Return lines, where those of a paragraph that is wider than the page are one."""
+    found: list[str] = []
+    for line in lines:
+        goes_on = bool(found) and len(found[-1]) > WIDTH and is_prose(found[-1])
+        if goes_on and is_prose(line):
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line consists of words with single spaces, and is no command."""
+    return re.fullmatch(r"\S+(?: \S+)*", line) is not None and not line.startswith("$ ")
+
+
 def fold(line: str) -> str:
-    """Return a line, on several lines if it is a long sentence."""
+    """Return a line, on several lines if it is a long sentence; ``t = 2`` stays together."""
     sentence = SENTENCE.fullmatch(line)
     if len(line) <= WIDTH or sentence is None or line.startswith("$ "):
         return line
     if sentence["words"].startswith("# "):  # a comment stands beside its command
         return line
-    return textwrap.fill(
-        sentence["words"],
+    together = RELATION.sub(" \\1 ".replace(" ", UNBROKEN), sentence["words"])
+    filled = textwrap.fill(
+        together,
         width=WIDTH,
         initial_indent=sentence["before"],
         subsequent_indent=" " * len(sentence["before"]),
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return filled.replace(UNBROKEN, " ")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -12,6 +12,7 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.ext.autosummary import autosummary_table
 from sphinx.writers.html5 import HTML5Translator
 
 from m2bridge.results.formulas import letters, pieces, spelled
@@ -34,7 +35,7 @@ SPACING = (
         r"\1<mspace width='0.17em'/>",
     ),
     (
-        r"(?<!<msup>)(?<!<msub>)<m[io]>([A-Za-z]{2,})</m[io]>(?=<m[insr])",
+        r"(?<!<msup>)(?<!<msub>)(?<!<msubsup>)<m[io]>([A-Za-z]{2,})</m[io]>(?=<m[insr])",
         r"<mi>\1</mi><mspace width='0.17em'/>",
     ),
     (r"<mo>([A-Za-z]{2,})</mo>", r"<mi>\1</mi>"),
@@ -54,9 +55,10 @@ SPACING = (
         "<mo stretchy='false' mathsize='120%'>",
     ),
     (
-        r"(<mo[^>]*>(?:[(,\[]|&#x000(?:28|2C|3D|3C|3E|5B);|&#x0226[45];)</mo>)<mo>(&#x02212;|−)</mo>",
+        r"(<mo[^>]*>(?:[(,\[]|&#x000(?:28|2C|3D|3C|3E|5B);|&#x0226[45];)</mo>)<mo>(&#x02212;|−|&#x0002B;)</mo>",
         r"\1<mo form='prefix'>\2</mo>",
     ),
+    (r"(<math[^>]*><mrow>)<mo>(?=&#x0226[45];)", r"\1<mo lspace='0'>"),
     ('<mo m[^>]*="2.047em">(&#x00028;)</mo>(?=<mfrac linethickness="0">)', r"<mrow><mo>\1</mo>"),
     ('(?<=</mfrac>)<mo m[^>]*="2.047em">(&#x00029;)</mo>', r"<mo>\1</mo></mrow>"),
 )
@@ -67,6 +69,7 @@ a negative number one after it; large parentheses are as wide as they look, and 
 coefficient as high as it is.
 """
 PUNCTUATION = re.compile(r"[.,;:?!)’]+")
+OPENING = re.compile(r"[(“‘]+$")
 
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.", re.DOTALL)
 COMMANDS = "le leq lt ge geq gt equiv to mapsto subset in sim cdot"
@@ -96,11 +99,11 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
     """Replace letters with subscripts or exponents, and sums and comparisons, in running text by
     formulas.
 
-    A line does not end between a formula and a comma.
+    A line does not end between a formula and a comma, nor after a parenthesis before it.
     """
     join_lines(document)
     for text in list(document.findall(nodes.Text)):
-        if any(isinstance(ancestor, LITERAL) for ancestor in ancestors(text)):
+        if is_literal(text):
             continue
         parts = pieces(str(text))
         if app.env.docname not in app.config.pages_without_terms:
@@ -113,15 +116,26 @@ def typeset(app: Sphinx, document: nodes.document) -> None:
         if len(parts_of_lines) > 1:
             node.parent.replace(node, [nodes.math("", part) for part in parts_of_lines])
     for node in list(document.findall(nodes.math)):
-        after = node.next_node(descend=False, siblings=True)
-        if isinstance(after, nodes.Text) and (mark := PUNCTUATION.match(after)):
-            # ``replace`` takes the first text that is equal, which may be another one
-            siblings = after.parent.children
-            (place,) = (i for i, sibling in enumerate(siblings) if sibling is after)
-            after.parent[place] = nodes.Text(after[mark.end() :])
-            node.replace_self(
-                nodes.inline("", "", node.deepcopy(), nodes.Text(mark[0]), classes=["unbroken"])
-            )
+        keep_together(node)
+
+
+def keep_together(formula: nodes.math) -> None:
+    """Let no line end between a formula and the signs that stand beside it."""
+    parent = formula.parent
+    place = parent.index(formula)
+    together: list[nodes.Node] = [formula.deepcopy()]
+    if place > 0 and isinstance(parent[place - 1], nodes.Text):
+        opening = OPENING.search(parent[place - 1])
+        if opening:
+            together.insert(0, nodes.Text(opening[0]))
+            parent[place - 1] = nodes.Text(parent[place - 1][: opening.start()])
+    if place + 1 < len(parent) and isinstance(parent[place + 1], nodes.Text):
+        mark = PUNCTUATION.match(parent[place + 1])
+        if mark:
+            together.append(nodes.Text(mark[0]))
+            parent[place + 1] = nodes.Text(parent[place + 1][mark.end() :])
+    if len(together) > 1:
+        parent[place] = nodes.inline("", "", *together, classes=["unbroken"])
 
 
 def join_lines(document: nodes.document) -> None:
@@ -169,6 +183,14 @@ def lines(text: str) -> list[str]:
 def signs(text: str) -> int:
     """Return the number of signs that are seen of a formula, roughly."""
     return sum(token not in set("{}^_ ") for token in TOKEN.findall(text))
+
+
+def is_literal(text: nodes.Text) -> bool:
+    """Whether a text is code or the like; a table of names is not, though it counts as comment."""
+    for ancestor in ancestors(text):
+        if isinstance(ancestor, LITERAL) and not isinstance(ancestor, autosummary_table):
+            return True
+    return False
 
 
 def ancestors(node: nodes.Node) -> list[nodes.Node]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, zip_longest
 
 import click
 from sphinx.application import Sphinx
+
+TYPED = re.compile(r"(?<!\S)('[^']*[*^][^']*'|\w+ = \[[^]]*\])")
+"""A polynomial in quotation marks, or a list as in TOML."""
 
 
 def escaped(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
@@ -14,10 +18,18 @@ def escaped(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
 
 
 def without_emphasis(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
-    """Let stars stand for themselves; the rest of an option's description is markup of the
-    extension.
+    """Let stars stand for themselves, and what is typed be code; the rest of an option's
+    description is markup of the extension.
     """
-    lines[:] = [line.replace("*", r"\*") for line in lines]
+    lines[:] = [as_typed(line) for line in lines]
+
+
+def as_typed(line: str) -> str:
+    """Return a line of reStructuredText, with polynomials and settings in it as code."""
+    parts = TYPED.split(line)
+    words = [part.replace("*", r"\*") for part in parts[::2]]
+    code = [f"``{part}``" for part in parts[1::2]]
+    return "".join(chain.from_iterable(zip_longest(words, code, fillvalue="")))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

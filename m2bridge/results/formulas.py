@@ -75,7 +75,7 @@ LONE = (
     r"(?!(?<=\()[a-z]\)|[A-Z]:)"  # (c) is the name of a part, and V: of a theorem
     r"(?:(?:[B-HJ-Zb-hj-z]"
     r"|(?:(?<=rk )|(?<=rank )|(?<=of )|(?<=in )|(?<=and )|(?<=scales )|(?<=scaling ))A)"
-    r"(?=[ ,:;)/\n]|\.?$)|A(?=[),;:]| and [A-Z]\b)|(?:(?<=, )|(?<=dimension ))a(?=[;,.]|$))"
+    r"(?=[ :;)/\n]|,(?!\w)|\.?$)|A(?=[),;:]| and [A-Z]\b)|(?:(?<=, )|(?<=dimension ))a(?=[;,.]|$))"
 )
 """A letter between words; no article, number or initial. The signs about it are not of a name."""
 MARK = re.compile(rf"[=≤≥≠+−·×∩∪∈⊂⊗⊕↦→∘|~∥<>α-ωΑ-Ω{{√{HIGH}]|[A-Za-z]'|\(.*,.*\)|\w\(")

@@ -303,6 +303,22 @@ def test_mathematics_is_typeset_and_not_typed(site: Path) -> None:
         ] == [], file
 
 
+CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "mfrac": 2, "msubsup": 3}
+"""A formula with another number of children is no formula for a browser."""
+
+
+def test_formulas_have_the_form_of_mathml(browser: Chrome, site: Path) -> None:
+    for name in ("mathematics", "deep-attention", "completeness", "weights", "statements"):
+        browser.get((site / f"{name}.html").as_uri())
+        wrong = browser.execute_script(
+            """return Object.entries(arguments[0]).flatMap(([tag, size]) =>
+            [...document.querySelectorAll("math " + tag)].filter(e => e.children.length != size)
+            .map(e => e.outerHTML))""",
+            CHILDREN,
+        )
+        assert wrong == [], name
+
+
 def test_punctuation_stands_beside_its_formula_once(site: Path) -> None:
     page = (site / "statements.html").read_text(encoding="utf-8")
     assert (

@@ -205,6 +205,8 @@ def test_parentheses_of_a_binomial_coefficient_are_as_high_as_it_is(mathml: Modu
         (r"d \operatorname{rk} K", "<mi>d</mi><mspace width='0.17em'/><mi>rk</mi><mspace"),
         (r"2\|A\|", "<mn>2</mn><mo lspace='0' rspace='0' stretchy='false'>&#x02016;</mo>"),
         (r"2\min_i x", "<mn>2</mn><mspace width='0.17em'/><msub><mi>min</mi><mi>i</mi></msub>"),
+        (r"\operatorname{Tor}_i^R(N)", "<msubsup><mi>Tor</mi><mi>i</mi><mi>R</mi></msubsup>"),
+        (r"\le +1", "<mo lspace='0'>&#x02264;</mo><mo form='prefix'>&#x0002B;</mo>"),
         (r"x_\max", "<msub><mi>x</mi><mi>max</mi></msub>"),
         (r"\bigl(x\bigr)", "<mo stretchy='false' mathsize='120%'>(</mo>"),
         (r"(\det T)", "<mi>det</mi><mspace width='0.17em'/><mi>T</mi>"),
@@ -256,6 +258,17 @@ def test_a_comma_stays_with_the_formula_before_it_and_no_other_is_lost(mathml: M
     assert together == ["Q,", "K,"]
 
 
+def test_no_line_ends_between_a_parenthesis_and_its_formula(mathml: ModuleType) -> None:
+    nodes = mathml.nodes
+    paragraph = nodes.paragraph("", "", nodes.Text("points ("), nodes.math("", "a"))
+    paragraph += [nodes.Text(" or "), nodes.math("", "b"), nodes.Text(") are")]
+    before = paragraph.astext()
+    for formula in list(paragraph.findall(nodes.math)):
+        mathml.keep_together(formula)
+    assert paragraph.astext() == before
+    assert [node.astext() for node in paragraph.findall(nodes.inline)] == ["(a", "b)"]
+
+
 def test_words_that_name_a_page_by_its_file_lead_to_it() -> None:
     cited = extension("cited_pages")
     nodes = cited.nodes
@@ -294,3 +307,16 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
         "agreement     fibres and ranks agree on all orbits, and so do the ideals of both of them"
     )
     assert re.search(r"\n {14}\S", fold(f"{words}, each"))
+    title = "Cross-check of the neuromanifold of lightning self-attention, (d, d', a) = (2, 1, 2), t = 2"
+    assert fold(f"{title}, over QQ").endswith("\nt = 2, over QQ")
+    paragraph = ["Verdicts: " + 12 * "3 confirmed, " + "4 not", "applicable.", "", "  a  b"]
+    joined = extension("console").joined(paragraph)
+    assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]
+
+
+def test_what_is_typed_is_code_in_the_help_of_options() -> None:
+    help_ = extension("plain_help")
+    line = 'polynomials such as \'x^2 - y^2*z, x*y\', or variables = ["x", "y"]; don\'t take * out.'
+    shown = help_.as_typed(line)
+    assert shown.startswith("polynomials such as ``'x^2 - y^2*z, x*y'``, or ``variables = [")
+    assert shown.endswith("don't take \\* out.")
