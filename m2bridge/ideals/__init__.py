@@ -28,3 +28,5 @@ SHOWN_EQUATIONS = 6
 """Equations of a component that a table shows."""
 LONGEST_SHOWN = 60
 """Characters of each."""
+LARGEST_FACTORED = 2**29
+"""Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""

@@ -5,7 +5,8 @@ same form in all versions of Macaulay2. Small ideals over QQ are compared withou
 ideals are equal if and only if their reduced Gröbner bases are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import comb
 
 import flint
@@ -21,7 +22,9 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine.script import Script, render
+from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
 from m2bridge.ideals import (
+    LARGEST_FACTORED,
     LIMITS_OF_A_BASIS,
     MOST_MONOMIALS_OF_A_REDUCTION,
     MOST_TERMS_OF_GENERATORS,
@@ -42,8 +45,27 @@ def ask(
         If the ideals are not of one ring.
     EngineError
         If Macaulay2 does not answer within the limits.
+    MethodUnavailableError
+        If it has to factor polynomials, and the characteristic is too large for that.
     """
-    return answer_to(question(name, ideals, values))
+    script = question(name, ideals, values)
+    with factoring(*ideals.values()):
+        return answer_to(script)
+
+
+@contextmanager
+def factoring(*ideals: GeneratingSet) -> Iterator[None]:
+    """Name the primes that are too large where Macaulay2 factors polynomials in the block."""
+    try:
+        yield
+    except (ScriptError, EngineDiedError) as reason:  # Macaulay2 1.21 ends at such a prime
+        field = ideals[0].ring.field
+        if field.characteristic < LARGEST_FACTORED:
+            raise
+        raise MethodUnavailableError(
+            f"over {field} Macaulay2 factors no polynomials, as it has to here: use"
+            f" p < {LARGEST_FACTORED}"
+        ) from reason
 
 
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:

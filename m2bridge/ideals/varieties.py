@@ -25,7 +25,15 @@ from m2bridge.convert.notation import (
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice
 from m2bridge.ideals import FEW_MINORS, LONGEST_SHOWN, SHOWN_EQUATIONS
-from m2bridge.ideals.program import ask, hilbert_polynomial, hilbert_series, order, question, tidy
+from m2bridge.ideals.program import (
+    ask,
+    factoring,
+    hilbert_polynomial,
+    hilbert_series,
+    order,
+    question,
+    tidy,
+)
 from m2bridge.limits import clock
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
@@ -188,7 +196,8 @@ def singular_locus(
     """
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
-    answer, late = answer_until_limit(script)
+    with factoring(ideal):
+        answer, late = answer_until_limit(script)
     # What is proved of the locus before a limit is told; with all components it is superfluous.
     proved, rest = proved_until(answer) if late else ([], None)
     variety = components = radical = None

@@ -33,6 +33,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.convert.macaulay2 import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
+from m2bridge.ideals import LARGEST_FACTORED
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
@@ -42,8 +43,6 @@ from m2bridge.maps.model import Core, Model
 from m2bridge.maps.rank import differentiable, upper_bound
 from m2bridge.results.sheet import plural
 
-LARGEST_FACTORED = 2**29
-"""Macaulay2 factors polynomials, and so finds radicals, modulo primes below this number."""
 PROOF_SECONDS = 60.0
 """How long a proof of completeness may take when no limit was given."""
 QUICKEST_PRIME = 32003

@@ -126,6 +126,15 @@ def test_powers_of_p_in_characteristic_p(engine: Engine) -> None:
 
 
 @pytest.mark.macaulay2("each")
+def test_primes_that_are_too_large_for_factors(engine: Engine) -> None:
+    """Decompositions were errors in a program of Macaulay2; what needs no factors is computed."""
+    given = ideal("x^2*y + y^3", field=CoefficientField(2**31 - 1))
+    for ask in (given.minimal_primes, given.radical, given.singular_locus):
+        with pytest.raises(MethodUnavailableError, match="use p < 536870912"):
+            ask(engine=engine)
+    assert given.degree(engine=engine) == 3
+
+
 def test_unit_and_zero_ideal(engine: Engine) -> None:
     one, zero = ideal(1, variables="x y"), ideal(variables="x y")
     assert (
