@@ -151,20 +151,23 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]
-    prime, last = _prime(2 * _bound(d, alpha)), matrices_of_rank(d, alpha) - 1
-    points = watched(range(1, last + 3))  # the quotient has at most the degree last + 1
-    found = _interpolated(
-        {u: _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime) for u in points}, prime
-    )
-    coefficients = (int(found[j]) for j in range(last + 1))
-    return [c if 2 * c < prime else c - prime for c in coefficients]
+    prime = _prime(2 * _bound(d, alpha))
+    last = matrices_of_rank(d, alpha) - 1
+    values = {}
+    for u in watched(range(1, last + 3)):  # the quotient has at most the degree last + 1
+        values[u] = _trace(d, alpha, u, prime) * pow(u, alpha - alpha**2, prime)
+    found = _interpolated(values, prime)
+    integrals = []
+    for j in range(last + 1):
+        residue = int(found[j])
+        # The prime is above twice the integral, so a larger residue is a negative one.
+        integrals.append(residue if 2 * residue < prime else residue - prime)
+    return integrals
 
 
-def _factors(d: int) -> tuple[list[list[int]], list[int]]:
-    """The binomial coefficients C(a + b, a), and those of 1/(1 − y)^d."""
-    return [[comb(a + b, a) for b in range(d)] for a in range(d)], [
-        comb(d - 1 + k, k) for k in range(d)
-    ]
+def _geometric(d: int) -> list[int]:
+    """The coefficients of 1/(1 − y)^d up to degree d − 1."""
+    return [comb(d - 1 + k, k) for k in range(d)]
 
 
 def _trace(d: int, alpha: int, u: int, prime: int) -> int:
@@ -173,13 +176,14 @@ def _trace(d: int, alpha: int, u: int, prime: int) -> int:
 
     φ = ((1 + uy)(1 + u − uy)/(1 − y))^d; α goes from 0 to d.
     """
-    binomials, geometric = _factors(d)
     ring = flint.fmpz_mod_ctx(prime)
     series = flint.fmpz_mod_poly_ctx(ring)
-    phi = series([1 + u, u * u, -u * u]) ** d * series(geometric)
+    phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric(d))
     powers = [(-u) ** k for k in range(2 * d)]
-    left = [[powers[a + b] * binomials[a][b] * (-1) ** b for b in range(d)] for a in range(d)]
-    right = [[int(phi[d - 1 - b - c]) if b + c < d else 0 for c in range(d)] for b in range(d)]
+    left = [[powers[a + b] * comb(a + b, a) * (-1) ** b for b in range(d)] for a in range(d)]
+    terms = [int(phi[k]) for k in range(d)]
+    # Row b has the terms of φ from degree d − 1 − b down to 0, and zeros.
+    right = [[*terms[d - 1 - b :: -1], *[0] * b] for b in range(d)]
     matrix = flint.fmpz_mod_mat(left, ring) * flint.fmpz_mod_mat(right, ring)
     coefficient = int(matrix.charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
@@ -189,7 +193,7 @@ def _bound(d: int, alpha: int) -> int:
     """A bound for the coefficients of e_α(C M) in u: sums of absolute values are
     submultiplicative.
     """
-    phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_factors(d)[1])
+    phi = flint.fmpz_poly([2, 1, 1]) ** d * flint.fmpz_poly(_geometric(d))
     row = max(
         sum(comb(a + b, a) * int(phi[d - 1 - b - c]) for b in range(d) for c in range(d - b))
         for a in range(d)
@@ -198,6 +202,7 @@ def _bound(d: int, alpha: int) -> int:
 
 
 def _prime(least: int) -> int:
+    """A prime of Mersenne that is above this number."""
     return int(next(2**e - 1 for e in MERSENNE if e > least.bit_length()))
 
 

@@ -187,12 +187,12 @@ class Weights(PictureResult):
             "relative_change_of_function",
         )
         names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
-        rows = (head.to_json() for head in self.listed)
-        values = (
-            [*(row[name] for name in names), *(row["numerical"][name] for name in numbers)]
-            for row in rows
-        )
-        return csv_text((*names, *numbers), values)
+        rows = []
+        for head in self.listed:
+            found = head.to_json()
+            row = [found[name] for name in names]
+            rows.append(row + [found["numerical"][name] for name in numbers])
+        return csv_text((*names, *numbers), rows)
 
     def figure(self) -> Any:
         """Singular values on a logarithmic axis with the distances to strata, a table beside them,

@@ -94,11 +94,14 @@ class AffineLayer:
 
     def drawn(self, draw: Draw) -> AffineLayer:
         """Return the layer with other weights, behind the same norm."""
-        heads = tuple(
-            {x: [[draw() for _ in row] for row in rows] for x, rows in head.items()}
-            for head in self.heads
-        )
-        return replace(self, heads=heads, output_bias=tuple(draw() for _ in self.output_bias))
+        heads = []
+        for head in self.heads:
+            matrices = {}
+            for letter, rows in head.items():
+                matrices[letter] = [[draw() for _ in row] for row in rows]
+            heads.append(matrices)
+        output_bias = tuple(draw() for _ in self.output_bias)
+        return replace(self, heads=tuple(heads), output_bias=output_bias)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +143,12 @@ class _Layer:
         seen = d + layer.has_constant
         gamma = layer.gamma or (1,) * d
         beta = layer.beta or (0,) * d
-        scale = [[gamma[i] * (i == j) if i < d else 0 for j in range(d)] for i in range(seen)]
-        shift = [[beta[i] if i < d else 1] * TOKENS for i in range(seen)]
+        scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
+        shift = [[entry] * TOKENS for entry in beta]
+        if layer.has_constant:
+            # The coordinate 1 of y = (γ∘N(x) + β, 1).
+            scale.append([0] * d)
+            shift.append([1] * TOKENS)
         padding = {}
         for x in "KQV":
             columns = len(layer.heads[0][x][0])
@@ -220,7 +227,7 @@ def ranks(
     if rank == most:
         return rank, None, method
     random = Random(SEED)
-    drawn = [layer.drawn(lambda: _small(random)) for layer in layers]
+    drawn = [layer.drawn(partial(_small, random)) for layer in layers]
     return rank, rank_at(drawn, upper=most), method
 
 
@@ -237,6 +244,7 @@ def _small(random: Random) -> Fraction:
 
 
 def _residue(number: Any) -> int:
+    """A fraction modulo the prime."""
     number = Fraction(number)
     return int(number.numerator * pow(number.denominator, -1, LARGE_PRIME) % LARGE_PRIME)
 
@@ -381,6 +389,7 @@ class _Norm:
 
 
 def _without_mean(entries: Sequence[Any]) -> list[Any]:
+    """The entries less their mean."""
     mean = reduce(add, entries) / len(entries)
     return [entry - mean for entry in entries]
 

@@ -150,9 +150,8 @@ def _more(known: Known, number: int) -> Known:
     """A number that is larger by this one."""
     if not number:
         return known
-    lower, upper = (
-        None if bound is None else bound + number for bound in (known.lower, known.upper)
-    )
+    lower = None if known.lower is None else known.lower + number
+    upper = None if known.upper is None else known.upper + number
     return Known(lower, upper, f"{known.because}, and {number} for what the layer adds")
 
 
