@@ -361,7 +361,7 @@ class Quotient:
 def combination(
     vector: Mapping[Any, int], forms: Mapping[Any, SparseVector], prime: int
 ) -> SparseVector:
-    """Replace basis vectors by their expressions in others."""
+    """The vector modulo the prime, with its form in place of each basis vector that has one."""
     total: SparseVector = {}
     for place, coefficient in vector.items():
         form = forms.get(place)

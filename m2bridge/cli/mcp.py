@@ -104,6 +104,7 @@ def arguments_of(name: str) -> dict[str, click.Parameter]:
 
 
 def _type(param: click.Parameter) -> Any:
+    """The type of a parameter of a tool."""
     if isinstance(param.type, click.Choice):
         return Literal[tuple(param.type.choices)]
     kinds = {"integer": int, "decimal": float, "boolean": bool} | TYPES

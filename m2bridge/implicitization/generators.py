@@ -223,10 +223,12 @@ class GeneratedPart:
         """The columns whose places are independent modulo the span and earlier ones.
 
         If the columns suffice, there are as many as there are free monomials less independent
-        products.
+        products. Monomials are independent modulo the span exactly if their values under the
+        functionals that vanish on it are.
         """
         values = self._values([place[column] for column in columns])
-        return [columns[i] for i in linear_algebra.reduced_echelon(values)[1]]
+        _, pivots = linear_algebra.reduced_echelon(values)
+        return [columns[i] for i in pivots]
 
     def dual(self, places: Sequence[int]) -> list[list[int]]:
         """Functionals zero on the chosen products and dual to such monomials: all values, mod the

@@ -139,6 +139,7 @@ def _latex(text: str) -> str:
 
 
 def _sentence(text: str) -> str:
+    """A sentence in LaTeX, with what is mathematics in it as formulas."""
     written = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""

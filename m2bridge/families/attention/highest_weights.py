@@ -228,8 +228,11 @@ class Module:
         return tuple(padded)
 
     def basis(self) -> Iterator[Numbered]:
-        """Yield a basis of weight vectors, the highest weight first."""
-        # Weights that are not in the representation have no polynomials and need no care here.
+        """Yield a basis of weight vectors, the highest weight first.
+
+        Every weight is a permutation of a dominant one, whose parts are partitions of the same
+        numbers. Those that are not in the representation have no polynomials.
+        """
         dominant = [partitions(sum(part), len(part)) for part in self.highest]
         for shapes in product(*dominant):
             orbits = [set(permutations(part)) for part in self._padded(shapes)]

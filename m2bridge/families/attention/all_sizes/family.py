@@ -392,20 +392,11 @@ def _verdict(
     What the statement says is compared for these sizes too, as if the hypothesis held.
     """
     conclusion = prediction.conclusion(facts)
-    applies, outside = ALL, []
+    applies = ALL
+    outside = []
     for hypothesis in prediction.hypotheses:
         satisfied = sizes.sizes(hypothesis.condition)
-        first_to_fail = applies.subtract(satisfied)
-        holds, false, unknown = conclusion.on(first_to_fail)
-        outside.append(
-            NotApplicable(
-                sizes=first_to_fail,
-                reason=hypothesis.reason,
-                holds_for=holds,
-                fails_for=false,
-                undecided_for=unknown,
-            )
-        )
+        outside.append(_outside(conclusion, applies.subtract(satisfied), hypothesis.reason))
         applies = applies.intersect(satisfied)
     holds, false, unknown = conclusion.on(applies)
     extent = AmongSizes(
@@ -422,6 +413,14 @@ def _verdict(
         extent=extent,
         computed=tuple(computed),
         trusted=sizes.WORDS.trusted[prediction.observable],
+    )
+
+
+def _outside(conclusion: Conclusion, some: isl.Set, reason: str) -> NotApplicable:
+    """Sizes where a hypothesis fails, and whether the conclusion holds there."""
+    holds, false, unknown = conclusion.on(some)
+    return NotApplicable(
+        sizes=some, reason=reason, holds_for=holds, fails_for=false, undecided_for=unknown
     )
 
 
