@@ -307,11 +307,11 @@ class Quotient:
         counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
-        rank = {place: i for i, place in enumerate(order)}
+        position = {place: i for i, place in enumerate(order)}
         leaders: dict[Any, SparseVector] = {}
         others = []
         for number, row in watched(sorted(rows, key=_length)):
-            place = min(row, key=rank.__getitem__)
+            place = min(row, key=position.__getitem__)
             if place in leaders:
                 others.append((number, row))
             else:

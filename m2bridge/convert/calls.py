@@ -269,15 +269,15 @@ def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[
     other. No other order is wrong.
     """
     characters = {power: chr(number + _SHIFT) for number, power in enumerate(powers)}
-    terms = []
+    written = []
     for monomial, number in zip(monomials, numbers, strict=True):
         degree = sum([exponent for _, exponent in monomial])
         backwards = "".join([characters[power] for power in reversed(monomial)])
-        terms.append((-degree, backwards, number))
-    terms.sort()
-    lines = "\n".join([backwards[::-1] for _, backwards, _ in terms])
+        written.append((-degree, backwards, number))
+    written.sort()
+    lines = "\n".join([backwards[::-1] for _, backwards, _ in written])
     text = lines.replace("\\", "\\\\").replace('"', '\\"')
-    coefficients = grouped([number for _, _, number in terms])
+    coefficients = grouped([number for _, _, number in written])
     table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
     return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
 
@@ -300,8 +300,8 @@ def terms(value: PolyElement) -> list[Term]:
 
 
 def _element(value: values.RingElement) -> str:
-    terms = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
-    return polynomial(value.ring, terms)
+    written = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
+    return polynomial(value.ring, written)
 
 
 def _sympy_polynomial(value: Poly) -> str:

@@ -381,7 +381,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
         return tuple(exponents), coefficient
 
     def polynomial(text: str) -> PolyElement:
-        element = ring.sympy_ring.zero
+        total = ring.sympy_ring.zero
         signed = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
         words = signed.replace("**", "^").split(" ")
         signs = words[::2]
@@ -390,11 +390,11 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
             raise ConversionError(f"not a sum of terms: {text[:120]}")
         for sign, written in zip(signs, terms, strict=True):
             exponents, coefficient = term(written)
-            element[exponents] = coefficient if sign == "+" else -coefficient
+            total[exponents] = coefficient if sign == "+" else -coefficient
         # A polynomial is a dictionary: of two terms with one monomial it keeps the last.
-        if len(element) < len(terms) or not all(element.values()):
+        if len(total) < len(terms) or not all(total.values()):
             raise ConversionError(f"a term that is zero, or occurs twice: {text[:120]}")
-        return element
+        return total
 
     return polynomial
 

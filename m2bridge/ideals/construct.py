@@ -404,7 +404,7 @@ def _together(text: str) -> Listing:
 
 def _of_sympy(body: str) -> Listing:
     """The polynomials of a ``Poly`` or ``GroebnerBasis`` with these arguments."""
-    polynomials, *others = _parts(body)
+    generators, *others = _parts(body)
     options = {}
     for part in others:
         match = _OPTION.fullmatch(part)
@@ -412,7 +412,7 @@ def _of_sympy(body: str) -> Listing:
             options[match[1]] = match[2]
     names = tuple(part.strip() for part in others if "=" not in part)
     field = _field(options.get("modulus") or options.get("domain", "QQ"))
-    return replace(listing(polynomials), variables=names, field=field)
+    return replace(listing(generators), variables=names, field=field)
 
 
 def _field(text: str) -> CoefficientField:

@@ -309,8 +309,8 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Known:
     computed = replace(implicitization, higher=None)  # those that are already written out
     parameters = random_point(implicitization.source.polynomial_map, 9, seed)
     point = []
-    for image in implicitization.source.integral_images:
-        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
+    for form in implicitization.source.integral_images:
+        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in form.items())
         point.append(sum(terms))
     gradients = (gradient_of_terms(g, point) for g in watched(computed.sparse_generators()))
     return Known.at_most(len(point) - sparse_rank(gradients), "equations at a point")

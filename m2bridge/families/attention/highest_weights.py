@@ -404,8 +404,8 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
     size = CoreSize.of(shape)
 
     def up_to(last: int) -> tuple[list[int], tuple[Representation, ...]]:
-        values = representations.hilbert_function(shape, last)
-        return values, of_size(representations.up_to(size, last), shape)
+        dimensions = representations.hilbert_function(shape, last)
+        return dimensions, of_size(representations.up_to(size, last), shape)
 
     return Core(
         name=str(size),
@@ -417,9 +417,9 @@ def core(shape: Shape, coordinates: Coordinates) -> Core | None:
 
 
 def _polynomials(shape: Shape, above: int) -> Iterator[Terms]:
-    for _, polynomials in generators(shape, above):
-        for polynomial in polynomials:
-            yield tuple(polynomial.items())
+    for _, vectors in generators(shape, above):
+        for vector in vectors:
+            yield tuple(vector.items())
 
 
 def _spans_agree(shape: Shape) -> bool:

@@ -74,10 +74,10 @@ def near_strata(head: HeadWeights) -> tuple[Stratum, ...]:
         ("V", head.ranks.s, n.effective_rank_V, n.distances_to_lower_rank_V),
     )
     found = []
-    for letter, rank, effective, distances in spectra:
+    for letter, rank, effective, to_lower_rank in spectra:
         # A product that is lost in rounding has no effective rank.
         if 0 < effective < rank:
-            found.append(Stratum(f"rk {letter} ≤ {effective}", distances[effective]))
+            found.append(Stratum(f"rk {letter} ≤ {effective}", to_lower_rank[effective]))
     return tuple(found)
 
 

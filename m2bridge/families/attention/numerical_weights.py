@@ -127,25 +127,25 @@ class Spectrum:
         The errors bound the norms of what is wrong in the factors.
         """
         scaled = [_scaled(matrix) for matrix in product]
-        factors = [matrix for matrix, _ in scaled]
+        matrices = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)
-        basis, triangle = numpy.linalg.qr(factors[-1].T)
+        basis, triangle = numpy.linalg.qr(matrices[-1].T)
         # The product is (orthonormal) · core · basisᵀ, and the core is small.
         core = triangle.T
-        if len(factors) == 2:
-            core = numpy.linalg.qr(factors[0], mode="r") @ core
+        if len(matrices) == 2:
+            core = numpy.linalg.qr(matrices[0], mode="r") @ core
         _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
         norm = float(values[0])
         norms = [norm]
-        if len(factors) == 2:
-            norms = [float(numpy.linalg.norm(factor, 2)) for factor in factors]
+        if len(matrices) == 2:
+            norms = [float(numpy.linalg.norm(factor, 2)) for factor in matrices]
             norm = prod(norms)
             cancelled = rank and values[0] <= _CANCELLED * norm
             if cancelled and not any(errors) and _is_small(product):
                 # Nearly everything cancels in the product, as floating point has it.
                 left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
                 return cls.of([left @ right], rank)
-        size = max(max(factor.shape) for factor in factors)
+        size = max(max(factor.shape) for factor in matrices)
         error = 2 * sqrt(size) * EPSILON * norm
         if any(errors):
             wrong = [

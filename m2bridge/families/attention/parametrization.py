@@ -89,12 +89,12 @@ def coordinate(index: Index, A: Callable[[int, int], Any], V: Callable[[int, int
 
 def sparse(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
     """Return the nonzero entries of a matrix."""
-    entries = {}
+    nonzero = {}
     for i, row in enumerate(matrix):
         for j, entry in enumerate(row):
             if entry:
-                entries[i, j] = entry
-    return entries
+                nonzero[i, j] = entry
+    return nonzero
 
 
 def function(A: Sparse, V: Sparse) -> Function:

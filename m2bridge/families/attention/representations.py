@@ -607,8 +607,8 @@ def hilbert_series(shape: Shape) -> HilbertSeries:
     dimension = dimension_formula(shape)
     # The number of sections is a polynomial for n ≥ 1 only.
     count = dimension + max(ring.sections_from, 1)
-    values = [ring.hilbert_function(shape, n) for n in range(count)]
-    return HilbertSeries.from_values(values, dimension)
+    dimensions = [ring.hilbert_function(shape, n) for n in range(count)]
+    return HilbertSeries.from_values(dimensions, dimension)
 
 
 def representations(shape: Shape) -> tuple[Representation, ...]:

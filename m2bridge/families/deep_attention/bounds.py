@@ -362,8 +362,8 @@ def rank_by_series(
     rank = 0
     for doubling in range(DOUBLINGS):
         numbers = PowerSeries(LARGE_PRIME, length << doubling, multiplicities)
-        gradients = gradients_at(point(numbers), network, numbers, tokens, residues())
-        rank = _growing_rank(gradients, numbers.length)
+        rows = gradients_at(point(numbers), network, numbers, tokens, residues())
+        rank = _growing_rank(rows, numbers.length)
         if rank == upper:
             break
     return rank, numbers.length

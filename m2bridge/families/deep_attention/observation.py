@@ -365,13 +365,13 @@ def _normal_form(network: Shape) -> Finding:
         raise TooLargeError(
             f"words are written for at most {MOST_LAYERS} layers; --all-sizes decides all"
         )
-    letters = tuple(map(layer_of_letters, range(network.layers)))
-    *matrices, M = virtual_weights(letters)
+    layers = tuple(map(layer_of_letters, range(network.layers)))
+    *matrices, M = virtual_weights(layers)
     S = TOKENS * TOKENS.transpose()
     Q = UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
-    function = output(letters, TOKENS, NumberSystem())
+    function = output(layers, TOKENS, NumberSystem())
     factors = {"factors": max(map(len, function))}
     return Finding(function == M * Q * TOKENS, "both sides as words in matrices", numbers=factors)
 

@@ -322,8 +322,8 @@ class AllSizes(AllSizesResult):
         )
         rows = []
         for stratum in self.strata:
-            orbits = stratum.orbits.replace(">=", "≥").replace("<=", "≤")
-            rows.append((orbits, stratum.length, stratum.points, stratum.patterns))
+            condition = stratum.orbits.replace(">=", "≥").replace("<=", "≤")
+            rows.append((condition, stratum.length, stratum.points, stratum.patterns))
         return [Table(("orbits", "length", "points", "patterns of entries"), rows, legend)]
 
 

@@ -133,8 +133,8 @@ def _polynomial_text(factor: Any) -> str:
     scale = lcm(*(int(c.q) for c in factor.coeffs()))
     terms = []
     for exponents, c in factor.terms():
-        variables = [name for name, e in zip(NAMES, exponents, strict=True) if e]
-        terms.append(" * ".join([str(int(c * scale)), *variables]))
+        names = [name for name, e in zip(NAMES, exponents, strict=True) if e]
+        terms.append(" * ".join([str(int(c * scale)), *names]))
     return " + ".join(terms)
 
 

@@ -328,9 +328,9 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     yield "weights of softmax", _divides(z**2, approximate)
     score_x, score_y = _form(A, delta, x), _form(A, delta, y)
     yield "difference of tokens", score_x - score_y == _form(A, delta, delta)
-    total = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
+    sum_of_tokens = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
     all_scores = score_x + (t - 1) * score_y
-    yield "mean of tokens", all_scores == _form(A, delta, total)
+    yield "mean of tokens", all_scores == _form(A, delta, sum_of_tokens)
 
 
 def _variables() -> Column:
