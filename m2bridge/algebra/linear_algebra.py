@@ -280,7 +280,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Eliminate."""
+        """Return the quotient by the span of some rows, of which FLINT gets those left dense."""
         result = cls(prime)
         rounds = []
         remaining = [numbered for numbered in enumerate(rows) if numbered[1]]

@@ -74,7 +74,7 @@ class Plan:
 
 
 def plan(tasks: Sequence[Task], store: Store) -> Plan:
-    """Skip what is done.
+    """Return what is left to do: the tasks without what is done.
 
     Examples
     --------

@@ -256,7 +256,8 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
-    """Most exponents are zero: both are picked without a loop in Python."""
+    """The places of the variables that occur in a monomial, with their exponents."""
+    # Most exponents are zero: both are picked without a loop in Python.
     places = compress(count(), exponents)
     return list(zip(places, filter(None, exponents), strict=True))
 

@@ -221,7 +221,9 @@ def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
 
 
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
-    """Filled where two methods agree: ranks of matrices, and the series of the ideal."""
+    """Draw the values, filled where two methods agree: ranks of matrices, and the series of the
+    ideal.
+    """
     points = [(k, value) for k, value in enumerate(values) if value > 0]
     for chosen, face, label in (
         ([point for point in points if point[0] < by_ranks], BLUE, "by ranks and by the ideal"),

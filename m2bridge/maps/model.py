@@ -68,7 +68,7 @@ class MethodValue:
 
     @property
     def remark(self) -> str:
-        """Why."""
+        """The reason, in one line."""
         return self.known.because
 
     def to_json(self) -> dict[str, Any]:

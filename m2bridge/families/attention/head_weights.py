@@ -77,7 +77,7 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Something about a function in this orbit; ``None`` of softmax, where nothing is known."""
+        """Whether a function in this orbit is such; ``None`` of softmax, where nothing is known."""
         if not self.ranks.proved or self.is_outside or self.shape.softmax:
             return None
         return predicate(*self.ranks.numbers)

@@ -29,10 +29,7 @@ def nondegenerate(shape: Shape) -> str:
     """The hypotheses of the paper, and d ≥ 2, which we add: for d = 1 < d' some printed statements
     fail.
     """
-    reason = paper_hypotheses(shape)
-    if not reason and shape.d == 1:
-        return WORDS.hypotheses["two-dimensions"]
-    return reason
+    return paper_hypotheses(shape) or two_dimensions(shape)
 
 
 def two_dimensions(shape: Shape) -> str:

@@ -355,7 +355,7 @@ def _rotations(d: int) -> int:
 def _ranks(
     layers: Sequence[Layer], acting: Sequence[Between], reading: Reading, most: int
 ) -> DifferentialRanks:
-    """DifferentialRanks of the differential, or why they are not computed."""
+    """The ranks of the differential, or why they are not computed."""
     if any("A" in layer.tensors.parts for layer in layers):
         return DifferentialRanks(
             method="ranks of several layers with biases or norms need K and Q, not A"
@@ -443,7 +443,7 @@ def _most_rank(layers: Sequence[Layer], acting: Sequence[Between], skip: bool) -
 
 
 def _moved(layer: Layer, after: Layer) -> int:
-    """In how many directions symmetries before the next layer move the heads of this one.
+    """The number of directions in which symmetries behind a layer move its heads.
 
     They are counted at the weights, modulo the prime: rather too few than too many.
     """

@@ -248,7 +248,7 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """Relative, of both together."""
+        """A bound for the error of a cosine: those of both spaces, and of the products."""
         return self.A.relative_error + self.V.relative_error + len(self.A.vectors) * EPSILON
 
     def angles(self, ranks: tuple[int, int], zeros: int) -> list[float | None]:
