@@ -136,6 +136,29 @@ def symmetries_json(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Besides:
+    """What parameters there are besides some, and the finite symmetries of all.
+
+    Of a network these are an output bias, γ and β of a norm besides the matrices of its heads.
+
+    Parameters
+    ----------
+    parameters : int
+    dimension : int
+        By how much they make that of the functions larger.
+    named : tuple
+        Names and numbers of redundant directions that come with them.
+    finite : tuple of FiniteGroup
+        Of all, such as permutations of heads.
+    """
+
+    parameters: int = 0
+    dimension: int = 0
+    named: tuple[tuple[str, int], ...] = ()
+    finite: tuple[FiniteGroup, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Symmetries:
     """The redundant directions of generic weights, compared with the orbits of the gauge group.
 

@@ -20,6 +20,7 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 
 if TYPE_CHECKING:
     from m2bridge.algebra.field import CoefficientField
+    from m2bridge.algebra.symmetry_groups import Besides
     from m2bridge.certificates.schema import Certificate, Content
     from m2bridge.citation import Work
     from m2bridge.engine.script import Script
@@ -399,8 +400,8 @@ class Commands(ABC, Generic[M]):
         shapes: Sequence[Sequence[Any]],
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
+        besides: Besides,
         most_rank: int | None = None,
-        besides: Any = (),
     ) -> Any:
         """Say what trained weights determine of a model as a whole.
 
@@ -415,11 +416,10 @@ class Commands(ABC, Generic[M]):
         matrices : callable
             Yields for each layer the matrices of each head with these letters, such as ``KQV``,
             modulo a prime.
+        besides : Besides
+            What the model has besides its heads.
         most_rank : int, optional
             An upper bound for the rank of the differential at these weights.
-        besides : tuple, optional
-            What the model has besides its heads: the number of its parameters, by how much it makes
-            the dimension larger, its redundant directions by name, and finite symmetries.
 
         Raises
         ------
@@ -428,7 +428,7 @@ class Commands(ABC, Generic[M]):
         """
         raise self._not_in_files()
 
-    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Any = ()) -> Any:
+    def symmetries(self, model: M, shapes: Sequence[Sequence[Any]], besides: Besides) -> Any:
         """Compare the redundant directions of generic weights with the symmetries of a model.
 
         Parameters and errors are those of :meth:`at_weights`.

@@ -172,7 +172,7 @@ ASKED: dict[str, Callable[[Family[Any]], Any]] = {
     "are not found in files of weights": lambda f: f.weights("file.npz"),
     "networks are not found in files": lambda f: f.contents("file.npz"),
     "polynomial neural networks are not found": lambda f: f.at_weights(
-        PolynomialNetwork((2, 1)), (), True, iter
+        PolynomialNetwork((2, 1)), (), True, iter, None
     ),
     "there are no programs to run by hand": lambda f: f.standalone(
         "closure", PolynomialNetwork((2, 1)), field=QQ, coordinates=None, method="orbits"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from m2bridge.algebra.symmetry_groups import (
+    Besides,
     FiniteGroup,
     Symmetries,
     symmetries_json,
@@ -153,10 +154,14 @@ class Surroundings:
         )
         return tuple((name, size) for name, size in found if size)
 
-    def besides(self) -> tuple[int, int, tuple[tuple[str, int], ...]]:
-        """The parameters, the dimension and the redundant directions that are not of the heads."""
-        parameters = self.output_bias + self.gamma + self.beta
-        return parameters, self.output_bias, self.named()
+    def besides(self, finite: tuple[FiniteGroup, ...] = ()) -> Besides:
+        """Return what the layer has besides its heads, with its finite symmetries."""
+        return Besides(
+            parameters=self.output_bias + self.gamma + self.beta,
+            dimension=self.output_bias,
+            named=self.named(),
+            finite=finite,
+        )
 
     def remarks(self) -> Iterator[str]:
         """Yield what has to be said of it."""
@@ -190,12 +195,9 @@ def network_model(
 
 
 def symmetries_of_layer(
-    shapes: Sequence[HeadShape], reading: Reading, besides: tuple[Any, ...]
+    shapes: Sequence[HeadShape], reading: Reading, besides: Besides
 ) -> Symmetries:
-    """Return the symmetries of one layer of these heads, by bounds that need no weights.
-
-    ``besides`` is what the layer has besides, as for ``at_weights`` of a family.
-    """
+    """Return the symmetries of one layer of these heads, by bounds that need no weights."""
     model = network_model([shapes], replace(reading, skip=False))
     found: Symmetries = family("deep-attention").symmetries(model, [shapes], besides)
     return found
@@ -320,10 +322,10 @@ class SoftmaxLayer(Symmetries):
         hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
         named["biases of V and of the output with the same constant"] = hidden
         named.update(dict(around.named()))
-        parameters, *_ = around.besides()
+        parameters = sum(shape.parameters for shape in shapes) + around.besides().parameters
         is_regular = dimension.exact and independent and all_regular
         return cls(
-            parameters=sum(shape.parameters for shape in shapes) + parameters,
+            parameters=parameters,
             dimension=dimension,
             named=tuple((name, size) for name, size in named.items() if size),
             listed=Known.exactly(named.total()),

@@ -17,7 +17,7 @@ import flint
 
 from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.symmetry_groups import FiniteGroup, Symmetries, products
+from m2bridge.algebra.symmetry_groups import Besides, FiniteGroup, Symmetries, products
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, residues_of, without_last_row
@@ -157,17 +157,15 @@ def _dimension_without_mean(
         return SoftmaxLayer.of(shapes, around).dimension.exact
     known = symmetries_of_layer(shapes, reading, around.besides()).dimension
     if known.exact is None and sum(shape.parameters for shape in shapes) <= _SMALL:
-        known = (
-            family("deep-attention")
-            .at_weights(
-                network_model([shapes], replace(reading, skip=False)),
-                [shapes],
-                regular=False,
-                matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
-                besides=around.besides(),
-            )
-            .dimension
+        deep = family("deep-attention")
+        at_weights = deep.at_weights(
+            network_model([shapes], replace(reading, skip=False)),
+            [shapes],
+            regular=False,
+            matrices=lambda letters: iter([_without_mean(layer, number, reading, letters)]),
+            besides=around.besides(),
         )
+        known = at_weights.dimension
     return known.exact
 
 
@@ -288,20 +286,16 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
     )
 
 
-def _besides(numbers: Sequence[int], found: Findings) -> tuple[Any, ...]:
-    """What layers have besides their heads, as ``at_weights`` of a family takes it.
-
-    That is what is around the heads of a single layer, and the finite symmetries of all. Of several
-    layers nothing is around the heads here.
-    """
+def _besides(numbers: Sequence[int], found: Findings) -> Besides:
+    """What layers have besides their heads; several layers have nothing around these here."""
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
         groups += finite_symmetries(shapes, found.around[number].sharing)
     finite = products(groups)
     if len(numbers) > 1:
-        return 0, 0, (), finite
-    return *found.around[numbers[0]].besides(), finite
+        return Besides(finite=finite)
+    return found.around[numbers[0]].besides(finite)
 
 
 def find_remarks(

@@ -17,7 +17,7 @@ from typing import Any
 
 from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.symmetry_groups import FiniteGroup, Symmetries
+from m2bridge.algebra.symmetry_groups import Besides, Symmetries
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
@@ -53,33 +53,8 @@ Matrices = Mapping[str, Any]
 Heads = Sequence[Sequence[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Besides:
-    """What a network has besides the matrices of its heads: an output bias, γ and β of a norm; and
-    its finite symmetries.
-
-    Parameters
-    ----------
-    parameters : int
-    dimension : int
-        By how much the functions are more.
-    named : tuple
-        Names and numbers of redundant directions that come with it.
-    finite : tuple of FiniteGroup
-        Of the whole network, such as permutations of heads.
-    """
-
-    parameters: int = 0
-    dimension: int = 0
-    named: tuple[tuple[str, int], ...] = ()
-    finite: tuple[FiniteGroup, ...] = ()
-
-
-NOTHING = Besides()
-
-
 def symmetries_of(
-    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides = NOTHING
+    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
 ) -> Symmetries:
     """The symmetries of a network with these heads, whose functions have this dimension.
 
@@ -134,7 +109,7 @@ def parameter_count(shapes: Heads) -> int:
     return sum(head.parameters for head in chain(*shapes))
 
 
-def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides = NOTHING) -> Symmetries:
+def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides) -> Symmetries:
     """The symmetries of a network with these heads, by bounds that do not depend on its weights."""
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
@@ -236,8 +211,8 @@ def at_weights(
     shapes: Heads,
     regular: bool,
     matrices: Callable[[str], Iterator[list[Matrices]]],
+    besides: Besides,
     most_rank: int | None = None,
-    besides: Besides = NOTHING,
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -250,10 +225,10 @@ def at_weights(
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
+    besides : Besides
+        Its directions are independent of those of the heads.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
-    besides : Besides
-        Directions that are independent of those of the heads.
 
     Raises
     ------

@@ -29,7 +29,7 @@ from m2bridge.families.definition import (
 from m2bridge.loading import importing
 
 if TYPE_CHECKING:
-    from m2bridge.algebra.symmetry_groups import Symmetries
+    from m2bridge.algebra.symmetry_groups import Besides, Symmetries
     from m2bridge.engine.script import Script
     from m2bridge.families.deep_attention.all_sizes.family import DeepAttentionAllSizes
     from m2bridge.families.deep_attention.at_weights import NetworkAtWeights
@@ -149,21 +149,21 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         shapes: Sequence[Sequence[Any]],
         regular: bool,
         matrices: Callable[[str], Iterator[Any]],
+        besides: Besides,
         most_rank: int | None = None,
-        besides: Any = (),
     ) -> NetworkAtWeights:
         """The parameters, dimension and gauge group of a network at its weights."""
-        from m2bridge.families.deep_attention.at_weights import Besides, at_weights
+        from m2bridge.families.deep_attention.at_weights import at_weights
 
-        return at_weights(model, shapes, regular, matrices, most_rank, Besides(*besides))
+        return at_weights(model, shapes, regular, matrices, besides, most_rank)
 
     def symmetries(
-        self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Any = ()
+        self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Besides
     ) -> Symmetries:
         """The redundant directions of these heads, compared with the orbits of the gauge group."""
-        from m2bridge.families.deep_attention.at_weights import Besides, known_symmetries
+        from m2bridge.families.deep_attention.at_weights import known_symmetries
 
-        return known_symmetries(model, shapes, Besides(*besides))
+        return known_symmetries(model, shapes, besides)
 
     def check_size(self, parameters: int, *, in_balls: bool) -> None:
         """Check that ranks of layers with biases or norms are computed for so many parameters."""
