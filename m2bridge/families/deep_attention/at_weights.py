@@ -24,6 +24,7 @@ from m2bridge.families.deep_attention.bounds import (
     rank_by_series,
     rank_of_gradients,
     residues,
+    unit_rows,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
@@ -367,7 +368,7 @@ def separate_at_weights(
         values = list(map(_values, layer))
         total = reduce(add, values)
         if model.skip:
-            total = total + numbers.matrix([[int(i == j) for j in range(d)] for i in range(d)])
+            total = total + numbers.matrix(unit_rows(d))
         rank = total.rank()
         onto = rank == after
         one_to_one = rank == d

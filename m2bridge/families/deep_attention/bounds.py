@@ -100,7 +100,7 @@ class Block:
         """Return the network."""
         layers = []
         for k, C in enumerate(self.attention):
-            rows = [self.row] if k == self._last else _unit_rows(len(C))
+            rows = [self.row] if k == self._last else unit_rows(len(C))
             layers.append((Head(numbers.matrix(C), numbers.matrix(rows)),))
         return tuple(layers)
 
@@ -114,7 +114,8 @@ class Block:
         return entries
 
 
-def _unit_rows(size: int) -> list[tuple[Scalar, ...]]:
+def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
+    """Return the rows of the identity matrix."""
     return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
