@@ -215,6 +215,17 @@ def test_one_layer_of_softmax_with_biases_is_its_network() -> None:
     assert ("regular point", "yes (proved)") in found.network.facts()
 
 
+def test_of_more_heads_than_independent_matrices_nothing_is_claimed() -> None:
+    """For d = 1 and biases of Q the matrices A have two entries, and three are never independent."""
+    one = Layer(1, 1, 1, v=1, heads=3, biases="QKV", softmax=True)
+    found = weights(state_of([drawn(one, 1)]), heads=3, normalization="softmax")
+    (alone,) = found.to_json()["layers"]
+    for name in ("dimension", "redundant", "redundant_at_least", "other_symmetries", "unnamed"):
+        assert alone[name] is None
+    assert alone["listed_symmetries"] == sum(part["dimension"] for part in alone["symmetries"])
+    assert "more heads than independent matrices A" in found.symmetries[1].words()
+
+
 # Finite symmetries of layers: their orders against all permutations, tried on the forward pass.
 
 PERMUTATIONS = "permutations of heads"
