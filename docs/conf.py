@@ -35,7 +35,7 @@ extensions = [
     "first_use",
     "mathml",
     "plain_help",
-    "short_defaults",
+    "reference_pages",
     "small_atlas",
     "whole_files",
 ]

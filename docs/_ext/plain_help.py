@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import re
-from itertools import chain, zip_longest
 
 import click
 from sphinx.application import Sphinx
 
-TYPED = re.compile(r"(?<!\S)('[^']*[*^][^']*'|\w+ = \[[^]]*\])")
-"""A polynomial in quotation marks, or a list as in TOML."""
+TYPED = re.compile(
+    r"(?<!\S)('[^']*[*^][^']*'|\w+ = \[[^]]*\]|(?<=Example: )m2bridge .*)"
+    r"|(?<![\w-])(--[a-z][\w-]*(?![\w=])|https://…)"
+)
+"""Polynomials in quotation marks, lists as in TOML, examples, options, and how addresses begin."""
+MARKUP = re.compile(r"[*`|\\]|(?<=\w)_(?!\w)")
 
 
 def escaped(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
-    """Let signs that would be markup stand for themselves."""
-    lines[:] = [re.sub(r"[*`|\\]|(?<=\w)_(?!\w)", r"\\\g<0>", line) for line in lines]
+    """Let signs that would be markup stand for themselves, and what is typed be code."""
+    lines[:] = [as_typed(line, MARKUP) for line in lines]
 
 
 def without_emphasis(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
-    """Let stars stand for themselves, and what is typed be code; the rest of an option's
-    description is markup of the extension.
-    """
-    lines[:] = [as_typed(line) for line in lines]
+    """The same where the rest of an option's description is markup of the extension."""
+    star = re.compile(r"\*")
+    lines[:] = [
+        line if line.strip().startswith((".. ", ":")) else as_typed(line, star) for line in lines
+    ]
 
 
-def as_typed(line: str) -> str:
-    """Return a line of reStructuredText, with polynomials and settings in it as code."""
-    parts = TYPED.split(line)
-    words = [part.replace("*", r"\*") for part in parts[::2]]
-    code = [f"``{part}``" for part in parts[1::2]]
-    return "".join(chain.from_iterable(zip_longest(words, code, fillvalue="")))
+def as_typed(line: str, markup: re.Pattern[str]) -> str:
+    """Return a line of reStructuredText in which what is typed is code, and no sign is markup."""
+    written = []
+    end = 0
+    for typed in TYPED.finditer(line):
+        written += [markup.sub(r"\\\g<0>", line[end : typed.start()]), f"``{typed[0]}``"]
+        end = typed.end()
+    return "".join([*written, markup.sub(r"\\\g<0>", line[end:])])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register it for the text of each command and of its options."""
+    """Register it for the text of each command, of its options and of its example."""
     app.connect("sphinx-click-process-description", escaped)
+    app.connect("sphinx-click-process-epilog", escaped)
     app.connect("sphinx-click-process-options", without_emphasis)
     return {"parallel_read_safe": True}

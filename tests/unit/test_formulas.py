@@ -292,7 +292,7 @@ def test_words_that_name_a_page_by_its_file_lead_to_it() -> None:
 def test_long_defaults_are_left_out_of_signatures() -> None:
     def function(sizes: tuple[int, ...] = tuple(range(40)), most: int = 3) -> None: ...
 
-    extension("short_defaults").shorten(None, function, False)
+    extension("reference_pages").shorten(None, function, False)
     shown = str(inspect.signature(function))
     assert shown == "(sizes: 'tuple[int, ...]' = ..., most: 'int' = 3) -> 'None'"
 
@@ -314,9 +314,28 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
     assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]
 
 
-def test_what_is_typed_is_code_in_the_help_of_options() -> None:
+def test_what_is_typed_is_code_in_the_help_of_commands() -> None:
     help_ = extension("plain_help")
     line = 'polynomials such as \'x^2 - y^2*z, x*y\', or variables = ["x", "y"]; don\'t take * out.'
-    shown = help_.as_typed(line)
+    shown = help_.as_typed(line, help_.MARKUP)
     assert shown.startswith("polynomials such as ``'x^2 - y^2*z, x*y'``, or ``variables = [")
     assert shown.endswith("don't take \\* out.")
+    lines = ["Example: m2bridge ideal 'x*y'", "(0 with --exit-zero), (https://…, or a_ path)"]
+    help_.escaped(None, None, lines)
+    assert lines == [
+        "Example: ``m2bridge ideal 'x*y'``",
+        "(0 with ``--exit-zero``), (``https://…``, or a\\_ path)",
+    ]
+    options = [".. option:: --retry <retry>", "    As --timeout.", "    :default: ``a*``"]
+    help_.without_emphasis(None, None, options)
+    assert options == [options[0], "    As ``--timeout``.", options[2]]
+
+
+def test_a_dash_stands_between_a_parameter_and_its_description() -> None:
+    pages = extension("reference_pages")
+    nodes = pages.nodes
+    texts = [nodes.Text(words) for words in ("a (int)", " -- ", "a -- b")]
+    document = importlib.import_module("docutils.utils").new_document("page")
+    document += nodes.paragraph("", "", *texts)
+    pages.dashes(None, document)
+    assert document.astext() == "a (int) – a -- b"

@@ -1,13 +1,18 @@
-"""Signatures with short defaults: a long one, such as a tuple of all statements, is ``...``."""
+"""Pages of the reference: in signatures a long default, such as a tuple of all statements, is
+``...``; between a parameter and what it is stands a dash.
+"""
 
 from __future__ import annotations
 
 import inspect
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 LONGEST = 40
 """Characters of a default that is shown."""
+HYPHENS = " -- "
+"""What Sphinx writes between a parameter and its description."""
 
 
 class Omitted:
@@ -32,7 +37,15 @@ def shorten(app: Sphinx, function: object, bound: bool) -> None:
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
 
 
+def dashes(app: Sphinx, document: nodes.document) -> None:
+    """Write a dash where Sphinx writes two hyphens."""
+    for text in list(document.findall(nodes.Text)):
+        if text == HYPHENS:
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register it."""
     app.connect("autodoc-before-process-signature", shorten)
+    app.connect("doctree-read", dashes, priority=400)  # before texts are joined
     return {"parallel_read_safe": True, "parallel_write_safe": True}
