@@ -137,9 +137,9 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
 
     K is found by elimination, in linear coordinates with few terms: the closures of a map in two
     systems of linear coordinates correspond, with their Hilbert functions, and the above is about
-    any of them. Where the model knows a core, linear algebra proves it instead, or nothing does:
-    then elimination, in more coordinates, would take longer still; see
-    :class:`m2bridge.maps.model.Core`.
+    any of them, and about any map with the ideal I over QQ (:meth:`Model.eliminated`). Where the
+    model knows a core, linear algebra proves it instead, or nothing does: then elimination, in more
+    coordinates, would take longer still; see :class:`m2bridge.maps.model.Core`.
 
     Where something cheap shows that there are others, that is said. If fewer outputs show it, K is
     not looked for in many coordinates, unless a limit says how long it may take.
@@ -341,7 +341,7 @@ def completeness_script(model: Model, *, field: CoefficientField) -> Script:
 @lru_cache(maxsize=4)
 def _eliminated_map(model: Model) -> PolynomialMap:
     """The map as it is eliminated: independent coordinates, with few terms."""
-    return in_sparse_coordinates(linear_reduction(model).reduced)
+    return in_sparse_coordinates(linear_reduction(model.eliminated()).reduced)
 
 
 def _primes(parametrization: PolynomialMap) -> Iterator[int]:

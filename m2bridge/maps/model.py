@@ -360,6 +360,13 @@ class Model(ABC):
         """
         return None
 
+    def eliminated(self) -> Model:
+        """Return a model in the same coordinates, with the same closure over QQ, for elimination.
+
+        Another one where its parameters satisfy fewer relations.
+        """
+        return self
+
     def fibre_degree(self) -> int | None:
         """Return the degree of the projective variety over QQ, by source and generic fibre."""
         return None

@@ -67,7 +67,7 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
         assert by_weights.dimension == dimension_formula(model)
 
 
-@pytest.mark.parametrize(("a", "degree"), [(1, 15), (3, 21)])
+@pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21), (3, 21)])
 def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, degree: int) -> None:
     """Products of three linear forms, each of which can be v; and of a quadratic and a linear one,
     whose ideal has generators of degree 8 only.

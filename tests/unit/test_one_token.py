@@ -84,6 +84,16 @@ def test_generators_of_one_output_are_generators_of_all() -> None:
     assert closure(one_token(3, 1, 1), max_degree=4).generator_degrees == {4: 35}
 
 
+@pytest.mark.parametrize(("case", "degree"), [((2, 2, 1), 4), ((3, 2, 2), 4)])
+def test_what_is_eliminated_has_the_same_equations(case: tuple[int, int, int], degree: int) -> None:
+    """Matrices of rank α have all quadratic forms, where 2α ≥ d."""
+    model = one_token(*case)
+    assert model.eliminated().alpha == model.d > model.alpha
+    assert SingleLayerAttention(*case).eliminated().alpha == model.alpha
+    given, eliminated = (closure(m, max_degree=degree) for m in (model, model.eliminated()))
+    assert list(given.generator_texts()) == list(eliminated.generator_texts())
+
+
 def test_with_a_limit_macaulay2_is_asked() -> None:
     with pytest.raises(EngineNotFoundError), using(NO_ENGINE):
         closure(one_token(3, 2, 2), timeout=600)

@@ -268,6 +268,14 @@ class SingleLayerAttention(Shape, Model):
             self.d, count, self.a, self.t, coordinates=self.coordinates, weights=self.weights
         )
 
+    def eliminated(self) -> SingleLayerAttention:
+        """For one token the layer with any A, where all quadratic forms yᵀAy occur for this α."""
+        if self.t > 1 or shape.form_rank(self) < self.d:
+            return self
+        return SingleLayerAttention(
+            self.d, self.d_out, t=1, coordinates=self.coordinates, weights=self.weights
+        )
+
     def statements(self) -> tuple[Statement, ...]:
         """The statements of the paper, and ours."""
         from m2bridge.families.attention.statements import REGISTRY
