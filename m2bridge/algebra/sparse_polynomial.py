@@ -192,7 +192,10 @@ class _Parts:
         return len(self.standard[-1])
 
     def _steps(self, parts: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
-        """The monomials that a variable carries to this weight, and the variable."""
+        """Yield each monomial with each variable whose product with it has this weight.
+
+        Both are packed: each variable has a digit of its own, so that products are sums.
+        """
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:
                 for monomial in parts[weight - own_weight]:

@@ -97,10 +97,12 @@ class Points:
             return generator.integers(-LARGEST_ENTRY, LARGEST_ENTRY + 1, shape)
 
         x, h, y = sizes
-        # The other l_i are combinations of the first ones.
+        # The other l_i are combinations of the first ones, with coefficients for each point p.
         free = integers(min(rank, x), count, y)
         combined = numpy.einsum("ijp,jpq->ipq", integers(x - len(free), len(free), count), free)
+        # The l_i, the v_k, and y and y' of both elements w of W.
         vectors = numpy.concatenate([free, combined, integers(h, count, y), integers(4, count, y)])
+        # The products x_i h_k of both.
         scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
         return cls(x, h, y, vectors, scalars)
 

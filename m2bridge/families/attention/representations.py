@@ -265,7 +265,7 @@ class MultiplicitySpaces:
             evaluate = partial(self._at_few_points, boundary, kernel)
             basis = self._independent(shapes, evaluate, kernel)
             if len(basis) < kernel:
-                basis = self._cycles(
+                basis = self._all_boundaries(
                     shapes, space=number, kernel=kernel, square=squares[shapes], basis=basis
                 )
             if basis:
@@ -315,12 +315,19 @@ class MultiplicitySpaces:
             )
         return number
 
-    def _cycles(
+    def _all_boundaries(
         self, shapes: Shapes, space: int, kernel: int, square: int, basis: list[Evaluated]
     ) -> list[Evaluated]:
-        """Return a basis of the boundaries of this type over QQ.
+        """Return a basis of the boundaries of this type over QQ, which some covariants begin.
 
-        Covariants span all functionals on Λ²W ⊗ C_{n−2}, of which the boundaries are images.
+        Covariants span all functionals on Λ²W ⊗ C_{n−2}, of which the boundaries are images. The
+        multiplicity of the type is ``square`` there, ``space`` in W ⊗ C_{n−1} and ``kernel`` in the
+        kernel of the map from there to C_n, where the boundaries are.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If unlucky points do not tell the covariants apart.
         """
         points = self._enough_points(max(square, space))
         # The points tell apart all functionals on W ⊗ C_{n−1}.
