@@ -302,6 +302,8 @@ def save(content: str | bytes, path: Path) -> None:
 
 def leave(number: int, frame: FrameType | None) -> None:
     """End at a signal in an orderly way, so that Macaulay2 and temporary files go too."""
+    if not threading.main_thread().is_alive():
+        return  # Python is at its end already, where an exception would only be shown
     if _is_finalizing(frame):
         # What is raised there is shown, and lost: the signal comes once more, a moment later.
         threading.Timer(_MOMENT, os.kill, (os.getpid(), number)).start()

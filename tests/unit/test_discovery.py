@@ -541,3 +541,28 @@ def test_a_signal_is_not_lost_while_something_is_taken_away(monkeypatch) -> None
     finally:
         signal.signal(signal.SIGTERM, before)
     assert not shown
+
+
+def test_a_signal_at_the_end_of_python_is_not_shown() -> None:
+    program = """
+import os, signal, threading
+from m2bridge.system import leave
+
+seen = threading.Event()
+
+def handler(number, frame):
+    seen.set()
+    leave(number, frame)
+
+def late():
+    threading.main_thread().join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    seen.wait()
+
+signal.signal(signal.SIGTERM, handler)
+threading.Thread(target=late).start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=False, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
