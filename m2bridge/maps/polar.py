@@ -5,7 +5,7 @@ numbers: points of the source in general slices, which need free parameters, or 
 conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, log10
 from random import Random
@@ -15,7 +15,7 @@ import flint
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import pivot_columns
-from m2bridge.algebra.numbers import integer_coefficients
+from m2bridge.algebra.numbers import integer_coefficients, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import macaulay2
@@ -35,7 +35,7 @@ from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figur
 from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by, printable
 
 PRIME = 32003
-"""Modulo which Macaulay2 counts."""
+"""Modulo which Macaulay2 counts, where it divides no coefficient."""
 MOST_MINORS = 5000
 """In one slice."""
 MOST_LABELS = 16
@@ -343,7 +343,7 @@ def _of_ideal(
     for component in components:
         for i, value in enumerate(component):
             degrees[last - i] += value
-    known = f"by the conormal variety, modulo {PRIME}"
+    known = f"by the conormal variety, modulo {_prime_for(_integral(ideal))}"
     if len(components) > 1:
         known += f"; the sum over {len(components)} irreducible components"
     cone = all(map(is_homogeneous, ideal.generators))
@@ -373,11 +373,25 @@ def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
         raise InvalidCaseError(
             "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
         )
-    modulo = PolynomialRing(CoefficientField(PRIME), ideal.ring.variables)
-    integral = map(integer_coefficients, ideal.generators_or_zero)
+    integral = _integral(ideal)
+    modulo = PolynomialRing(CoefficientField(_prime_for(integral)), ideal.ring.variables)
     generators = tuple(map(modulo.sympy_ring.from_dict, integral))
     given = {"givenIdeal": GeneratingSet(modulo, generators)}
     return question("polar_conormal", given, {"title": title, "prime": "true" if prime else ""})
+
+
+def _integral(ideal: GeneratingSet) -> list[dict[tuple[int, ...], int]]:
+    """Return the generators as integers by monomials."""
+    return [integer_coefficients(generator) for generator in ideal.generators_or_zero]
+
+
+def _prime_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> int:
+    """Return the largest prime up to :data:`PRIME` that divides no coefficient.
+
+    Modulo a prime that does, these are the polynomials of another variety.
+    """
+    numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
+    return next(primes_from(PRIME, numbers))
 
 
 def _by_slices(model: Model) -> PolarDegrees:
@@ -392,7 +406,7 @@ def _by_slices(model: Model) -> PolarDegrees:
         )
     answer, late = answer_until_limit(slices_script(forms, kept, point, model.title))
     version = current().version
-    known = f"by counting points in random slices, modulo {PRIME}"
+    known = f"by counting points in random slices, modulo {_prime_for(forms.images)}"
     return PolarDegrees(
         title=model.title,
         case=model.case,
@@ -442,12 +456,13 @@ def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
     Their derivatives and the point itself span the tangent space of the cone.
     """
     random = Random(1)
-    point = [random.randrange(1, PRIME) for _ in forms.source.variables]
-    gradients = jacobian_at(forms.images, point, PRIME)
+    prime = _prime_for(forms.images)
+    point = [random.randrange(1, prime) for _ in forms.source.variables]
+    gradients = jacobian_at(forms.images, point, prime)
     rows = []
     for image, gradient in zip(forms.images, gradients, strict=True):
-        rows.append([int(image(*point)) % PRIME, *gradient])
-    pivots = pivot_columns(rows, PRIME)[0]
+        rows.append([int(image(*point)) % prime, *gradient])
+    pivots = pivot_columns(rows, prime)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
     return [pivot - 1 for pivot in pivots[1:]], point
@@ -461,7 +476,7 @@ def slices_script(
     values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
     written = {
         "title": title,
-        "prime": str(PRIME),
+        "prime": str(_prime_for(forms.images)),
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in kept),
         "values": macaulay2.sequence(f"sub({v}, sourceRing)" for v in values),

@@ -201,3 +201,17 @@ def test_the_image_of_a_reducible_source_is_not_taken_for_irreducible(engine: En
     assert polar_degrees(curves, engine=engine).degrees == (3, 2)
     with pytest.raises(MethodUnavailableError, match="use conormal"):
         polar_degrees(lines, engine=engine, method="slices")
+
+
+def test_coefficients_that_the_prime_divides_are_not_lost(engine: Engine) -> None:
+    """Modulo 32003 these conics are two lines, or a line."""
+    for equation in ("32003*x^2 + y^2 + z^2", "x^2 + y^2 + z^2/32003"):
+        found = polar_degrees(ideal(equation), engine=engine)
+        assert found.degrees == (2, 2)
+        assert "modulo 31991" in found.theorem.known
+    conic = PolynomialMap.from_expressions(
+        [s, t], {"x": 32003 * s**2, "y": s * t, "z": t**2 + 32003 * s * t}
+    )
+    found = polar_degrees(conic, engine=engine, method="slices")
+    assert found.degrees == (2, 2)
+    assert "modulo 31991" in found.theorem.known
