@@ -566,7 +566,12 @@ def membership_command(
         if function is not None:
             values = _exact("function", _function(function))
         with request.engine(), progress(f"membership for {request.model}"):
-            result: Any = family(DEFAULT).membership(request.model, values, **weights)
+            try:
+                result: Any = family(DEFAULT).membership(request.model, values, **weights)
+            except InvalidCaseError as reason:
+                if reason.option != "weights":
+                    raise
+                raise click.UsageError(str(reason)) from None  # that is no option here
     if any(re.search(r"\d[.eE]", text) for text in texts.values()):
         remarks = ("decimals are taken exactly as they are written", result.remark)
         result = replace(result, remark="; ".join(filter(None, remarks)))

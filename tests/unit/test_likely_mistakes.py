@@ -162,7 +162,7 @@ WORDS = {
         "[[1, 2], [3]]",
         "--V",
         "[[1, 2]]",
-    ): "'A' is no list of rows of numbers, all of one length",
+    ): "Error: weights: 'A' is no list of rows of numbers, all of one length",
     (
         "certify",
         "--d",
