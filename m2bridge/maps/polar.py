@@ -337,11 +337,11 @@ def _of_ideal(
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
-    # δ_0, δ_1, … of each irreducible component; smaller ones have fewer.
+    # δ_0, δ_1, … of each irreducible component; those above its dimension are zero.
     components = answer.integer_lists("polar_degrees")
     degrees = [0] * (last + 1)
     for component in components:
-        for i, value in enumerate(component):
+        for i, value in enumerate(component[: last + 1]):
             degrees[last - i] += value
     known = f"by the conormal variety, modulo {_prime_for(_integral(ideal))}"
     if len(components) > 1:

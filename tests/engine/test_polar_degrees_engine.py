@@ -215,3 +215,11 @@ def test_coefficients_that_the_prime_divides_are_not_lost(engine: Engine) -> Non
     found = polar_degrees(conic, engine=engine, method="slices")
     assert found.degrees == (2, 2)
     assert "modulo 31991" in found.theorem.known
+
+
+def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> None:
+    """A curve in a space of dimension 5, and a point in one of dimension 3."""
+    powers = {f"x{i}": s**i * t ** (5 - i) for i in range(6)}
+    curve = PolynomialMap.from_expressions([s, t], powers)
+    assert polar_degrees(curve, engine=engine, method="conormal").degrees == (5, 8)
+    assert polar_degrees(ideal("x", "y - z", "z - w"), engine=engine).degrees == (1,)
