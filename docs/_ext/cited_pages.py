@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from documents import ancestors
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -41,11 +42,6 @@ def link(app: Sphinx, document: nodes.document) -> None:
             siblings = text.parent.children
             (place,) = (i for i, sibling in enumerate(siblings) if sibling is text)
             text.parent[place : place + 1] = parts
-
-
-def ancestors(node: nodes.Node) -> list[nodes.Node]:
-    """Return the nodes above one."""
-    return [] if node.parent is None else [node.parent, *ancestors(node.parent)]
 
 
 def reference(page: str, name: str) -> addnodes.pending_xref:

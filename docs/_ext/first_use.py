@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from documents import ancestors
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -55,11 +56,6 @@ def link(app: Sphinx, document: nodes.document) -> None:
                 del left[name]
         if pieces:
             text.parent.replace(text, [*pieces, nodes.Text(text[end:])])
-
-
-def ancestors(node: nodes.Node) -> list[nodes.Node]:
-    """Return the nodes above one."""
-    return [] if node.parent is None else [node.parent, *ancestors(node.parent)]
 
 
 def reference(page: str, name: str, text: str) -> addnodes.pending_xref:

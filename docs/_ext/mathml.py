@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from documents import ancestors
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx import addnodes
@@ -191,11 +192,6 @@ def is_literal(text: nodes.Text) -> bool:
         if isinstance(ancestor, LITERAL) and not isinstance(ancestor, autosummary_table):
             return True
     return False
-
-
-def ancestors(node: nodes.Node) -> list[nodes.Node]:
-    """Return the nodes above one."""
-    return [] if node.parent is None else [node.parent, *ancestors(node.parent)]
 
 
 def with_letters(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -141,10 +141,9 @@ EXTENSIONS = ROOT / "docs" / "_ext"
 def extension(name: str) -> ModuleType:
     """An extension of the site, which needs what the extra ``docs`` installs."""
     pytest.importorskip("sphinx")
-    spec = importlib.util.spec_from_file_location(name, EXTENSIONS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXTENSIONS)
+        return import_module(name)
 
 
 @pytest.fixture(scope="module")
