@@ -225,7 +225,7 @@ def test_a_letter_at_the_end_or_the_beginning_of_a_line_is_one_of_its_sentence(
     nodes = mathml.nodes
     lines = ["at most 1500 points, a", "\n", "number; a row of", "\n", "V and of W."]
     paragraph = nodes.paragraph("", "", *map(nodes.Text, lines))
-    document = importlib.import_module("docutils.utils").new_document("page")
+    document = import_module("docutils.utils").new_document("page")
     document += paragraph
     mathml.join_lines(document)
     assert document.astext() == "".join(lines)
@@ -240,7 +240,7 @@ def test_a_comma_stays_with_the_formula_before_it_and_no_other_is_lost(mathml: M
     paragraph = nodes.paragraph("", "", literals[0], nodes.Text(", "), literals[1])
     paragraph += [nodes.Text(", "), literals[2], nodes.Text(" and ")]
     paragraph += [nodes.math("", "Q"), nodes.Text(", "), nodes.math("", "K"), nodes.Text(", V")]
-    document = importlib.import_module("docutils.utils").new_document("page")
+    document = import_module("docutils.utils").new_document("page")
     document += paragraph
     before = document.astext()
 
@@ -273,7 +273,7 @@ def test_words_that_name_a_page_by_its_file_lead_to_it() -> None:
     nodes = cited.nodes
     words = "D of docs/deep-attention.md. See docs/tutorials/none.md, docs/weights.md"
     paragraph = nodes.paragraph("", "", nodes.Text(words), nodes.literal("", "docs/weights.md"))
-    document = importlib.import_module("docutils.utils").new_document("page")
+    document = import_module("docutils.utils").new_document("page")
     document += paragraph
 
     class App:
@@ -334,7 +334,7 @@ def test_a_dash_stands_between_a_parameter_and_its_description() -> None:
     pages = extension("reference_pages")
     nodes = pages.nodes
     texts = [nodes.Text(words) for words in ("a (int)", " -- ", "a -- b")]
-    document = importlib.import_module("docutils.utils").new_document("page")
+    document = import_module("docutils.utils").new_document("page")
     document += nodes.paragraph("", "", *texts)
     pages.dashes(None, document)
     assert document.astext() == "a (int) – a -- b"
