@@ -71,6 +71,24 @@ def test_places_and_orbits(engine: Macaulay2) -> None:
     assert (boundary.place, boundary.orbit, boundary.boundary) == (INSIDE, Orbit(1, 1, 1), True)
 
 
+@pytest.mark.parametrize(("d", "closure_dimension"), [(2, 4), (3, 7)])
+def test_singular_points_of_symmetric_matrices(
+    engine: Macaulay2, d: int, closure_dimension: int
+) -> None:
+    """Where α = d' = 1, against the rank at the function of all equations of degree 2 and 3."""
+    model = SingleLayerAttention(d, 1, 1)
+    ideal = closure(model, engine=engine, strategy="multigraded", max_degree=3).ideal
+    assert ideal is not None
+    k, q, other = Matrix([1, 2, 3][:d]), Matrix([2, 0, 5][:d]), Matrix([1, -1, 1][:d])
+    for v in (k, 2 * k, other):
+        function = {name: Fraction(int(c)) for name, c in function_of(k * q.T, v.T).items()}
+        point = [int(function.get(name, 0)) for name in ideal.ring.variables]
+        tangents = tangent_dimension(ideal.generators, point)
+        found = membership(model, function, engine=engine)
+        assert found.orbit == Orbit(1, 1, int(v != other))
+        assert found.singular is (tangents > closure_dimension)
+
+
 ZERO, ONE = Matrix([[0, 0], [0, 0]]), Matrix([[1, 2], [0, 3]])
 
 

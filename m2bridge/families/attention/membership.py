@@ -274,8 +274,7 @@ class Membership(Result):
         Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
         finite.
     singular, boundary : bool or None
-        Of the Zariski closure; ``None`` outside, and for ``singular`` where the parametrization is
-        not birational.
+        Of the Zariski closure; ``None`` outside.
     engine_version : str
         Empty for the zero function, about which Macaulay2 is not asked.
     seconds : float
@@ -535,11 +534,14 @@ def _nonzero(model: Shape, function: Mapping[str, Fraction | int], chart: Chart)
         if not _give((A, V), function):
             raise ContradictionError(f"the weights A = {A}, V = {V} do not give the function")
     orbit = orbit_of(*weights[0])
-    singular = None
-    # A fibre that is no reduced point lies over a singular point, and so do weights A of less than
-    # the largest rank α, unless all matrices are allowed.
     if is_birational(model):
+        # A fibre that is no reduced point lies over a singular point, and so do weights A of less
+        # than the largest rank α, unless all matrices are allowed.
         singular = length > 1 or model.alpha not in (model.d, orbit.r)
+    else:
+        # The function is a vector times a symmetric matrix of rank at most two. It has rank one
+        # exactly where m = 1; these matrices are singular, unless two is the largest rank there is.
+        singular = orbit.m == 1 and model.d > 2
     return Membership(
         model=model,
         place=INSIDE if real else CLOSURE,
