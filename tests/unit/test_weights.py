@@ -688,6 +688,23 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
     assert skip.dimension.upper == dimension(DeepAttention([3, 3, 3], 3, skip=True)).dimension
 
 
+def test_a_skip_connection_around_one_head_needs_equal_sizes() -> None:
+    K, V = [[1, 2, 0]], numpy.eye(3)
+    with pytest.raises(InvalidCaseError, match="skip: .* these have 3 and 2 entries"):
+        weights(K=K, Q=K, V=V[:2], skip=True)
+    assert weights(K=K, Q=K, V=V, skip=True).heads[0].shape.d_out == 3
+
+
+def test_what_is_not_seen_of_one_array_is_said() -> None:
+    """Two heads with a = 1 and two values, or ones with a = 2 that share keys and values."""
+    stacked = numpy.arange(24).reshape(8, 3) % 7
+    given = {"x": stacked, "y": numpy.ones((3, 4))}
+    found = weights(given, stacked="x", output="y", heads=2)
+    assert any("as if values had as many entries as keys" in remark for remark in found.remarks)
+    squares = {"x": numpy.arange(27).reshape(9, 3) % 7}
+    assert weights(squares, stacked="x", heads=3).remarks == ()
+
+
 def test_a_network_with_output_matrices() -> None:
     """One layer of two heads: the differential against the sum of the dimensions of the heads."""
     random = numpy.random.default_rng(6)

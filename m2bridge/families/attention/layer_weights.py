@@ -335,6 +335,11 @@ def find_remarks(
             " head under the name query_key_value, as GPT-NeoX, BLOOM and Falcon do, need separate"
             " arrays"
         )
+    if any(map(_is_cut_by_assumption, layers)):
+        remarks.append(
+            "Q, K and V are cut from one array as if values had as many entries as keys: where they"
+            " have not, give separate arrays"
+        )
     if any(part.norm is not None and part.norm.adds_one for part in layers):
         remarks.append("the RMSNorm multiplies by 1 + γ")
     if rotary:
@@ -356,6 +361,12 @@ def find_remarks(
     for around in found.around.values():
         remarks.extend(around.remarks())
     return tuple(dict.fromkeys(remarks))
+
+
+def _is_cut_by_assumption(layer: LayerTensors) -> bool:
+    """Whether the sizes of Q, K and V in one array are not seen: it is not three squares."""
+    shape = layer.parts["V"].shape
+    return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
 
 
 def _missing_numbers(layers: Sequence[LayerTensors]) -> list[int]:

@@ -429,6 +429,14 @@ def _layers_and_network(
     """
     symmetries: dict[int, Symmetries] = {}
     network = None
+    if len(found.heads) == 1 and reading.skip:
+        shape = found.heads[0].shape
+        if shape.d_out != shape.width:
+            raise InvalidCaseError(
+                "skip",
+                f"a layer adds its input to its output, and these have {shape.width} and"
+                f" {shape.d_out} entries: leave it out",
+            )
     if not found.unfinished:
         symmetries = find_symmetries(layers, found, reading)
         if len(found.heads) > 1:
