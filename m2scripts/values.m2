@@ -250,13 +250,15 @@ mbComplexField = p -> CC_p
 mbGaloisField = (A, element) -> if element == A_0 then GF A else GF(A, PrimitiveElement => element)
 mbFractionField = R -> frac R
 mbQuotientRing = (R, relations) -> if R === ZZ then ZZ/(first relations) else R / ideal matrix(R, {relations})
+-- An order in which a variable is less than 1 was allowed by Global => false, and is again.
 mbAlgebra = (k, names, degs, order, inverses, weyl, skew, rank, joined) -> if #names == 0 and not joined then toField k else (
     variables := apply(names, mbVariableNamed);
-    k(monoid(new Array from join(variables, {
+    make := more -> k(monoid(new Array from join(variables, {
         DegreeRank => rank, Degrees => degs, MonomialOrder => apply(order, o -> (value Core.Dictionary#(o#0)) => (
             if instance(o#1, String) then value Core.Dictionary#(o#1) else o#1)),
         Inverses => inverses, WeylAlgebra => apply(weyl, p -> variables#(p#0) => variables#(p#1)),
-        SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}))))
+        SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}, more)));
+    try make {} else make {Global => false})
 
 -- Elements. Terms are added by halves, since a sum copies both of its parts.
 mbSum = (start, end, term) -> if end == start + 1 then term start else (

@@ -251,6 +251,11 @@ TABLE: dict[str, list[tuple[str, Any]]] = {
         ("ZZ/7[x_1..x_3]", PolynomialRing(CoefficientField(7), ("x_1", "x_2", "x_3"))),
         ("QQ[p_(1,1)..p_(2,2)]", PolynomialRing(QQ, ("p_1_1", "p_1_2", "p_2_1", "p_2_2"))),
         ("QQ[x,y,MonomialOrder=>Lex]", Algebra(QQ, ("x", "y"), order=(("Lex", 2),))),
+        (
+            "QQ[x,y,MonomialOrder=>RevLex,Global=>false]",
+            Algebra(QQ, ("x", "y"), order=(("RevLex", 2),)),
+        ),
+        ("QQ{x}; x + x^2", Shown("x + x^2")),
         ("QQ[x,y,Degrees=>{2,3}]", Algebra(QQ, ("x", "y"), ((2,), (3,)))),
         ("QQ[x,dx,WeylAlgebra=>{x=>dx}]", Algebra(QQ, ("x", "dx"), weyl=((0, 1),))),
         ("QQ[x,y,SkewCommutative=>true]", Algebra(QQ, ("x", "y"), skew=(0, 1))),
