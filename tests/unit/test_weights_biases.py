@@ -184,6 +184,37 @@ def test_dimension_and_symmetries_are_those_of_the_forward_pass(name: str) -> No
     assert sum(part["dimension"] for part in found["symmetries"]) == found["redundant"]
 
 
+@pytest.mark.parametrize(("d", "d_out", "a", "heads"), [(1, 1, 1, 2), (1, 2, 2, 3), (2, 1, 2, 3)])
+def test_an_output_bias_adds_nothing_to_heads_with_all_functions(
+    d: int, d_out: int, a: int, heads: int
+) -> None:
+    """The constants are among the functions of the heads, for one number of tokens."""
+    layer = Layer(d, d_out, a, v=a, heads=heads, biases="QKV", output_bias=True)
+    p = drawn(layer, 5)
+    rank = exact_rank(layer, p)
+    assert rank == exact_rank(layer, p, fixed=["O_bias"])
+    _, found, network = verdict(layer, p)
+    assert found["dimension"] == rank == network.rank
+    assert found["redundant"] == found["parameters"] - rank
+    assert found["other_symmetries"] is True
+    assert network.regular
+
+
+def test_a_head_with_constants_only_hides_the_output_bias() -> None:
+    """At these weights a bias of V does what a part of the output bias does."""
+    layer = Layer(2, 2, 1, v=1, heads=2, biases="QKV", output_bias=True)
+    p = drawn(layer, 5)
+    _, found, network = verdict(layer, p)
+    assert network.rank == found["dimension"] == exact_rank(layer, p) == 18
+    assert network.regular
+    for letter in "KQ":
+        p[letter][0] = 0
+    _, found, network = verdict(layer, p)
+    assert found["dimension"] == 18
+    assert network.rank == exact_rank(layer, p) == 17
+    assert network.regular is None
+
+
 SIZES = [(2, 1, 2, 2), (2, 2, 1, 2), (3, 2, 2, 2), (3, 1, 2, 3), (3, 3, 2, 2)]
 """d, d', a, t."""
 SPHERE = {

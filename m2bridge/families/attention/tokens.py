@@ -42,6 +42,8 @@ class Coordinates:
         The letter of a matrix, the name of a symmetry, and the number of columns in which it acts.
     constants : int
         1 if the layer adds a constant that is no coordinate: the biases of V in softmax attention.
+    has_one : bool
+        Whether the last coordinate is 1, for biases.
     """
 
     width: int
@@ -49,6 +51,7 @@ class Coordinates:
     queries: int
     unseen: tuple[tuple[str, str, int], ...]
     constants: int
+    has_one: bool
 
     @property
     def words(self) -> str:
@@ -387,6 +390,7 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         queries=tokens.linear + ("Q" in constant),
         unseen=tuple(unseen),
         constants=int(constants),
+        has_one=bool(constant),
     )
     return replace(as_stored, matrices=matrices, tokens=tokens, coordinates=coordinates)
 

@@ -222,7 +222,7 @@ def ranks(
         rank_at = partial(_rank_in_balls, numbers=numbers, skip=skip)
     else:
         method = f"modulo {LARGE_PRIME}"
-        rank_at = partial(_rank_modulo_prime, skip=skip)
+        rank_at = partial(rank_modulo_prime, skip=skip)
     rank = rank_at(layers, upper=most_at_weights)
     if rank == most:
         return rank, None, method
@@ -231,8 +231,8 @@ def ranks(
     return rank, rank_at(drawn, upper=most), method
 
 
-def _rank_modulo_prime(layers: Sequence[AffineLayer], skip: bool, upper: int) -> int:
-    """The rank of random gradients."""
+def rank_modulo_prime(layers: Sequence[AffineLayer], skip: bool, upper: int) -> int:
+    """Return the rank of the differential of lightning attention without norms, or less."""
     numbers = Residues(LARGE_PRIME)
     rows = _gradients(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
     return rank_of_gradients(rows, upper)

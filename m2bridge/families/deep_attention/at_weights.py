@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
+from math import comb
 from operator import add
 from typing import Any
 
@@ -19,6 +20,7 @@ from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.symmetry_groups import Besides, Symmetries
 from m2bridge.errors import TimeLimitError, TooLargeError
+from m2bridge.families.deep_attention.affine import AffineLayer, rank_modulo_prime
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
     rank_by_series,
@@ -119,7 +121,33 @@ def known_symmetries(model: DeepAttention, shapes: Heads, besides: Besides) -> S
         dimension = together(dimension, Known.at_least(ranks.upper))
     if model.layers == model.heads == 1:
         dimension = Known.exactly(shapes[0][0].dimension)
-    return symmetries_of(model, shapes, _more(dimension, besides.dimension), besides)
+    more = _dimension_besides(model, shapes, dimension, besides)
+    return symmetries_of(model, shapes, _more(dimension, more), besides)
+
+
+def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
+    """Whether heads of one layer may add constants, as an output bias does.
+
+    In lightning attention these are functions Σ_s T(x_s, x_s, x_j) of tokens with a coordinate 1.
+    """
+    coordinates = shapes[0][0].coordinates
+    if model.softmax or model.layers > 1 or coordinates is None:
+        return False
+    return bool(coordinates.has_one)
+
+
+def _dimension_besides(
+    model: DeepAttention, shapes: Heads, dimension: Known, besides: Besides
+) -> int:
+    """By how much the dimension that heads have is larger, for one number t of tokens.
+
+    An output bias adds nothing where the heads have all tensors T.
+    """
+    if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
+        return besides.dimension
+    first = shapes[0][0]
+    tensors = first.d_out * comb(first.d + 1, 2) * first.d
+    return besides.dimension if dimension.lower < tensors else 0
 
 
 def _more(known: Known, number: int) -> Known:
@@ -221,13 +249,14 @@ def at_weights(
     ----------
     model : DeepAttention
     shapes : sequence of sequence
-        For each head of each layer the numbers d, d_out, a, beta, v, factored and parameters.
+        For each head of each layer the numbers d, d_out, a, beta, v, factored and parameters, and
+        the coordinates of its tokens.
     regular : bool
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
     besides : Besides
-        Its directions are independent of those of the heads.
+        Its directions are independent of those of the heads, unless these have all functions.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
 
@@ -242,15 +271,20 @@ def at_weights(
     known = together(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
-    rank = None
+    rank = whole_rank = None
     note = f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
         if separate and model.softmax and regular and separate_at_weights(model, matrices):
             rank = upper
+            whole_rank = rank + besides.dimension
             note = THEOREM
         elif parameters <= MOST_PARAMETERS:
-            rank = _rank(model, list(matrices("KQAVO")), min(upper, parameters))
+            given = list(matrices("KQAVO"))
+            rank = _rank(model, given, min(upper, parameters))
+            whole_rank = rank + besides.dimension
+            if besides.dimension and _constants_are_functions_of_heads(model, shapes):
+                whole_rank = _rank_with_output_bias(given[0], rank, besides.dimension)
             note = ""
     except (TimeLimitError, TooLargeError) as limit:
         note = str(limit)
@@ -267,17 +301,19 @@ def at_weights(
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
-    more = besides.dimension
+    more = _dimension_besides(model, shapes, known, besides)
+    if most_rank is not None:
+        most_rank += besides.dimension
     known = _more(known, more)
     return NetworkAtWeights(
         model=model,
         parameters=parameters + besides.parameters,
         dimension=known,
-        rank=None if rank is None else rank + more,
+        rank=whole_rank,
         gauge=_gauge(model, shapes),
         note=note,
         symmetries=symmetries_of(model, shapes, known, besides),
-        most_rank=None if most_rank is None else most_rank + more,
+        most_rank=most_rank,
     )
 
 
@@ -337,6 +373,20 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
         return rank_by_series(model, point, upper)[0]
     gradients = gradients_at(Point(layers), model, Residues(LARGE_PRIME), model.t, residues())
     return rank_of_gradients(gradients, upper)
+
+
+def _rank_with_output_bias(heads: Sequence[Matrices], rank: int, outputs: int) -> int:
+    """The rank for lightning attention on tokens (x, 1), or less, by that which the heads have."""
+    width = heads[0]["V"].ncols() - 1
+    if "A" in heads[0] or not width:
+        return rank
+    given = []
+    for head in heads:
+        given.append({x: [list(map(int, row)) for row in M.table()] for x, M in head.items()})
+    layer = AffineLayer(
+        width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
+    )
+    return rank_modulo_prime([layer], skip=False, upper=rank + outputs)
 
 
 def separate_at_weights(
