@@ -690,7 +690,7 @@ def test_a_network_of_unbounded_values_is_that_of_deep_attention() -> None:
 
 def test_a_skip_connection_around_one_head_needs_equal_sizes() -> None:
     K, V = [[1, 2, 0]], numpy.eye(3)
-    with pytest.raises(InvalidCaseError, match="skip: .* these have 3 and 2 entries"):
+    with pytest.raises(InvalidCaseError, match=r"skip: .* these have 3 and 2 entries"):
         weights(K=K, Q=K, V=V[:2], skip=True)
     assert weights(K=K, Q=K, V=V, skip=True).heads[0].shape.d_out == 3
 
