@@ -18,8 +18,12 @@ from m2bridge.batch import LARGEST_CASES
 from m2bridge.convert.documents import read_text, read_toml
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.definition import MOST, CaseOption, Family, read_options
+from m2bridge.families.definition import CaseOption, Family, read_options
 from m2bridge.maps.model import Model
+
+MOST_CASES = 100_000
+"""Of a batch: their questions are listed and put in order in some twenty seconds."""
+ADVICE = "take smaller grids, one after the other; they may have the same folder"
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
@@ -41,9 +45,10 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     """
     ranges = read_options(chosen.options, texts, _values)
     size = _size(ranges)
-    if size > MOST:
+    if size > MOST_CASES:
         raise InvalidCaseError(
-            next(iter(ranges)), f"this grid has {size} cases; at most {MOST} go into one batch"
+            next(iter(ranges)),
+            f"this grid has {size} cases; at most {MOST_CASES} go into one batch: {ADVICE}",
         )
     return _cases(chosen, ranges, every)
 
@@ -56,10 +61,11 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     """All combinations, but those that the family leaves out."""
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
     grids = (chosen.grid(**combination) for combination in combinations)
-    models = list(islice(chain.from_iterable(grids), MOST + 1))
-    if len(models) > MOST:
+    models = list(islice(chain.from_iterable(grids), MOST_CASES + 1))
+    if len(models) > MOST_CASES:
         raise InvalidCaseError(
-            next(iter(ranges)), f"this grid has more than {MOST} cases, too many for one batch"
+            next(iter(ranges)),
+            f"this grid has more than {MOST_CASES} cases, too many for one batch: {ADVICE}",
         )
     if every:
         return models
@@ -112,9 +118,9 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
                 own = family(str(entry["family"]))
             ranges = read_options(own.options, _texts(own, entry), _values)
             size += _size(ranges)
-            if size > MOST:
+            if size > MOST_CASES:
                 raise InvalidCaseError(
-                    "cases", f"more than {MOST}; at most so many go into one batch"
+                    "cases", f"more than {MOST_CASES}; at most so many go into one batch"
                 )
         grids.append((where, own, ranges))
     for where, own, ranges in grids:

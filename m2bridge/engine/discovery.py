@@ -4,6 +4,7 @@ A program counts as Macaulay2 by what it answers to ``--version``; it is asked o
 user names is taken or refused; of the others the first that can be used is taken.
 """
 
+import errno
 import os
 import re
 import shutil
@@ -214,6 +215,11 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(_refusal(program, "gave no answer")) from reason
     except OSError as reason:
+        if reason.errno in (errno.EMFILE, errno.ENFILE):
+            raise EngineVersionError(
+                f"{program} cannot be started, as too many files are open: raise the limit"
+                " (ulimit -n)"
+            ) from reason
         why = f" ({reason.strerror})" if reason.strerror else ""
         raise EngineVersionError(_refusal(program, f"gave no answer{why}")) from reason
 

@@ -38,6 +38,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.maps import chain
 from m2bridge.maps.chain import Chain, Layer, projected, rescaling_dimension
 from m2bridge.maps.model import Model
+from m2bridge.results.sheet import plural
 
 TITLE = "polynomial map"
 
@@ -112,7 +113,7 @@ def as_model(case: Case, coordinates: str | None = None, weights: str | None = N
         If the case is neither a model nor a map, or the coordinates or weights do not exist.
     """
     if isinstance(case, PolynomialMap):
-        case = MapModel(case, f"{TITLE} to {len(case.coordinates)} coordinates")
+        case = MapModel(case, f"{TITLE} to {plural(len(case.coordinates), 'coordinate')}")
     if not isinstance(case, Model):
         reason = f"must be a model or a PolynomialMap, not a {type(case).__name__}"
         if isinstance(case, Ideal):

@@ -18,6 +18,7 @@ from m2bridge.algebra.field import CoefficientField, check_is_field
 from m2bridge.errors import InvalidCaseError
 from m2bridge.maps.statement import Observed, Statement
 from m2bridge.results.known import Known
+from m2bridge.results.sheet import plural
 
 if TYPE_CHECKING:
     from sympy.polys.rings import PolyElement
@@ -299,7 +300,7 @@ class Model(ABC):
         system = f"{self.coordinate_system} ".lstrip()
         names = self.coordinate_names()
         shown = ", ".join(names) if len(names) <= 6 else f"{names[0]}, …, {names[-1]}"
-        return f"{len(names)} {system}coordinates {shown}"
+        return f"{plural(len(names), f'{system}coordinate')} {shown}"
 
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map cannot be taken over this field."""

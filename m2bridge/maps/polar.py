@@ -6,7 +6,7 @@ conormal variety, which needs the ideal. What each means is in docs/polar-degree
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, log10
 from random import Random
 from typing import Any, Literal, Unpack
@@ -69,6 +69,8 @@ class PolarDegrees(PictureResult):
     unfinished : str
     closure : bool
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
+    of_ideal : bool
+        Whether an ideal was given: then the title is the whole one.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class PolarDegrees(PictureResult):
     seconds: float
     unfinished: str = ""
     closure: bool = False
+    of_ideal: bool = False
 
     @property
     def degrees(self) -> tuple[int, ...]:
@@ -142,9 +145,7 @@ class PolarDegrees(PictureResult):
             rows = [(locus.name, locus.codimension, locus.kernel) for locus in special]
             blocks.append(Table(("observed at orbit", "codimension", "kernel at most"), rows))
         blocks.append(Picture(self.page_svg))
-        title = self.title
-        if self.case or self.method == "slices":
-            title = f"Polar degrees of the {title}"
+        title = self.title if self.of_ideal else f"Polar degrees of the {self.title}"
         formulas = []
         if self.generic_ed_degree is not None:
             formulas.append(rf"\operatorname{{gED}} = {self.generic_ed_degree}")
@@ -296,7 +297,8 @@ def polar_degrees(
     if isinstance(case, Ideal):
         if method not in ("auto", "conormal"):
             raise InvalidCaseError("method", f"'{method}' is not for ideals: use conormal")
-        return _of_ideal(case, printable(title) or "variety of an ideal", None)
+        found = _of_ideal(case, printable(title) or "variety of an ideal", None)
+        return replace(found, of_ideal=True)
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:

@@ -126,6 +126,8 @@ def test_lists_of_ranges() -> None:
 def test_a_grid_too_large_is_refused() -> None:
     with pytest.raises(InvalidCaseError, match="2250000 cases"):
         grid(ATTENTION, {"d": "1..1500", "d_out": "1..1500"})
+    with pytest.raises(InvalidCaseError, match=r"at most 100000 .* may have the same folder"):
+        grid(ATTENTION, {"d": "1..1000000", "d_out": "1"})
 
 
 def test_order_is_by_effort_and_without_duplicates() -> None:

@@ -2,6 +2,7 @@
 systems.
 """
 
+import errno
 import os
 import re
 import signal
@@ -237,6 +238,19 @@ def test_doctor_says_what_each_list_is(
     assert paths.splitlines()[0] == "  Where they are"
     (refused,) = [block for block in blocks if "is not Macaulay2" in block]
     assert refused.splitlines()[0] == "  Why others are not taken"
+
+
+def test_too_many_open_files_are_not_the_fault_of_the_program(
+    nothing: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    good = program(tmp_path / "good", "1.22")
+
+    def run(*arguments: object, **options: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    nothing.setattr("m2bridge.engine.discovery.subprocess.run", run)
+    with pytest.raises(EngineVersionError, match=r"too many files are open: .*ulimit -n"):
+        locate(good)
 
 
 def test_an_unusable_program_that_nobody_named_is_passed_over(

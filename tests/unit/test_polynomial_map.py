@@ -378,3 +378,10 @@ def test_a_determinant_that_the_first_primes_divide_is_not_zero() -> None:
         == linear_rank([[1, 1], [1, 1 + product_of_three]])
         == 2
     )
+
+
+def test_one_coordinate_is_named_in_the_singular() -> None:
+    (t,) = symbols("t,")
+    line = as_model(PolynomialMap.from_expressions([t], {"x": t}))
+    assert line.title == "polynomial map to 1 coordinate"
+    assert line.ambient == "1 coordinate x"
