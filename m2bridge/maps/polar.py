@@ -5,8 +5,9 @@ numbers: points of the source in general slices, which need free parameters, or 
 conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import comb, log10
 from random import Random
 from typing import Any, Literal, Unpack
@@ -22,7 +23,14 @@ from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import Answer, answer_to, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TooLargeError, check_choice
+from m2bridge.errors import (
+    InvalidCaseError,
+    MemoryLimitError,
+    MethodUnavailableError,
+    TimeLimitError,
+    TooLargeError,
+    check_choice,
+)
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
@@ -36,6 +44,8 @@ from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed
 
 PRIME = 32003
 """Modulo which Macaulay2 counts, where it divides no coefficient."""
+MOST_PRIMES = 4
+"""So many are tried until two give the same numbers."""
 MOST_MINORS = 5000
 """In one slice."""
 MOST_LABELS = 16
@@ -268,8 +278,9 @@ def polar_degrees(
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
         a general linear space meets the image and a general linear space of hyperplanes is tangent.
         ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
-        32003, with random numbers: the numbers are right for all but finitely many primes, and but
-        for few of the choices. ``auto`` is the first that there is.
+        32003 and, for maps and ideals, another prime, with random numbers: the numbers are right
+        for all but finitely many primes, and but for few of the choices. ``auto`` is the first that
+        there is.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
@@ -334,7 +345,55 @@ def _of_ideal(
     ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool = False
 ) -> PolarDegrees:
     """Return them by the conormal variety; ``prime``: the ideal is known to be prime over QQ."""
-    answer = answer_to(conormal_script(ideal, title, prime=prime))
+    if ideal.ring.field != QQ:
+        raise InvalidCaseError(
+            "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
+        )
+
+    def found(modulo: int) -> PolarDegrees:
+        return _by_conormal(ideal, title, case, prime=prime, modulo=modulo)
+
+    return _of_two_primes(found, _primes_for(map(integer_coefficients, ideal.generators_or_zero)))
+
+
+def _of_two_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
+    """Return the first numbers that two primes give.
+
+    Modulo a prime a variety can be another one, such as two lines in place of a conic, though the
+    prime divides no coefficient. Where time does not suffice for a second one, the numbers are
+    those of the first.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If no two primes agree.
+    """
+    results: dict[int, PolarDegrees] = {}
+    for prime in islice(primes, MOST_PRIMES):
+        alone = next(iter(results.values())) if len(results) == 1 else None
+        try:
+            result = found(prime)
+        except (TimeLimitError, MemoryLimitError):
+            if alone is None:
+                raise
+            return alone
+        if result.unfinished:
+            return alone or result
+        for other in results.values():
+            if (result.dimension, result.degrees) == (other.dimension, other.degrees):
+                known = f"{other.theorem.known}; the same modulo {prime}"
+                theorem = replace(other.theorem, known=known)
+                return replace(other, theorem=theorem, seconds=clock().seconds)
+        results[prime] = result
+    listed = ", ".join(map(str, results))
+    raise MethodUnavailableError(f"modulo the primes {listed} no two have the same numbers")
+
+
+def _by_conormal(
+    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool, modulo: int
+) -> PolarDegrees:
+    """Return them by the conormal variety modulo one prime."""
+    answer = answer_to(conormal_script(ideal, title, prime=prime, modulo=modulo))
     version = current().version
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
@@ -345,7 +404,7 @@ def _of_ideal(
     for component in components:
         for i, value in enumerate(component[: last + 1]):
             degrees[last - i] += value
-    known = f"by the conormal variety, modulo {_prime_for(_integral(ideal))}"
+    known = f"by the conormal variety, modulo {modulo}"
     if len(components) > 1:
         known += f"; the sum over {len(components)} irreducible components"
     cone = all(map(is_homogeneous, ideal.generators))
@@ -363,52 +422,52 @@ def _of_ideal(
     )
 
 
-def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
-    """The Macaulay2 program that computes the conormal variety.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the ideal is not over QQ.
-    """
-    if ideal.ring.field != QQ:
-        raise InvalidCaseError(
-            "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
-        )
-    integral = _integral(ideal)
-    modulo = PolynomialRing(CoefficientField(_prime_for(integral)), ideal.ring.variables)
-    generators = tuple(map(modulo.sympy_ring.from_dict, integral))
-    given = {"givenIdeal": GeneratingSet(modulo, generators)}
+def conormal_script(
+    ideal: GeneratingSet, title: str, *, prime: bool, modulo: int = PRIME
+) -> Script:
+    """The Macaulay2 program that computes the conormal variety of an ideal over QQ."""
+    ring = PolynomialRing(CoefficientField(modulo), ideal.ring.variables)
+    integral = map(integer_coefficients, ideal.generators_or_zero)
+    generators = tuple(map(ring.sympy_ring.from_dict, integral))
+    given = {"givenIdeal": GeneratingSet(ring, generators)}
     return question("polar_conormal", given, {"title": title, "prime": "true" if prime else ""})
 
 
-def _integral(ideal: GeneratingSet) -> list[dict[tuple[int, ...], int]]:
-    """Return the generators as integers by monomials."""
-    return [integer_coefficients(generator) for generator in ideal.generators_or_zero]
-
-
-def _prime_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> int:
-    """Return the largest prime up to :data:`PRIME` that divides no coefficient.
+def _primes_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> Iterator[int]:
+    """The primes from :data:`PRIME` downwards that divide no coefficient.
 
     Modulo a prime that does, these are the polynomials of another variety.
     """
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
-    return next(primes_from(PRIME, numbers))
+    return primes_from(PRIME, numbers)
 
 
 def _by_slices(model: Model) -> PolarDegrees:
     """The polar degrees by counting points on random hyperplanes, modulo a prime."""
     forms, cone = _forms(model)
-    kept, point = _chart(forms)
+
+    def found(prime: int) -> PolarDegrees:
+        return _counted_modulo(prime, model, forms, cone=cone)
+
+    primes = _primes_for(forms.images)
+    # The maps of families have small coefficients, and what is counted is compared with a theorem.
+    if model.case is not None:
+        return found(next(primes))
+    return _of_two_primes(found, primes)
+
+
+def _counted_modulo(prime: int, model: Model, forms: PolynomialMap, *, cone: bool) -> PolarDegrees:
+    """The polar degrees by counting points modulo one prime."""
+    kept, point = _chart(forms, prime)
     last = len(kept)
     minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
     if minors > MOST_MINORS:
         raise TooLargeError(
             f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}"
         )
-    answer, late = answer_until_limit(slices_script(forms, kept, point, model.title))
+    answer, late = answer_until_limit(slices_script(forms, kept, point, model.title, prime))
     version = current().version
-    known = f"by counting points in random slices, modulo {_prime_for(forms.images)}"
+    known = f"by counting points in random slices, modulo {prime}"
     return PolarDegrees(
         title=model.title,
         case=model.case,
@@ -452,13 +511,12 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     return PolynomialMap(free.source, names, images), cone
 
 
-def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
+def _chart(forms: PolynomialMap, prime: int = PRIME) -> tuple[list[int], list[int]]:
     """The positions of as few parameters as suffice, and a random point, for all the others.
 
     Their derivatives and the point itself span the tangent space of the cone.
     """
     random = Random(1)
-    prime = _prime_for(forms.images)
     point = [random.randrange(1, prime) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, prime)
     rows = []
@@ -471,14 +529,14 @@ def _chart(forms: PolynomialMap) -> tuple[list[int], list[int]]:
 
 
 def slices_script(
-    forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str
+    forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str, prime: int = PRIME
 ) -> Script:
     """The Macaulay2 program that counts; parameters that are not kept have the point's values."""
     names = macaulay2.all_to_macaulay2(forms.source.variables)
     values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
     written = {
         "title": title,
-        "prime": str(_prime_for(forms.images)),
+        "prime": str(prime),
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in kept),
         "values": macaulay2.sequence(f"sub({v}, sourceRing)" for v in values),

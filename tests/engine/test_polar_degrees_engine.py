@@ -19,6 +19,7 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.checker.slices import DEGREES, counted
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps.polar import Method
 
 pytestmark = pytest.mark.macaulay2("any")
 
@@ -225,3 +226,18 @@ def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> Non
     assert found.degrees == (5, 8)
     assert found.to_text().startswith("Polar degrees of the polynomial map to 6 coordinates")
     assert polar_degrees(ideal("x", "y - z", "z - w"), engine=engine).degrees == (1,)
+
+
+def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> None:
+    """Though it divides no coefficient; the plane too has two coordinates that it takes for one."""
+    for equation in ("x^2 + 2*x*y + 32004*y^2 - z^2", "x^2 + x*y + 8001*y^2 - z^2"):
+        found = polar_degrees(ideal(equation), engine=engine)
+        assert found.degrees == (2, 2)
+    conic = {"x": s**2 + s * t, "y": s**2 + 32004 * s * t, "z": t**2}
+    plane = {"x": s + t, "y": s + 32004 * t, "z": u}
+    methods: tuple[Method, ...] = ("slices", "conormal")
+    for method in methods:
+        for images, degrees in ((conic, (2, 2)), (plane, (1, 0, 0))):
+            image = PolynomialMap.from_expressions([s, t, u], images)
+            found = polar_degrees(image, engine=engine, method=method)
+            assert found.degrees == degrees
