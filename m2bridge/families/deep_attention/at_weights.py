@@ -375,14 +375,17 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     return rank_of_gradients(gradients, upper)
 
 
+def _integers(matrix: Any) -> list[list[int]]:
+    """The rows of a matrix modulo the prime, as integers."""
+    return [list(map(int, row)) for row in matrix.table()]
+
+
 def _rank_with_output_bias(heads: Sequence[Matrices], rank: int, outputs: int) -> int:
     """The rank for lightning attention on tokens (x, 1), or less, by that which the heads have."""
     width = heads[0]["V"].ncols() - 1
     if "A" in heads[0] or not width:
         return rank
-    given = []
-    for head in heads:
-        given.append({x: [list(map(int, row)) for row in M.table()] for x, M in head.items()})
+    given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
