@@ -200,6 +200,20 @@ def test_an_output_bias_adds_nothing_to_heads_with_all_functions(
     assert network.regular
 
 
+@pytest.mark.parametrize(("d", "d_out", "a", "heads"), [(1, 3, 1, 2), (1, 3, 2, 2), (2, 3, 1, 4)])
+def test_an_output_bias_adds_what_heads_lack_of_all_functions(
+    d: int, d_out: int, a: int, heads: int
+) -> None:
+    """Two dimensions more, of the three that it has."""
+    layer = Layer(d, d_out, a, v=d_out, heads=heads, biases="QKV", output_bias=True)
+    p = drawn(layer, 5)
+    rank = exact_rank(layer, p)
+    assert rank == exact_rank(layer, p, fixed=["O_bias"]) + 2
+    _, found, network = verdict(layer, p)
+    assert found["dimension"] == rank == network.rank
+    assert network.regular
+
+
 def test_a_head_with_constants_only_hides_the_output_bias() -> None:
     """At these weights a bias of V does what a part of the output bias does."""
     layer = Layer(2, 2, 1, v=1, heads=2, biases="QKV", output_bias=True)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from math import comb
 from operator import add
+from random import Random
 from typing import Any
 
 from m2bridge.algebra.linear_algebra import column_products, rank_mod
@@ -23,6 +24,7 @@ from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.affine import AffineLayer, rank_modulo_prime
 from m2bridge.families.deep_attention.bounds import (
     MOST_PARAMETERS,
+    SEED,
     rank_by_series,
     rank_of_gradients,
     residues,
@@ -141,13 +143,14 @@ def _dimension_besides(
 ) -> int:
     """By how much the dimension that heads have is larger, for one number t of tokens.
 
-    An output bias adds nothing where the heads have all tensors T.
+    Heads and an output bias together have no more functions than there are tensors T. That they
+    have so many is seen by a rank in :func:`at_weights`, where that is computed.
     """
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
         return besides.dimension
     first = shapes[0][0]
-    tensors = first.d_out * comb(first.d + 1, 2) * first.d
-    return besides.dimension if dimension.lower < tensors else 0
+    tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
+    return min(besides.dimension, tensors - dimension.lower)
 
 
 def _more(known: Known, number: int) -> Known:
@@ -271,7 +274,7 @@ def at_weights(
     known = together(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
-    rank = whole_rank = None
+    rank = whole_rank = generic_whole_rank = None
     note = f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
@@ -284,7 +287,9 @@ def at_weights(
             rank = _rank(model, given, min(upper, parameters))
             whole_rank = rank + besides.dimension
             if besides.dimension and _constants_are_functions_of_heads(model, shapes):
-                whole_rank = _rank_with_output_bias(given[0], rank, besides.dimension)
+                whole_rank, generic_whole_rank = _ranks_with_output_bias(
+                    given[0], rank, upper, besides.dimension
+                )
             note = ""
     except (TimeLimitError, TooLargeError) as limit:
         note = str(limit)
@@ -305,6 +310,9 @@ def at_weights(
     if most_rank is not None:
         most_rank += besides.dimension
     known = _more(known, more)
+    if generic_whole_rank is not None and whole_rank is not None:
+        below = max(whole_rank, generic_whole_rank)
+        known = together(Known.at_most(known.upper), Known.at_least(below))
     return NetworkAtWeights(
         model=model,
         parameters=parameters + besides.parameters,
@@ -380,16 +388,26 @@ def _integers(matrix: Any) -> list[list[int]]:
     return [list(map(int, row)) for row in matrix.table()]
 
 
-def _rank_with_output_bias(heads: Sequence[Matrices], rank: int, outputs: int) -> int:
-    """The rank for lightning attention on tokens (x, 1), or less, by that which the heads have."""
+def _ranks_with_output_bias(
+    heads: Sequence[Matrices], rank: int, most: int, outputs: int
+) -> tuple[int, int | None]:
+    """The rank for lightning attention on tokens (x, 1), or less, and that at random weights.
+
+    The heads alone have the given rank, and at other weights at most so much as is given. Where
+    their A is given, or tokens have no entries, nothing is known of other weights.
+    """
     width = heads[0]["V"].ncols() - 1
     if "A" in heads[0] or not width:
-        return rank
+        return rank, None
     given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
-    return rank_modulo_prime([layer], skip=False, upper=rank + outputs)
+    other = layer.drawn(partial(Random(SEED).randrange, LARGE_PRIME))
+    return (
+        rank_modulo_prime([layer], skip=False, upper=rank + outputs),
+        rank_modulo_prime([other], skip=False, upper=most + outputs),
+    )
 
 
 def separate_at_weights(
