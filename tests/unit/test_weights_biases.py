@@ -200,6 +200,19 @@ def test_an_output_bias_adds_nothing_to_heads_with_all_functions(
     assert network.regular
 
 
+@pytest.mark.parametrize(("d", "d_out", "a", "heads"), [(1, 3, 1, 1), (3, 2, 2, 2), (4, 3, 1, 4)])
+def test_an_output_bias_beside_few_heads_adds_all_its_dimensions(
+    d: int, d_out: int, a: int, heads: int
+) -> None:
+    """As proved where n − (H − 1)a is at least 2."""
+    layer = Layer(d, d_out, a, v=d_out, heads=heads, biases="QKV", output_bias=True)
+    p = drawn(layer, 5)
+    rank = exact_rank(layer, p)
+    assert rank == exact_rank(layer, p, fixed=["O_bias"]) + d_out
+    _, found, _ = verdict(layer, p)
+    assert found["dimension"] == rank
+
+
 @pytest.mark.parametrize(("d", "d_out", "a", "heads"), [(1, 3, 1, 2), (1, 3, 2, 2), (2, 3, 1, 4)])
 def test_an_output_bias_adds_what_heads_lack_of_all_functions(
     d: int, d_out: int, a: int, heads: int

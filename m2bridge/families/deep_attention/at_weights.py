@@ -144,7 +144,8 @@ def _dimension_besides(
     """By how much the dimension that heads have is larger, for one number t of tokens.
 
     Heads and an output bias together have no more functions than there are tensors T. That they
-    have so many is seen by a rank in :func:`at_weights`, where that is computed.
+    have so many is proved for separate heads (docs/weights.md, Output biases), and seen by a rank
+    in :func:`at_weights` where that is computed.
     """
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
         return besides.dimension
@@ -309,10 +310,14 @@ def at_weights(
     more = _dimension_besides(model, shapes, known, besides)
     if most_rank is not None:
         most_rank += besides.dimension
+    by_heads = known
     known = _more(known, more)
     if generic_whole_rank is not None and whole_rank is not None:
         below = max(whole_rank, generic_whole_rank)
         known = together(Known.at_most(known.upper), Known.at_least(below))
+    elif model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
+        # For separate heads, and for a single one, it is proved that the constants are new.
+        known = together(Known.at_most(known.upper), Known.at_least(by_heads.lower))
     return NetworkAtWeights(
         model=model,
         parameters=parameters + besides.parameters,
