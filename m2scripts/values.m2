@@ -257,7 +257,8 @@ mbAlgebra = (k, names, degs, order, inverses, weyl, skew, rank, joined) -> if #n
         DegreeRank => rank, Degrees => degs, MonomialOrder => apply(order, o -> (value Core.Dictionary#(o#0)) => (
             if instance(o#1, String) then value Core.Dictionary#(o#1) else o#1)),
         Inverses => inverses, WeylAlgebra => apply(weyl, p -> variables#(p#0) => variables#(p#1)),
-        SkewCommutative => apply(skew, i -> variables#i)}, if joined then {} else {Join => false}, more)));
+        SkewCommutative => apply(skew, i -> variables#i)},
+        if joined then {} else {Join => false}, more)));
     try make {} else make {Global => false})
 
 -- Elements. Terms are added by halves, since a sum copies both of its parts.
