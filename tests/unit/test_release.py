@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from m2bridge import cli
+from m2bridge import citation, cli
 from m2bridge._version import __version__
 from m2bridge.engine.discovery import TESTED_WHEEL
 from tests.release import (
@@ -28,24 +30,60 @@ SERIES = __version__.rpartition(".")[0]
 POLAR = "polar-degrees.json"
 
 
+DATE = f"{citation.YEAR}-11-24"
+HEADING = f"## {__version__} "
+
+
 def test_all_agrees() -> None:
-    """What is installed is looked at where the tested versions are: ``.ci/run`` does so."""
-    assert problems(tag=TAG) == []
+    """A tag is not demanded: after a release, the next one is written under ``(unreleased)``.
+
+    What is installed is compared where the tested versions are: ``.ci/run`` does so.
+    """
+    assert problems() == []
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A checkout whose files can be replaced."""
+    """A checkout of this version as it will be released, whose files can be replaced."""
     for path in ROOT.iterdir():
         if path.is_file():
             (tmp_path / path.name).symlink_to(path)
-    for folder in ("docs", ".ci", ".github", *(f"tests/certificates/{name}" for name in KEPT)):
+    for folder in ("docs", ".ci", ".github", *FOLDERS):
         shutil.copytree(ROOT / folder, tmp_path / folder, copy_function=os.symlink)
     (tmp_path / "m2bridge").symlink_to(ROOT / "m2bridge")
+    rewrite(tmp_path / "CHANGELOG.md", rf"^{HEADING}\(.*\)$", f"{HEADING}({DATE})")
+    rewrite(tmp_path / "CITATION.cff", r"^date-released:.*\n", "")
+    dated = f'version: {__version__}\ndate-released: "{DATE}"'
+    rewrite(tmp_path / "CITATION.cff", f"^version: {__version__}$", dated)
+    kept = tmp_path / "tests" / "certificates" / SERIES
+    if not kept.exists():
+        kept.mkdir()
+        for path in samples():
+            (kept / path.name).symlink_to(path)
     return tmp_path
 
 
-KEPT = (*SAMPLES, SERIES)
+FOLDERS = [
+    f"tests/certificates/{path.name}"
+    for path in (ROOT / "tests" / "certificates").iterdir()
+    if path.name in SAMPLES or re.fullmatch(r"\d+\.\d+", path.name)
+]
+
+
+def samples() -> Iterator[Path]:
+    """The certificates of which the folder of a release is made."""
+    for name in SAMPLES:
+        yield from (ROOT / "tests" / "certificates" / name).glob("*.json")
+
+
+def rewrite(path: Path, pattern: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    path.unlink()
+    path.write_text(re.sub(pattern, new, text, flags=re.MULTILINE), encoding="utf-8")
+
+
+def test_a_checkout_that_is_released_agrees(root: Path) -> None:
+    assert problems(root, TAG) == []
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -59,12 +97,12 @@ def replace(path: Path, old: str, new: str) -> None:
     ("file", "old", "new", "problem"),
     [
         ("CHANGELOG.md", f"## {__version__} ", "## 9.9.9 ", "CHANGELOG.md does not begin"),
-        ("CHANGELOG.md", " (2026-11-24)", " (unreleased)", "CHANGELOG.md has no date"),
-        ("CHANGELOG.md", " (2026-11-24)", " (2026-11-25)", "CHANGELOG.md on 2026-11-25"),
+        ("CHANGELOG.md", f"{HEADING}({DATE})", f"{HEADING}(unreleased)", "has no date of"),
+        ("CHANGELOG.md", f"{HEADING}({DATE})", f"{HEADING}(2026-11-25)", "on 2026-11-25"),
         ("CITATION.cff", f"\nversion: {__version__}", "\nversion: 9.9.9", "CITATION.cff is of"),
         ("CITATION.cff", f"m2bridge {__version__}:", "m2bridge 0.9:", "has the title 'm2bridge 0."),
         ("CITATION.cff", "\ndate-released:", "\nabstract:", "has no date-released"),
-        ("CITATION.cff", "2026-11-24", "2026-11-23", "was released on 2026-11-23"),
+        ("CITATION.cff", DATE, "2026-11-23", "was released on 2026-11-23"),
         ("CITATION.cff", "license: MIT", "repository-code: a", "another address"),
         ("constraints.txt", "click==", "clack==", "no version of click"),
         ("constraints.txt", "click==8", "click==7", "has click 7"),
@@ -101,8 +139,8 @@ def test_codes_of_signals_are_those_of_shells() -> None:
     assert cli.BROKEN_PIPE == 128 + signal.SIGPIPE
 
 
-def test_another_tag_is_refused() -> None:
-    assert problems(tag="v9.9.9") == [f"the tag v9.9.9 is not {TAG}"]
+def test_another_tag_is_refused(root: Path) -> None:
+    assert problems(root, tag="v9.9.9") == [f"the tag v9.9.9 is not {TAG}"]
 
 
 @pytest.mark.parametrize("file", PINNING)
@@ -113,7 +151,7 @@ def test_each_text_that_installs_the_wheel_is_read(root: Path, file: str) -> Non
 
 def test_without_a_tag_no_date_and_no_samples_are_demanded(root: Path) -> None:
     """While a release is written."""
-    replace(root / "CHANGELOG.md", " (2026-11-24)", " (unreleased)")
+    replace(root / "CHANGELOG.md", f"{HEADING}({DATE})", f"{HEADING}(unreleased)")
     shutil.rmtree(root / "tests" / "certificates" / SERIES)
     assert problems(root) == []
     assert problems(root, TAG) == [
@@ -141,7 +179,7 @@ def test_samples_are_verified(tmp_path: Path) -> None:
     folder = tmp_path / "tests" / "certificates" / SERIES
     folder.mkdir(parents=True)
     for name in ("d2-dout1-a1-t2-3.2.json", "d2-dout1-a1-t2-degree.json"):
-        shutil.copy(ROOT / "tests" / "certificates" / SERIES / name, folder)
+        shutil.copy(ROOT / "tests" / "certificates" / "accepted" / name, folder)
     assert [*of_the_checker(tmp_path)] == []
     certificate = json.loads((folder / name).read_text(encoding="utf-8"))
     certificate["answer"]["degree"] = 5
