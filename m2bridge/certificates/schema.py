@@ -54,11 +54,16 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The mathematical part of a certificate; fields as in :class:`Certificate`."""
+    """The mathematical part of a certificate; fields as in :class:`Certificate`.
+
+    ``on_trust`` are those of ``trusted`` that no theorem says: only the program that made the
+    certificate does. It is no field of a certificate, and a checker alone fills it.
+    """
 
     answer: dict[str, Any]
     evidence: dict[str, Any]
     trusted: tuple[str, ...]
+    on_trust: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ T the variable of a Hilbert series: N(T)/(1 − T)^n has the *numerator* N.
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations_with_replacement
 from math import comb, lcm
-from operator import le
+from operator import add, le
+from random import Random
 from typing import Any
 
 import flint
@@ -36,6 +37,9 @@ LIMITS = (5_000, 200_000, 100_000)
 # The most exponents of the polynomials that are read, that is, terms times variables: each exponent
 # takes eight bytes.
 MOST_EXPONENTS = 5 * 10**7
+
+# The most entries of a matrix, or terms of polynomials, with which is_cohen_macaulay computes.
+MOST_ENTRIES = 10**7
 
 Exponents = tuple[int, ...]
 
@@ -273,3 +277,77 @@ def hilbert_function(series: Series, degree: int) -> int:
     for i, h in enumerate(numerator[: degree + 1]):
         total += h * comb(degree - i + n - 1, n - 1)
     return total
+
+
+def multiples(polynomials: Iterable[Any], degree: int, variables: int) -> Iterator[dict[Any, int]]:
+    """The multiples of this degree of homogeneous polynomials by monomials in so many variables.
+
+    Each is the map of its monomials to their coefficients.
+    """
+    for polynomial in polynomials:
+        missing = degree - polynomial.total_degree()
+        if missing < 0:
+            continue
+        terms = polynomial.to_dict()
+        for factors in combinations_with_replacement(range(variables), missing):
+            factor = [factors.count(j) for j in range(variables)]
+            yield {tuple(map(add, monomial, factor)): int(c) for monomial, c in terms.items()}
+
+
+def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int) -> bool:
+    """Whether S/I, with this Hilbert series, is found to be Cohen–Macaulay.
+
+    I has these homogeneous ``generators``. Let n be the dimension of S/I, and let linear forms
+    restrict it to a subspace with n variables less. If what is left has finite length, its length
+    is at least the degree of S/I, and they are equal only if S/I is Cohen–Macaulay (Matsumura,
+    *Commutative Ring Theory*, Theorem 17.11). Then the length is the sum of the numerator, degree
+    by degree. The forms are random, and ranks are modulo a prime, so that lengths may be found too
+    large, and never too small: yes is a proof, and no may mean that it was not found, or would take
+    too long.
+    """
+    numerator, n = series
+    codimension = variables - n
+    if codimension == 0:  # S/I has no other ideal of this dimension than I = 0
+        return not generators
+    if min(numerator) <= 0:  # these would be dimensions
+        return False
+    restricted = _restricted(generators, codimension, variables)
+    if restricted is None:
+        return False
+    for degree, left in enumerate((*numerator, 0)):
+        columns = comb(codimension + degree - 1, degree)
+        rows = list(multiples(restricted, degree, codimension))
+        if len(rows) * columns > MOST_ENTRIES or columns - _rank_of(rows) != left:
+            return False
+    return True
+
+
+def _restricted(generators: Sequence[Any], kept: int, variables: int) -> list[Any] | None:
+    """The polynomials with random linear forms in the first ``kept`` variables for the others.
+
+    Those that are zero there are left out. None if they have too many terms.
+    """
+    terms = 0
+    for g in generators:
+        terms += len(g) * comb(kept + g.total_degree() - 1, kept - 1)
+    if terms > MOST_ENTRIES:
+        return None
+    random = Random(0)
+    small = ring(kept)
+    unknowns = list(small.gens())
+    point = list(unknowns)
+    for _ in range(variables - kept):
+        form = small.constant(0)
+        for unknown in unknowns:
+            form += random.randrange(1, 1000) * unknown
+        point.append(form)
+    images = [g.compose(*point, ctx=small) for g in generators]
+    return [image for image in images if image]
+
+
+def _rank_of(rows: Sequence[Mapping[Any, int]]) -> int:
+    """The rank modulo :data:`PRIME` of rows that map their columns to entries."""
+    columns = sorted(set(chain.from_iterable(rows)))
+    if not columns:
+        return 0
+    return rank_modulo([[row.get(column, 0) for column in columns] for row in rows])

@@ -9,11 +9,9 @@ this one would write, it is not called wrong, unless its digests are, which are 
 *Notation.* The *content* of a certificate is its answer, its evidence and its lemmas ``trusted``.
 Its *seals* are what must fit together without any mathematics: the two digests, the release, the
 name and the field. *Stored* is what stands in the certificate, *found* or *computed* what the
-checker finds. The *place of a proof* is the page in docs/ that a lemma ends with, with its label.
+checker finds.
 """
 
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -34,6 +32,7 @@ from m2bridge.families import checker
 
 VerifyOutcome = Literal[
     "accepted",
+    "accepted-on-trust",
     "program-not-checked",
     "too-expensive",
     "other-release",
@@ -47,7 +46,10 @@ VerifyOutcome = Literal[
 class VerifyResult:
     """The outcome of checking a certificate.
 
-    ``accepted``: every check of the content passed. ``program-not-checked``, which the command
+    ``accepted``: every check of the content passed, and no more is trusted than theorems.
+    ``accepted-on-trust``: every check passed too, but something that the content says is decided by
+    none of them, and rests on the word of the program that made it; the first remark says what.
+    ``program-not-checked``, which the command
     ``verify`` says, and no function of this package, as it has no programs: the content is right,
     but another release wrote the certificate, with a program that is not this release's, and nobody
     looked at what that program does. ``too-expensive``: not decided within the limits on size, time
@@ -66,13 +68,13 @@ class VerifyResult:
 
     @property
     def accepted(self) -> bool:
-        """Whether every check passed."""
-        return self.outcome == "accepted"
+        """Whether every check passed; ``outcome`` says whether something is on trust."""
+        return self.outcome in ("accepted", "accepted-on-trust")
 
     @property
     def content_right(self) -> bool:
         """Whether the content is what was computed anew, whatever the program is."""
-        return self.outcome in ("accepted", "program-not-checked")
+        return self.accepted or self.outcome == "program-not-checked"
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
@@ -116,15 +118,16 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
     computed = compute(certificate)
     if isinstance(computed, Difference):
         # the checker of the family has found a stored value to be wrong, and went no further
-        wrong: Difference | None = computed
-    else:
-        wrong = _first_difference(certificate, computed, family)
+        return _refused("rejected", certificate, name, computed)
+    wrong = _first_difference(certificate, computed, family)
     if wrong:
         return _refused("rejected", certificate, name, wrong)
-    remarks = _former_words(certificate, family)
+    outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
+    remarks = [f"on trust: {words}" for words in computed.on_trust]
+    remarks += _former_words(certificate, family)
     if certificate.release != __version__:
         remarks.append(f"made by m2bridge {certificate.release}; this is {__version__}")
-    return VerifyResult("accepted", name, remarks=tuple(remarks))
+    return VerifyResult(outcome, name, remarks=tuple(remarks))
 
 
 def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
@@ -233,14 +236,13 @@ def _first_difference(
     """The first stored value that is not that of ``content``, which was computed anew.
 
     The evidence comes first: a wrong answer follows from wrong evidence, and not the other way.
-    Lemmas and hypotheses in former words are those in the present words. A statement stands in
+    Lemmas and hypotheses in former words are those in the present words: the tables of the family
+    have them, each with the place of its proof, and no other words are taken for a lemma, whatever
+    release a certificate says that it is of. A statement stands in
     ``content`` in the words that are stored, if these are of one of its versions.
     """
     answer = _with_hypotheses(certificate.answer, family)
     trusted = [family.renewed(lemma) for lemma in certificate.trusted]
-    # a certificate of this release has to name the present place of each proof, and no other
-    if certificate.release != __version__:
-        trusted = _in_present_words(trusted, content.trusted)
     return (
         difference(certificate.evidence, content.evidence, "evidence")
         or difference(answer, content.answer, "answer")
@@ -273,41 +275,3 @@ def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
     if not isinstance(hypothesis, str):
         return dict(value)
     return value | {"hypothesis": family.renewed(hypothesis)}
-
-
-# The place of a proof as lemmas ended with it before theorems had labels: a page of docs/, and
-# perhaps a part of the page, as in ``… (docs/mathematics.md, Theorem L)``.
-_FORMER = re.compile(r"[ (;]*docs/[\w-]+\.md(?P<part>, [A-Z0-9][\w (),]*)?\)$")
-
-
-def _in_present_words(stored: list[str], computed: Sequence[str]) -> list[str]:
-    """The stored lemmas; where only the place of its proof differs, the computed lemma instead.
-
-    ``computed`` are the lemmas as this release writes them.
-    """
-    # by its words without the place of the proof, the whole lemma
-    present = {}
-    for lemma in computed:
-        words, docs, _ = lemma.partition("docs/")
-        if docs:
-            present[words.rstrip(" (;")] = lemma
-    return [_in_present_place(lemma, present) for lemma in stored]
-
-
-def _in_present_place(lemma: str, present: Mapping[str, str]) -> str:
-    """A stored lemma with the place that its proof has now, if its former place can be that.
-
-    ``present`` maps the words of each lemma that is computed now, without the place of its proof,
-    to the whole lemma. Older releases ended a lemma with a page, or a page and a part of it. Where
-    the proof now has a label (page#label) either is accepted as its former place, else only a page
-    with a part. The words must be the same; the page is not compared.
-    """
-    former = _FORMER.search(lemma)
-    if former is None:
-        return lemma
-    words = lemma[: former.start()]
-    renewed = present.get(words, "")
-    has_label = "#" in renewed
-    if has_label or (renewed and former["part"]):
-        return renewed
-    return lemma

@@ -189,6 +189,7 @@ def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
 
 _CODES = {
     "accepted": DONE,
+    "accepted-on-trust": DONE,
     "program-not-checked": UNDECIDED,
     "too-expensive": UNDECIDED,
     "other-release": OTHER_RELEASE,
@@ -229,7 +230,8 @@ def verify_command(
 ) -> int:
     """Check certificates, files or folders of them, without Macaulay2.
 
-    Each file is checked apart, within limits. Exit code 0 when all are accepted; 1 when some are
+    Each file is checked apart, within limits. Exit code 0 when all are accepted, some perhaps on
+    trust of the Macaulay2 program that made them, which a line of its own counts; 1 when some are
     rejected or malformed; else 5 when the check of some failed; else 6 when some are for another
     release to verify; else 3 when some are too expensive to check, or hold a program that nobody
     checked. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
@@ -258,6 +260,9 @@ def verify_command(
     table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
+    if counts["accepted-on-trust"]:
+        trusted = plural(counts["accepted-on-trust"], "certificate")
+        summary += f"\n  {trusted} accepted on trust of Macaulay2, for what no check here decides"
     if counts["other-release"]:
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify, which decides nothing here"

@@ -1,6 +1,7 @@
 """Write the certificates of this folder anew, from real runs: ``python -m tests.certificates``.
 
-``accepted``, ``all-sizes``, ``networks`` and ``deep`` have certificates as they come; ``rejected``
+``accepted``, ``all-sizes``, ``networks`` and ``deep`` have certificates as they come, and so has
+``accepted-on-trust``, where Macaulay2 alone says that there are no further generators; ``rejected``
 and ``too-expensive`` such with one change and a digest that fits, under the name of the check that
 has to notice it; ``program-not-checked`` such as another release might have written; ``malformed``
 files that are not certificates. ``former`` has what nobody writes any more and ``verify`` accepts
@@ -37,6 +38,7 @@ CASES = {
     (2, 2, 1, 2): ("closure", "equations", "polar"),
     (4, 2, 2, 2): ("equations",),
 }
+ON_TRUST = {(2, 3, 1, 1): ("closure",)}
 NETWORKS = tuple(map(PolynomialNetwork, ([2, 2, 1], [2, 2, 2], [3, 2, 1], [4, 6, 5])))
 ALL_SIZES = ("3.2", "3.4", "A.2", "A.4", "degree", "polar", "closures")
 DEEP = (
@@ -53,6 +55,7 @@ DEEP = (
 DEEP_ALL_SIZES = ("3.6", "3.8", "L", "S")
 FOLDERS = (
     "accepted",
+    "accepted-on-trust",
     "all-sizes",
     "networks",
     "deep",
@@ -71,6 +74,9 @@ def main() -> None:
         folder.mkdir()
     made: dict[str, Certificate] = {}
     with Macaulay2() as engine:
+        for case, questions in ON_TRUST.items():
+            for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
+                write(certificate, folders["accepted-on-trust"])
         for case, questions in CASES.items():
             for certificate in certify_all(SingleLayerAttention(*case), questions, engine=engine):
                 made[certificate.file_name] = certificate
@@ -92,7 +98,7 @@ def main() -> None:
 def keep(release: str) -> None:
     """Copy all that is accepted into a folder that stays as it is."""
     (HERE / release).mkdir()
-    for name in ("accepted", "all-sizes", "networks", "deep"):
+    for name in ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep"):
         for path in (HERE / name).glob("*.json"):
             shutil.copy(path, HERE / release)
 

@@ -2,13 +2,17 @@
 
 Rests on: for t ≥ 2 a homogeneous ideal J in I is I if it is stable under a group U, if c_{1,1,1,1}
 is no zero divisor modulo J, and if J and I have the same restriction to a slice Σ of the chart
-c_{1,1,1,1} = 1 (docs/computing-closures.md, proposition-chart, over QQ).
+c_{1,1,1,1} = 1 (docs/computing-closures.md, proposition-chart, over QQ). For t = 1 it is I if QQ[f]
+modulo J is Cohen–Macaulay and has the dimension and the degree of the closure
+(docs/computing-closures.md, proposition-cohen-macaulay).
 Proved in: docs/computing-closures.md; docs/checkers.md (the section Ideals).
 Computed here: that each polynomial vanishes identically on the closure; Gröbner bases over QQ and,
-from them, the Hilbert series; the three conditions; the least number of generators in each degree.
+from them, the Hilbert series; the dimension and the degree of the closure, without the polynomials;
+the three conditions; the least number of generators in each degree; for t = 1 Hilbert functions in
+low degrees.
 On trust: rank conditions generate prime ideals; Bayer's and Stillman's criterion; and for t = 1,
-where only Hilbert functions in low degrees are compared, that there are no generators of higher
-degree.
+where QQ[f] modulo J is not found to be Cohen–Macaulay, that there are no generators of higher
+degree. A certificate with such a closure is accepted on trust.
 
 Notation. As in case.py: d, d', α, t, the weights (A, V), l_i, v_k, orbits, and coordinates
 c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubic forms.
@@ -29,14 +33,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
-from operator import add
 from random import Random
 from typing import Any
 
 from m2bridge.certificates.schema import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
 from m2bridge.errors import CertificateError, TooExpensiveError
-from m2bridge.families.attention.checker import case as cases
+from m2bridge.families.attention.checker import case as cases, one_token
 from m2bridge.families.attention.checker.case import Case, function, observe, orbits, representative
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -102,6 +105,7 @@ def closure(certificate: Certificate) -> Content | Difference:
         return candidate
     degrees = candidate.degrees
     highest = max(degrees, default=0)
+    on_trust: tuple[str, ...] = ()
     if highest > MOST_GENERATOR_DEGREE:
         raise TooExpensiveError(
             "degree of a generator", f"{highest}; at most {MOST_GENERATOR_DEGREE}"
@@ -122,11 +126,14 @@ def closure(certificate: Certificate) -> Content | Difference:
         "generators": texts,
         "tangent_dimensions": _tangent_dimensions(candidate),
     }
-    if case.t == 1:
-        trusted = [WORDS.closure["one-token"].format(degree=_last_degree(candidate))]
+    if case.t > 1:
+        trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
     else:
-        trusted = [WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"]]
-    return Content(answer, evidence, tuple(trusted))
+        trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
+        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay
+        if not algebra.is_cohen_macaulay(candidate.generators, series, count):
+            on_trust = trusted
+    return Content(answer, evidence, trusted, on_trust)
 
 
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
@@ -206,7 +213,8 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     What costs least comes first: values of the generators at one point of the closure; then a
     Gröbner basis of J, whose leading monomials give its Hilbert series, so its dimension and
     degree, which have to be those of the closure; then, for t ≥ 2, the three conditions under which
-    J is I. That J ⊆ I, by expansion of the generators at generic weights, comes last.
+    J is I, and for t = 1 Hilbert functions in low degrees. That J ⊆ I, by expansion of the
+    generators at generic weights, comes last.
     """
     case, generators = candidate.case, candidate.generators
     point = _values_at_random_weights(candidate, seed=0)
@@ -218,11 +226,12 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     basis = algebra.groebner_basis(generators, candidate.ring)
     leading = algebra.minimal(g.monoms()[0] for g in basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
+    failure = _other_invariants(candidate, series)
     if case.t == 1:
-        failure = _incomplete_in_low_degrees(candidate, series)
+        failure = failure or _incomplete_in_low_degrees(candidate, series)
     else:
         failure = (
-            _other_invariants(candidate, series)
+            failure
             or zero_divisor(leading)
             or unstable(candidate, basis)
             or incomplete_on_slice(candidate)
@@ -263,41 +272,32 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
         dimension = comb(count + n - 1, n) - algebra.hilbert_function(series, n)
-        needed = dimension - algebra.rank(_multiples(lower, n, count))
+        needed = dimension - algebra.rank(algebra.multiples(lower, n, count))
         failure = difference(stored, needed, f"minimal generators.{n}")
         if failure:
             return failure
     return None
 
 
-def _multiples(generators: list[Any], n: int, count: int) -> Iterator[dict[tuple[int, ...], int]]:
-    """The multiples of degree n of polynomials in ``count`` variables by monomials.
-
-    Each is given by its coefficients, by the exponents of terms.
-    """
-    for g in generators:
-        terms = g.to_dict()
-        for factors in combinations_with_replacement(range(count), n - g.total_degree()):
-            monomial = [factors.count(j) for j in range(count)]
-            multiple = {}
-            for exponents, c in terms.items():
-                multiple[tuple(map(add, exponents, monomial))] = int(c)
-            yield multiple
-
-
-# For t ≥ 2: the three conditions under which J is I.
-
-
 def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if QQ[c]/J has another dimension or degree than the closure by case.py."""
+    """A difference if QQ[c]/J has another dimension or degree than the closure.
+
+    Those of the closure are found without J, by case.py and one_token.py.
+    """
     case = candidate.case
     numerator, dimension = series
-    closure, _ = observe(case.d, case.d_out, case.alpha)
-    expected = closure["dimension"], closure["degree"]
+    if case.t == 1:
+        expected = one_token.dimension(case), one_token.degree(case)
+    else:
+        closure, _ = observe(case.d, case.d_out, case.alpha)
+        expected = closure["dimension"], closure["degree"]
     found = dimension, sum(numerator)
     if found == expected:
         return None
     return Difference("evidence.generators", f"{found}", f"dimension, degree {expected}")
+
+
+# For t ≥ 2: the three conditions under which J is I.
 
 
 def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
@@ -427,15 +427,15 @@ def _determinant(rows: list[list[Any]]) -> Any:
     return total
 
 
-# For t = 1: Hilbert functions in low degrees.
+# For t = 1: Hilbert functions in low degrees, beside the dimension and the degree.
 
 
 def _last_degree(candidate: Candidate) -> int:
     """The last degree in which Hilbert functions are compared for t = 1.
 
     It is the larger of two: the last degree with a generator, and the largest n ≤ 4 with at most
-    MOST_MONOMIALS_OF_A_DEGREE monomials of degree n (at least 1). Nothing is proved beyond: that no
-    generators follow is on trust.
+    MOST_MONOMIALS_OF_A_DEGREE monomials of degree n (at least 1). The comparison proves nothing
+    beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
     """
     count = candidate.case.coordinate_count
     fitting = 1

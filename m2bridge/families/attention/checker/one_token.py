@@ -1,0 +1,116 @@
+"""The closure for one token: its dimension and its degree, without any equations.
+
+Rests on: for t = 1 functions are (q v_1, …, q v_d'), where q is any quadratic form of rank at most
+s = min(2α, d) over the complex numbers.
+Proved in: docs/mathematics.md (proposition-upper-bounds, proposition-one-token-degree).
+Computed here: the rank of the differential at one point modulo a prime, which has to be the upper
+bound for the dimension; the degree of the quadratic forms of rank at most s by a product of
+binomials, and from their Hilbert function.
+On trust: the dimensions of Schur functors in the functions on these forms; Harris and Tu.
+
+Notation. Cases, d, d', α and weights as in case.py. Q_s are the quadratic forms of rank at most s
+in d variables, as symmetric matrices; P(Q_s) is projective, and P(V) the projective space of all V.
+"""
+
+from functools import lru_cache
+from math import comb, prod
+from random import Random
+
+from m2bridge.checker import algebra
+from m2bridge.errors import ContradictionError
+from m2bridge.families.attention.checker.case import MOST_VALUES, Case, images
+from m2bridge.families.attention.checker.schur import partitions, schur_dimension
+
+
+def dimension(case: Case) -> int:
+    """The dimension of the closure, for t = 1.
+
+    It is at most that of Q_s and of all V, less one for (λq, V/λ). It is at least the rank of the
+    differential at any weights, and that rank is at least the one modulo a prime. Raises
+    ContradictionError if the two are not the same.
+    """
+    upper = _forms_of_rank(case.d, _largest_rank(case)) + case.d * case.d_out - 1
+    lower = _rank_of_differential(case)
+    if lower != upper:
+        raise ContradictionError(
+            f"{case}: the dimension is at most {upper}, and the differential has the rank {lower}"
+        )
+    return upper
+
+
+def degree(case: Case) -> int:
+    """The degree of the closure, for t = 1.
+
+    The closure is the image of P(Q_s) × P(V) under a morphism by forms of bidegree (1, 1), with
+    finite fibres. So its degree, times the number of points of a generic fibre, is the degree of
+    P(Q_s) times C(dim P(Q_s) + dim P(V), dim P(V)). There is one point, as q is the greatest common
+    divisor of the outputs; but for d' = 1 and s = 2 there are three, as the function is the product
+    of three linear forms, and v can be each.
+    """
+    rank = _largest_rank(case)
+    of_forms = _forms_of_rank(case.d, rank) - 1
+    of_values = case.d * case.d_out - 1
+    points = 3 if case.d_out == 1 and rank == 2 else 1
+    source = comb(of_forms + of_values, of_values) * _degree_of_forms(case.d, rank)
+    return source // points
+
+
+def _largest_rank(case: Case) -> int:
+    """The largest rank s of the quadratic form yᵀAy, a sum of α products of two linear forms."""
+    return min(2 * case.alpha, case.d)
+
+
+def _forms_of_rank(d: int, rank: int) -> int:
+    """The dimension of Q_s: forms on quotients of dimension s, which are a Grassmannian."""
+    return rank * (d - rank) + comb(rank + 1, 2)
+
+
+@lru_cache(maxsize=8)
+def _rank_of_differential(case: Case) -> int:
+    """The rank of the differential of the coordinates at random weights, modulo a prime."""
+    coordinates = list(images(case.d_out, case.d, case.d, case.alpha, case.t).values())
+    random = Random(0)
+    count = coordinates[0].context().nvars()
+    weights = [random.randrange(1, 10**6) for _ in range(count)]
+    rows = []
+    for coordinate in coordinates:
+        row = [int(coordinate.derivative(j)(*weights)) for j in range(count)]
+        rows.append(row)
+    return algebra.rank_modulo(rows)
+
+
+@lru_cache(maxsize=8)
+def _degree_of_forms(d: int, rank: int) -> int:
+    """The degree of P(Q_s), by a product and, where dim Q_s is at most MOST_VALUES, by values.
+
+    Harris and Tu, Topology 23, 1984, Proposition 12. Raises ContradictionError if they differ.
+    """
+    numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
+    denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
+    found = numerator // denominator
+    if _forms_of_rank(d, rank) <= MOST_VALUES:
+        again = degree_by_values(d, rank)
+        if again != found:
+            raise ContradictionError(
+                f"forms of rank {rank} in {d} variables: degree {found}, by values {again}"
+            )
+    return found
+
+
+def degree_by_values(d: int, rank: int) -> int:
+    """The degree of P(Q_s) from its Hilbert function h(n).
+
+    h(n) = Σ dim S_2λ K^d over the partitions λ of n with at most s parts, 2λ of the double length.
+    Functions on Q_s are the invariants of the orthogonal group in functions on s × d matrices, so
+    Cohen–Macaulay with a negative a-invariant (Hochster, Roberts; Knop, J. Algebra 127, 1989), and
+    h is a polynomial for all n ≥ 0. Its last difference is the degree, as in case.degree_by_values.
+    """
+    last = _forms_of_rank(d, rank) - 1
+    total = 0
+    for n in range(last + 1):
+        value = 0
+        for shape in partitions(n, rank, n):
+            doubled = tuple(2 * part for part in shape)
+            value += schur_dimension(doubled, d)
+        total += (-1) ** (last - n) * comb(last, n) * value
+    return total
