@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -58,6 +60,78 @@ def others(value: Any) -> list[Any]:
     if isinstance(value, str):
         return [value + " ", "CONFIRMED" if value != "CONFIRMED" else "REFUTED"]
     return [0, ""]
+
+
+# Every field of a certificate, altered in both directions.
+
+Place = tuple[Any, ...]
+
+
+def places(data: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Everything in a certificate, with its place: the fields, and the lists that hold them."""
+    if place:
+        yield place, data
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from places(value, (*place, key))
+    elif isinstance(data, list):
+        for number, value in enumerate(data):
+            yield from places(value, (*place, number))
+
+
+def field_of(place: Place) -> str:
+    """The field at a place, such as ``evidence.orbits[].orbit[]``: of all entries of lists.
+
+    A degree as a key is written N.
+    """
+    first, *others = place
+    name = str(first)
+    for key in others:
+        if isinstance(key, int):
+            name += "[]"
+        elif re.fullmatch(r"\d+", key):
+            name += ".N"
+        else:
+            name += f".{key}"
+    return name
+
+
+def with_value(data: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
+    """A copy with another value at one place."""
+    copied = deepcopy(data)
+    inner: Any = copied
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return copied
+
+
+def alterations(value: Any) -> list[Any]:
+    """Other values: larger and smaller, shorter and longer, of this type and of another."""
+    found: list[Any]
+    if isinstance(value, bool):
+        found = [not value, None]
+    elif isinstance(value, int):
+        found = [value + 1, value - 1, -value - 1, 10**30, None]
+    elif isinstance(value, str):
+        found = ["", value[:-1], f"{value} ", f"{value}0", *_numbers_moved(value)]
+    elif isinstance(value, list):
+        found = [[], value[:-1], value[1:], [*value, 0]]
+        found += [[*value, value[-1]]] if value else [[""]]
+    elif isinstance(value, dict):
+        found = [{}, value | {"another": 1}]
+        found += [{name: value[name] for name in value if name != dropped} for dropped in value]
+    else:
+        found = [0, 1, True, "", [], {}]
+    return [other for other in found if other != value or type(other) is not type(value)]
+
+
+def _numbers_moved(text: str) -> Iterator[str]:
+    """A text with one more, and with one less, for the last number in it."""
+    *_, last = re.finditer(r"\d+", text) if re.search(r"\d", text) else (None,)
+    if last is not None:
+        for step in (1, -1):
+            yield f"{text[: last.start()]}{int(last[0]) + step}{text[last.end() :]}"
 
 
 # Observations of attention without Macaulay2: fibres by the linear algebra of the checker.

@@ -12,7 +12,8 @@ from m2bridge.certificates.schema import Certificate, read
 from m2bridge.crosscheck.verified import verify, verify_path
 from m2bridge.errors import CertificateError
 
-FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in ("accepted", "all-sizes")]
+KINDS = ("accepted", "accepted-on-trust", "all-sizes", "networks", "deep")
+FOLDERS = [Path(__file__).parents[1] / "certificates" / name for name in KINDS]
 LONG = "attention-all-sizes-closures.json"
 """It takes seconds, and each of its numbers is changed in ``tests/unit/test_checker.py``."""
 ACCEPTED = [

@@ -31,8 +31,11 @@ from tests.changing import changed, leaves, recheck
 FOLDER = Path(__file__).parents[1] / "certificates" / "accepted"
 NETWORKS = FOLDER.parent / "networks"
 ALL_SIZES = FOLDER.parent / "all-sizes"
+ON_TRUST = FOLDER.parent / "accepted-on-trust"
 SAMPLES = [
-    path for folder in (FOLDER, NETWORKS, ALL_SIZES) for path in sorted(folder.glob("*.json"))
+    path
+    for folder in (FOLDER, ON_TRUST, NETWORKS, ALL_SIZES)
+    for path in sorted(folder.glob("*.json"))
 ]
 PACKAGE = Path(m2bridge.__file__).parent
 ALONE = """

@@ -120,11 +120,10 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         beyond = range(last + 1, last + 1 + dimension)
         more = [sections_of_case(case, n) for n in beyond]
         answer["hilbert_series"] = series([*values, *more], dimension)
-    if "representations" in certificate.answer:  # older certificates have none
-        kinds = []
-        for n, by_weight in numbers.items():
-            kinds.extend(representations(n, by_weight))
-        answer["representations"] = sorted(kinds, key=by_degree)
+    kinds = []
+    for n, by_weight in numbers.items():
+        kinds.extend(representations(n, by_weight))
+    answer["representations"] = sorted(kinds, key=by_degree)
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
     return Content(answer, {}, tuple(lemmas))
 
