@@ -128,8 +128,8 @@ def alterations(value: Any) -> list[Any]:
 
 def _numbers_moved(text: str) -> Iterator[str]:
     """A text with one more, and with one less, for the last number in it."""
-    *_, last = re.finditer(r"\d+", text) if re.search(r"\d", text) else (None,)
-    if last is not None:
+    numbers = list(re.finditer(r"\d+", text))
+    for last in numbers[-1:]:
         for step in (1, -1):
             yield f"{text[: last.start()]}{int(last[0]) + step}{text[last.end() :]}"
 

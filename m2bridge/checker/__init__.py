@@ -8,7 +8,8 @@ this file the form of a family's checker and the verdicts on statements.
 lemmas that a certificate lists as ``trusted``, and: rank conditions generate prime ideals (Bruns,
 Vetter, *Determinantal Rings*); modulo a homogeneous ideal the last variable is no zero divisor if
 it divides no leading monomial, graded reverse lexicographic (Bayer, Stillman 1987), and the Hilbert
-series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md).
+series is that modulo leading monomials; bounds for networks (docs/polynomial_networks.md). What no
+theorem says, and only the program that made a certificate, makes it *accepted on trust*.
 
 *Shared* with the program that makes certificates: the form of the file
 (``m2bridge.certificates.schema``; strict JSON), the wording of statements and lemmas (``wording``,

@@ -24,6 +24,8 @@ from m2bridge.algebra.polynomial_map import same_span, vanishes_on_image
 from m2bridge.convert.answers import parse
 from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
+from m2bridge.families.attention.checker import one_token
+from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.fibres import fibres_script
 from m2bridge.families.attention.orbits import orbits
 from m2bridge.families.attention.shape import degree_formula, dimension_formula
@@ -90,6 +92,19 @@ def test_the_ideal_independently_of_macaulay2(engine: Engine, case: tuple[int, .
         found.dimension,
         found.degree,
     )
+
+
+@pytest.mark.parametrize("case", [(1, 3, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2), (2, 3, 1), (2, 4, 1)])
+def test_the_checker_knows_dimension_and_degree_for_one_token(
+    engine: Engine, case: tuple[int, int, int]
+) -> None:
+    """Without equations; Macaulay2 eliminates, modulo a prime."""
+    model = SingleLayerAttention(*case, t=1)
+    field = CoefficientField(32003)
+    found = closure(model, engine=engine, field=field, strategy="elimination")
+    of_checker = Case(*case, 1)
+    dimension_, degree = one_token.dimension(of_checker), one_token.degree(of_checker)
+    assert (found.dimension, found.degree) == (dimension_, degree)
 
 
 @pytest.mark.macaulay2("each")

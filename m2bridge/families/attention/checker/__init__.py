@@ -1,9 +1,10 @@
 """The checker of certificates about single-layer attention: one function for each question.
 
 case.py has all about a case from its definition, and statements.py the verdicts; closure.py and
-equations.py are about the ideal of a closure; polar.py, with integrals.py and slices.py, is about
-its polar degrees. representations.py, with schur.py, has the closures of all sizes, a question of
-the family of all sizes. What is trusted, and the notation, stand at the top of each file.
+equations.py are about the ideal of a closure, one_token.py about its dimension and degree for
+t = 1; polar.py, with integrals.py and slices.py, is about its polar degrees. representations.py,
+with schur.py, has the closures of all sizes, a question of the family of all sizes. What is
+trusted, and the notation, stand at the top of each file.
 """
 
 from m2bridge.checker import FamilyChecker
