@@ -309,7 +309,7 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     codimension = variables - n
     if codimension == 0:  # S/I has no other ideal of this dimension than I = 0
         return not generators
-    if min(numerator) <= 0:  # these would be dimensions
+    if min(numerator, default=0) <= 0:  # these would be dimensions
         return False
     restricted = _restricted(generators, codimension, variables)
     if restricted is None:

@@ -161,13 +161,17 @@ def sample(name: str) -> Certificate:
 
 
 def with_generators(*texts: str, name: str = "d2-dout2-a1-t2-closure") -> Certificate:
-    certificate = sample(name)
+    return of_generators(sample(name), *texts)
+
+
+def of_generators(certificate: Certificate, *texts: str) -> Certificate:
     return replace(
         certificate, evidence=certificate.evidence | {"generators": list(texts)}
     ).sealed()
 
 
 GENERATORS = sample("d2-dout2-a1-t2-closure").evidence["generators"]
+THREE_OUTPUTS = read(ON_TRUST / "d2-dout3-a1-t1-closure.json")
 (QUARTIC,) = sample("d2-dout1-a2-t2-closure").evidence["generators"]
 IDEALS = {
     "generator on the parametrization": with_generators("c_1_1_1_1**2", *GENERATORS[1:]),
@@ -178,9 +182,8 @@ IDEALS = {
     "minimal generators.2": with_generators(*GENERATORS, GENERATORS[0]),
     "evidence.generators": with_generators(*GENERATORS[:15]),
     "generators": with_generators(*GENERATORS[1:]),
-    "ideal in degree 4": with_generators(
-        *sample("d2-dout2-a2-t1-closure").evidence["generators"][1:], name="d2-dout2-a2-t1-closure"
-    ),
+    # the dimension and the degree of the closure, and one quartic less
+    "ideal in degree 4": of_generators(THREE_OUTPUTS, *THREE_OUTPUTS.evidence["generators"][:-1]),
 }
 
 
