@@ -138,6 +138,18 @@ def _lower(kind: int, wanted: int) -> None:
     resource.setrlimit(kind, (lowest, limits[1]))
 
 
+PSEUDO_FILES = ("/proc", "/sys", "/dev")
+"""Where systems have what looks like files and is none, such as the environment of processes."""
+
+
+def path_of_open(descriptor: int) -> str:
+    """A path by which a library opens what is open already, whatever has its name by then.
+
+    Linux opens it anew, and macOS gives the same open file, at the place where it is read.
+    """
+    return f"/dev/fd/{descriptor}"
+
+
 # How processes begin and end.
 
 NO_LIMIT = 97

@@ -151,7 +151,7 @@ def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
         (
             "closure",
             {"family": "deep-attention", "options": {"m2": "/bin/sh"}},
-            "'m2' is no option",
+            "'m2' is no option of the family 'deep-attention'",
         ),
         ("closure", {"d": 2, "d_out": 1, "options": {"widths": "2"}}, "no option of a family"),
         ("cross_check", {"statement": "9.9", "d": 2, "d_out": 1}, "is not one of 3.2"),
