@@ -59,8 +59,8 @@ NOTICE = 2.0  # seconds between two notices of progress
 PATIENCE = 5.0  # seconds after the limit for a worker in code that looks at no clock
 LOADING = 120.0  # seconds for a worker to begin, on a slow disk
 
-NO_PART = {"m2bridge.__main__", "m2bridge.notebook", "m2bridge.cli.main"}
-"""Modules that no call needs."""
+NO_PART = {"__main__", "main", "notebook"}
+"""The last parts of names of modules that no call needs."""
 LAZY = ("ml_dtypes", "safetensors")
 """What functions import when files of weights are read."""
 
@@ -256,7 +256,7 @@ def _load() -> None:
     """Import what calls may need; a limit that is reached meanwhile would leave it half loaded."""
     load_wholly()
     for module in walk_packages(m2bridge.__path__, "m2bridge."):
-        if module.name not in NO_PART:
+        if module.name.rpartition(".")[2] not in NO_PART:
             imported(module.name)
     for name in LAZY:
         with suppress(ImportError):
