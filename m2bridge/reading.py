@@ -107,12 +107,16 @@ def check_readable(path: Path | str) -> None:
 
 
 def exists(path: str) -> bool:
-    """Whether there is a file of this name that this process may look at."""
+    """Whether there is a file of this name; where this process is confined, in a place that it may
+    look at, even if it is a link that leads elsewhere and that nobody will follow.
+    """
+    if _folders is None:
+        return os.path.exists(path)
     try:
-        check_readable(path)
+        check_readable(os.path.dirname(os.path.abspath(path)))
     except ConversionError:
         return False
-    return os.path.exists(path)
+    return os.path.lexists(path)
 
 
 @contextmanager

@@ -470,6 +470,13 @@ def _sendable(value: Any) -> Any:
     return value
 
 
+def _first(failures: BaseException) -> BaseException:
+    """The first of exceptions that are grouped."""
+    while isinstance(failures, BaseExceptionGroup):
+        failures = failures.exceptions[0]
+    return failures
+
+
 def _current_folder() -> tuple[Path, ...]:
     """The current folder; none where that is the root, in which desktops start programs."""
     here = Path.cwd()
@@ -529,6 +536,8 @@ def mcp_command(
     )
     try:
         server.run()
+    except BaseExceptionGroup as failures:  # such as standard input that cannot be read
+        raise _first(failures) from None
     finally:
         workers.end()
     return DONE
