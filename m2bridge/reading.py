@@ -1,6 +1,6 @@
 """Which files may be read, and how they are opened.
 
-Whoever runs m2bridge reads what he likes. A process that reads for others, as a worker of ``mcp``
+Who runs m2bridge may name any file. A process that reads for others, as a worker of ``mcp``
 does, is confined: it reads regular files below some folders, follows no link out of them, and says
 nothing of what is in a file that it refuses. A process is confined for good.
 
@@ -82,7 +82,7 @@ def openable(path: Path) -> Iterator[str]:
         return
     descriptor = opened(path)
     try:
-        yield path_of_open(descriptor)
+        yield path_of_open(descriptor, os.path.realpath(path))
     finally:
         os.close(descriptor)
 

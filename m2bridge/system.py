@@ -142,12 +142,14 @@ PSEUDO_FILES = ("/proc", "/sys", "/dev")
 """Where systems have what looks like files and is none, such as the environment of processes."""
 
 
-def path_of_open(descriptor: int) -> str:
+def path_of_open(descriptor: int, path: str) -> str:
     """A path by which a library opens what is open already, whatever has its name by then.
 
-    Linux opens it anew, and macOS gives the same open file, at the place where it is read.
+    Elsewhere than on Linux it is the path itself.
     """
-    return f"/dev/fd/{descriptor}"
+    if LINUX:
+        return f"/proc/self/fd/{descriptor}"
+    return path
 
 
 # How processes begin and end.

@@ -207,14 +207,14 @@ class Workers:
 
 
 def _performed(
-    begun: Callable[[], Begun],
+    begun: Callable[[], list[str]],
     reported: Callable[[Callable[[], object]], object],
     memory: int,
     name: str,
     values: Mapping[str, Any],
 ) -> Answer:
     """Perform a call in this process, a worker."""
-    texts = begun().texts
+    texts = begun()
     texts.clear()
     limits.start("timeout")
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
@@ -222,24 +222,16 @@ def _performed(
     return Answer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """What a worker has from its beginning: its folder, and what commands say of results."""
-
-    folder: Scratch
-    texts: list[str]
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Nothing of it goes to another process."""
-        return type(None), ()
+_kept: list[Scratch] = []
+"""The folder of this process, if it is a worker."""
 
 
 @cache
-def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> Begun:
-    """Prepare this process, once."""
+def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
+    """Prepare this process, once; the texts that commands will say of their results."""
     end_with(os.open(watched, os.O_RDONLY))
-    scratch = Scratch(str(watched.parent))
-    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch.path)
+    _kept.append(Scratch(str(watched.parent)))
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_kept[-1].path)
     limit_address_space(memory)
     session = Session(limits=Limits(memory=memory))
     with suppress(EngineError):  # a command that needs Macaulay2 says what is missing
@@ -247,9 +239,9 @@ def _begun(watched: Path, memory: int, folders: tuple[Path, ...]) -> Begun:
     choose(session)
     _load()
     confine(folders)
-    begun = Begun(scratch, [])
-    shared.listeners.append(begun.texts.append)
-    return begun
+    texts: list[str] = []
+    shared.listeners.append(texts.append)
+    return texts
 
 
 def _load() -> None:

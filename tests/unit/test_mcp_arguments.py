@@ -15,10 +15,10 @@ import click
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from m2bridge import limits, reading
+from m2bridge import limits, loading, reading
 from m2bridge.cli.commands import reported
 from m2bridge.cli.mcp import COMMANDS, TYPES, arguments_of, parse, performed
-from m2bridge.errors import M2BridgeError
+from m2bridge.errors import M2BridgeError, TimeLimitError
 
 MOST = 4096
 """MiB, the limit of the server."""
@@ -418,6 +418,21 @@ def test_nothing_is_unpickled(
         assert out == ""
         assert "Error" in error
     assert not marker.exists()
+
+
+def test_modules_are_loaded_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that is reached meanwhile leaves no half of a package, and holds right after."""
+    package = tmp_path / "package_of_two"
+    package.mkdir()
+    (package / "__init__.py").write_text("from package_of_two import part\n", encoding="utf-8")
+    (package / "part.py").write_text("", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(loading, "_wholly", False)
+    loading.load_wholly()
+    with limits.limited(1e-9):
+        assert loading.imported("package_of_two").part
+        with pytest.raises(TimeLimitError):
+            limits.check()
 
 
 def test_a_mistake_of_ours_is_said_without_a_traceback(
