@@ -94,6 +94,12 @@ def check_choice(option: str, value: object, choices: Any) -> None:
 class ConversionError(M2BridgeError):
     """A value has no counterpart on the other side of the bridge.
 
+    Attributes
+    ----------
+    place : str
+        What is no TOML, JSON or text, and where, such as ``not TOML (line 3, column 5)``: without
+        anything of the content. Empty for other errors.
+
     Examples
     --------
     >>> try:
@@ -102,6 +108,10 @@ class ConversionError(M2BridgeError):
     ...     print(error)
     [map] parameters: must be a list of texts in quotes, such as ["s", "t"]
     """
+
+    def __init__(self, message: str, *, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class UnknownSymbolError(M2BridgeError, KeyError):

@@ -12,6 +12,18 @@ from m2bridge.errors import MethodUnavailableError
 from m2bridge.limits import clock
 from m2bridge.system import collection_paused
 
+_wholly = False
+
+
+def load_wholly() -> None:
+    """Let modules be loaded to their end in this process, whatever the limit is.
+
+    For a process that goes on after a limit was reached: a package that is left half loaded is of
+    no use to what comes later. A limit that was reached meanwhile holds right after.
+    """
+    global _wholly
+    _wholly = True
+
 
 class _Look:
     """Looks at the clock when a module is sought, and finds none."""
@@ -40,13 +52,15 @@ def importing() -> Iterator[None]:
     before = signal.pthread_sigmask(
         signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
     )
-    sys.meta_path.insert(0, _Look)
+    if not _wholly:
+        sys.meta_path.insert(0, _Look)
     try:
         with collection_paused():
             yield
             gc.freeze()
     finally:
-        sys.meta_path.remove(_Look)
+        if _Look in sys.meta_path:
+            sys.meta_path.remove(_Look)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
@@ -67,6 +81,9 @@ def library(name: str, need: str) -> ModuleType:
         With the words on what needs it, if it is missing.
     """
     try:
+        if name not in sys.modules:
+            with importing():
+                import_module(name)
         return import_module(name)
     except ImportError:
         raise MethodUnavailableError(need) from None

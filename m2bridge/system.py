@@ -138,6 +138,20 @@ def _lower(kind: int, wanted: int) -> None:
     resource.setrlimit(kind, (lowest, limits[1]))
 
 
+PSEUDO_FILES = ("/proc", "/sys", "/dev")
+"""Where systems have what looks like files and is none, such as the environment of processes."""
+
+
+def path_of_open(descriptor: int, path: str) -> str:
+    """A path by which a library opens what is open already, whatever has its name by then.
+
+    Elsewhere than on Linux it is the path itself.
+    """
+    if LINUX:
+        return f"/proc/self/fd/{descriptor}"
+    return path
+
+
 # How processes begin and end.
 
 NO_LIMIT = 97

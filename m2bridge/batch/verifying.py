@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from m2bridge import reading
 from m2bridge.batch import LEAST_MEMORY
 from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
@@ -24,6 +25,9 @@ Check = Callable[[Path], VerifyResult]
 OUT_OF_MEMORY = 77
 """Exit status of a process in which Python had no memory left; FLINT and GMP abort it then."""
 
+ITSELF = "m2bridge itself"
+"""What failed, where it is no check."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verification(Batch[Path, VerifyResult]):
@@ -37,6 +41,8 @@ class Verification(Batch[Path, VerifyResult]):
         Bytes of address space of the process that checks it.
     check : callable, optional
         A function of a module that takes the place of ``verify_path``.
+    folders : sequence of Path, optional
+        Those below which files are read; all files where this process is not confined.
 
     Raises
     ------
@@ -49,6 +55,7 @@ class Verification(Batch[Path, VerifyResult]):
     timeout: float = 120.0
     memory: int = 2 * 2**30
     check: Check | None = None
+    folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
         check_timeout(self.timeout)
@@ -61,7 +68,7 @@ class Verification(Batch[Path, VerifyResult]):
     def performer(self) -> Checker:
         """Return what checks files in a worker."""
         # the parent need not wait for it
-        return Checker(self.check or imported(self.module).verify_path)
+        return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def lost(self, path: Path, status: int | None) -> VerifyResult:
         """The finding about a file that was not done in time, or at which processes ended."""
@@ -81,11 +88,19 @@ class Verification(Batch[Path, VerifyResult]):
 class Checker(Performer[Path, VerifyResult]):
     """Checks files one after the other, in a worker process."""
 
-    def __init__(self, check: Check) -> None:
+    def __init__(self, check: Check, folders: Sequence[Path] | None = None) -> None:
         self._check = check
+        self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
         """The finding about a file."""
+        finding = self._found(path)
+        quotes = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
+        if self._folders is None or not quotes:
+            return finding
+        return replace(finding, stored="", found=reading.UNQUOTED)
+
+    def _found(self, path: Path) -> VerifyResult:
         try:
             return self._check(path)
         except MemoryError:
@@ -96,11 +111,15 @@ class Checker(Performer[Path, VerifyResult]):
         # Whatever it is, it becomes the finding about this file, and others get theirs.
         except Exception as reason:
             found = reason_of(reason)
-            return VerifyResult("failed", str(path), check="m2bridge itself", found=found)
+            return VerifyResult("failed", str(path), check=ITSELF, found=found)
 
     def __enter__(self) -> Self:
-        """Drop what libraries say when they abort the process, and their dumps."""
+        """Drop what libraries say when they abort the process, and their dumps; be confined, as
+        the process is that asked.
+        """
         leave_no_dump()
+        if self._folders is not None:
+            reading.confine(self._folders)
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 2)
         os.close(nothing)

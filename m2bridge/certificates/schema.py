@@ -23,6 +23,7 @@ from typing import Any, Self
 
 from m2bridge.convert.documents import read_json
 from m2bridge.errors import CertificateError, ConversionError, OtherReleaseError, TooExpensiveError
+from m2bridge.reading import opened
 from m2bridge.system import write_aside
 
 SCHEMA = 3
@@ -347,7 +348,7 @@ def text_of(path: Path) -> str:
     if not path.is_file():
         raise CertificateError("not a file")
     # what is there now may be something else, such as a pipe, which must not be waited for
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    descriptor = opened(path)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -12,6 +12,7 @@ import click
 from m2bridge._version import __version__
 from m2bridge.citation import WORKS
 from m2bridge.cli import DONE, LARGEST_CODE, NO_ENGINE, shared
+from m2bridge.cli.families import Text
 from m2bridge.cli.shared import echo_json, fitted, show_batch
 from m2bridge.convert.documents import read_bytes, read_open
 from m2bridge.engine import Candidate, candidates
@@ -52,7 +53,9 @@ from m2bridge.system import folder
 @click.option(
     "--json", "as_json", is_flag=True, help="One JSON object: value, text, output, seconds."
 )
-def run_command(file: Path, packages: str, as_json: bool, each: str | None, **options: Any) -> int:
+def run_command(
+    file: Path | Text, packages: str, as_json: bool, each: str | None, **options: Any
+) -> int:
     """Run the Macaulay2 code in FILE (- for standard input): what it prints, and the value of its
     last statement.
 
@@ -66,8 +69,9 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
     some have no result.
     """
     name = "standard input" if str(file) == "-" else str(file)
+    beside = "" if isinstance(file, Text) or str(file) == "-" else str(file.resolve().parent)
     if each is not None:
-        return _run_each(_code(file, name), name, file, packages, each, as_json, options)
+        return _run_each(_code(file, name), name, beside, packages, each, as_json, options)
     extra = [option for option in _OF_EACH if options.pop(option)]
     if extra:
         raise click.UsageError(f"--{extra[0]} needs --each")
@@ -81,8 +85,8 @@ def run_command(file: Path, packages: str, as_json: bool, each: str | None, **op
             m2.workspace(packages.replace(",", " ").split()) as work,
         ):
             code = _code(file, name)
-            if str(file) != "-":  # what the file loads may stand beside it
-                work.run(f"path = prepend({quoted(f'{file.resolve().parent}/')}, path);")
+            if beside:  # what the file loads may stand there
+                work.run(f"path = prepend({quoted(f'{beside}/')}, path);")
             try:
                 shown = work.show(code, file=name)
             except EngineError as error:
@@ -114,7 +118,7 @@ _OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 def _run_each(
     code: str,
     name: str,
-    file: Path,
+    beside: str,
     packages: str,
     each: str,
     as_json: bool,
@@ -133,7 +137,7 @@ def _run_each(
         code,
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
-        beside="" if str(file) == "-" else str(file.resolve().parent),
+        beside=beside,
         folder=shared.results_folder(options["out"]),
         retry=shared.outcome_kinds(options["retry"]),
         **{limit: options[limit] for limit in ("program", "timeout", "memory")},
@@ -149,8 +153,10 @@ def _run_each(
     return show_batch(summary, as_json, options["quiet"])
 
 
-def _code(file: Path, name: str) -> str:
+def _code(file: Path | Text, name: str) -> str:
     """The code in a file, whatever its bytes."""
+    if isinstance(file, Text):
+        return file.content
     try:
         data = read_open(0, LARGEST_CODE) if str(file) == "-" else read_bytes(file, LARGEST_CODE)
     except ConversionError as reason:

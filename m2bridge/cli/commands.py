@@ -2,8 +2,9 @@
 
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any
 
 import click
 
@@ -70,10 +71,18 @@ def cli() -> None:
 
 def run() -> int:
     """Run the command line, and return its exit code."""
-    words = sys.argv[1:]
+
+    def main() -> Any:
+        # for the command whose processes perform other commands
+        return cli.main(standalone_mode=False, prog_name="m2bridge", obj=reported)
+
+    return reported(main, sys.argv[1:])
+
+
+def reported(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
+    """Perform a command, which the words name, and return its exit code; failures are shown."""
     try:
-        # for the command whose processes perform other command lines
-        return int(cli.main(standalone_mode=False, prog_name="m2bridge", obj=run) or DONE)
+        return int(perform() or DONE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return USAGE

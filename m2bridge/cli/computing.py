@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -35,6 +34,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family
 from m2bridge.loading import importing
 from m2bridge.maps.statement import observed_together
+from m2bridge.reading import exists
 from m2bridge.results.sheet import name_with_part, printable
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def read_ideal(
     """
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
-    if os.path.exists(named):
+    if exists(named):
         return read_file(Path(named), partial(read_ideal_file, field=field))
     try:
         return ideal(named, field=field), ""
@@ -594,7 +594,7 @@ def _function(text: str) -> str:
     """The JSON object that is given, or the content of the file that is named."""
     if text.lstrip().startswith("{"):
         return text
-    if not os.path.exists(text):
+    if not exists(text):
         raise InvalidCaseError("function", f"'{text:.120}' is neither a JSON object nor a file")
     try:
         return read_text(Path(text), LARGEST_FUNCTION)

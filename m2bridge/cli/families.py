@@ -7,6 +7,7 @@ through for ``--family`` before they are parsed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -19,6 +20,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families import DEFAULT, family, family_names
 from m2bridge.limits import clock, limited
 from m2bridge.loading import imported
+from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
     from m2bridge.families.definition import CaseOption, Family
@@ -90,6 +92,11 @@ _NUMBERS = ("d", "d_out", "a")
 _REPLACED = "m2bridge.cli.families"
 
 
+def replace_case(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
+    """Let a command have these options in place of those of the default family."""
+    ctx.meta[_REPLACED] = options
+
+
 class FamilyCommand(click.Command):
     """A command that takes the options of the family that is named, such as ``--widths``."""
 
@@ -107,7 +114,7 @@ class FamilyCommand(click.Command):
                 with limited(limit, begin=clock().begin or None):
                     if name is not None:
                         options = family(name).options
-                ctx.meta[_REPLACED] = [as_parameter(option, self.several) for option in options]
+                replace_case(ctx, [as_parameter(option, self.several) for option in options])
             except InvalidCaseError:
                 # the shell asks what may come next, and takes no answer but that
                 if not ctx.resilient_parsing:
@@ -288,7 +295,18 @@ def _default_case(options: dict[str, Any]) -> Any:
     return family(DEFAULT).build(**{name: options.pop(name) for name in ("d", "d_out", "a", "t")})
 
 
-def read_file(file: Path, reader: Callable[[str], Result]) -> Result:
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in place of a file, which came with the call of a tool; messages call it by a name."""
+
+    name: str
+    content: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def read_file(file: Path | Text, reader: Callable[[str], Result]) -> Result:
     """The content of a text file, by its reader.
 
     Raises
@@ -297,6 +315,10 @@ def read_file(file: Path, reader: Callable[[str], Result]) -> Result:
         If it cannot be read, or the reader refuses it.
     """
     try:
-        return reader(read_text(file))
+        if isinstance(file, Text):
+            return reader(file.content)
+        content = read_text(file)
+        with unquoted():
+            return reader(content)
     except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None

@@ -76,6 +76,8 @@ class Streams:
 
     def __init__(self) -> None:
         _fill()
+        if sys.stdin is None:  # it was closed: there is nothing to read
+            sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
         self._out, sys.stdout = _stream(1, sys.stdout)
         _, sys.stderr = _stream(2, sys.stderr)
 

@@ -19,6 +19,7 @@ from typing import Any
 from m2bridge.convert import LARGEST_DOCUMENT, LONGEST_INTEGER, LONGEST_NUMBER
 from m2bridge.errors import ConversionError
 from m2bridge.limits import LONGEST_WAIT, check, clock
+from m2bridge.reading import check_readable, opened
 from m2bridge.system import any_length, integer
 
 _AT_ONCE = 2**20
@@ -41,7 +42,8 @@ def read_text(path: Path, most: int = LARGEST_DOCUMENT) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
-        raise ConversionError(f"not text in UTF-8 (byte {reason.start + 1})") from None
+        message = f"not text in UTF-8 (byte {reason.start + 1})"
+        raise ConversionError(message, place=message) from None
 
 
 def read_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
@@ -55,9 +57,10 @@ def read_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
         If it cannot be read, is larger, or is something else, such as a device, which may never
         come to an end.
     """
+    check_readable(path)
     try:
         _check_it_ends(os.stat(path))
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        descriptor = opened(path)
         try:
             _check_it_ends(os.fstat(descriptor))  # what is there now may be something else
             return read_open(descriptor, most)
@@ -132,7 +135,8 @@ def read_json(
             parse_float=parse_float or _finite,
         )
     except json.JSONDecodeError as reason:
-        raise ConversionError(f"not JSON: {reason}") from None
+        place = f"not JSON (line {reason.lineno}, column {reason.colno})"
+        raise ConversionError(f"not JSON: {reason}", place=place) from None
     except RecursionError:
         raise ConversionError(
             "not JSON that is read here: lists or objects are nested too deeply"
@@ -156,7 +160,9 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        raise ConversionError(f"not TOML: {reason}{_hint(text, str(reason))}") from None
+        place = f"not TOML{_place(str(reason))}"
+        message = f"not TOML: {reason}{_hint(text, str(reason))}"
+        raise ConversionError(message, place=place) from None
     except ValueError:  # Python's own limit
         raise ConversionError(
             "an integer of more than 4300 digits; long numbers stand in quotes"
@@ -165,6 +171,12 @@ def read_toml(text: str) -> dict[str, Any]:
         raise ConversionError(
             "not TOML that is read here: lists or tables are nested too deeply"
         ) from None
+
+
+def _place(reason: str) -> str:
+    """The place at the end of a message of Python's reader, which may quote anything before it."""
+    place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
+    return f" (line {place[1]}, column {place[2]})" if place else ""
 
 
 def _hint(text: str, reason: str) -> str:

@@ -32,6 +32,7 @@ from m2bridge.convert import (
 from m2bridge.convert.documents import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.loading import library
+from m2bridge.reading import check_readable, openable, opened, unquoted
 
 _UNREADABLE = (
     OSError,
@@ -201,6 +202,7 @@ def tensors(source: Any) -> dict[str, Tensor]:
             "source", f"is a file or a dictionary from names to arrays, not a {kind}"
         )
     path = Path(source)
+    check_readable(path)
     if not path.is_dir():
         return _file(path)
     files = [file for file in sorted(path.iterdir()) if file.suffix in _OF_FOLDERS]
@@ -231,6 +233,7 @@ def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
 
 def _file(path: Path) -> dict[str, Tensor]:
     """The arrays of a file."""
+    check_readable(path)
     if not path.exists():
         raise ConversionError(f"there is no file '{path}'")
     if not path.is_file():
@@ -252,21 +255,27 @@ def _file(path: Path) -> dict[str, Tensor]:
 def _said_of(path: Path, read: Callable[[], Any]) -> Any:
     """What is read from a file; ConversionError, in one line, if it cannot be."""
     try:
-        return read()
+        with unquoted():
+            return read()
     except _UNREADABLE as reason:
         said = str(reason).partition("\n")[0] or type(reason).__name__
         raise ConversionError(f"'{path}' cannot be read: {said:.200}") from None
 
 
 def _npy(path: Path) -> Iterator[Tensor]:
-    with path.open("rb") as stream:
+    with open(opened(path), "rb") as stream:
         shape, dtype = _header(stream)
-    read = partial(numpy.load, path, mmap_mode="r", allow_pickle=False)
+    read = partial(_mapped, path)
     yield Tensor(path.stem, shape, dtype.name, _of_numbers(path.stem, dtype, read))
 
 
+def _mapped(path: Path) -> Any:
+    with openable(path) as name:
+        return numpy.load(name, mmap_mode="r", allow_pickle=False)
+
+
 def _npz(path: Path) -> Iterator[Tensor]:
-    with zipfile.ZipFile(path) as archive:
+    with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
                 shape, dtype = _header(stream)
@@ -276,7 +285,7 @@ def _npz(path: Path) -> Iterator[Tensor]:
 
 
 def _member(path: Path, name: str) -> Any:
-    with numpy.load(path, allow_pickle=False) as archive:
+    with open(opened(path), "rb") as file, numpy.load(file, allow_pickle=False) as archive:
         return archive[name]
 
 
@@ -337,11 +346,11 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
     import safetensors
 
     def load(name: str) -> Any:
-        with safetensors.safe_open(path, framework="numpy") as file:
+        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
             return file.get_tensor(name)
 
     try:
-        with safetensors.safe_open(path, framework="numpy") as file:
+        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
             for name in file.keys():  # noqa: SIM118  (no mapping)
                 part = file.get_slice(name)
                 kind = part.get_dtype()
@@ -357,13 +366,14 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 def _pytorch(path: Path) -> Iterator[Tensor]:
     need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
     torch = library("torch", need)
-    with path.open("rb") as stream:
+    with open(opened(path), "rb") as stream:
         begin = stream.read(2)
     if begin not in (b"PK", b"\x80\x02"):
         raise ConversionError("it is no file of torch.save")
     mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+        with openable(path) as name:
+            content = torch.load(name, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as reason:  # torch raises errors of many kinds
         message = (
             "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"

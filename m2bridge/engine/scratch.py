@@ -80,9 +80,12 @@ def short_folders() -> tuple[str, ...]:
     return (usual,) if len(os.fsencode(usual)) <= _SHORT else _SYSTEM
 
 
-def sweep() -> None:
-    """Remove the folders that processes of this user, which were killed, have left."""
-    for folder in {tempfile.gettempdir(), *short_folders()}:
+def sweep(*folders: Path) -> None:
+    """Remove what processes of this user, which were killed, have left in folders.
+
+    In those for temporary files when none are named.
+    """
+    for folder in folders or {tempfile.gettempdir(), *short_folders()}:
         for path in Path(folder).glob(f"{PREFIX}*"):
             with suppress(OSError):  # somebody else's, or swept by another process at this moment
                 _sweep(path)

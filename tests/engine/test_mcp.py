@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +22,21 @@ from jsonschema import Draft202012Validator, validate
 from mcp import Client, StdioServerParameters
 
 from m2bridge.cli.mcp import COMMANDS, RESULTS
-from tests.events import alive, wait_for_end
+from tests.events import alive, wait_for, wait_for_end
 
 ROOT = Path(__file__).parents[2]
 Script = Callable[[Any], Awaitable[None]]
 pytestmark = [pytest.mark.macaulay2("any")]
 
 
-def served(script: Script, *options: str, program: Path | None = None) -> None:
-    """Let a client talk to a server of its own."""
-    words = ["-m", "m2bridge", "mcp", *options]
+def served(script: Script, *options: str, program: Path | None = None, folder: Path = ROOT) -> None:
+    """Let a client talk to a server of its own, which has a folder as its current one."""
+    words = ["-P", "-m", "m2bridge", "mcp", *options]
     if program is not None:
         words.append(f"--m2={program}")
 
     async def main() -> None:
-        server = StdioServerParameters(command=sys.executable, args=words, cwd=str(ROOT))
+        server = StdioServerParameters(command=sys.executable, args=words, cwd=str(folder))
         async with Client(server) as client:
             await script(client)
 
@@ -151,7 +152,7 @@ def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
         (
             "closure",
             {"family": "deep-attention", "options": {"m2": "/bin/sh"}},
-            "'m2' is no option",
+            "'m2' is no option of the family 'deep-attention'",
         ),
         ("closure", {"d": 2, "d_out": 1, "options": {"widths": "2"}}, "no option of a family"),
         ("cross_check", {"statement": "9.9", "d": 2, "d_out": 1}, "is not one of 3.2"),
@@ -341,11 +342,11 @@ def test_a_worker_that_is_killed_costs_at_most_its_call(program: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_signal_ends_all_of_it(program: Path, number: signal.Signals) -> None:
-    """In the middle of a call, which nobody waits for any more."""
+def test_a_signal_ends_all_of_it(program: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """In the middle of a call, which nobody waits for any more; no folder is left."""
     words = [sys.executable, "-m", "m2bridge", "mcp", f"--m2={program}"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as server:
+    pipe, place = subprocess.PIPE, os.environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, cwd=ROOT, env=place) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         who = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
@@ -365,6 +366,177 @@ def test_a_signal_ends_all_of_it(program: Path, number: signal.Signals) -> None:
         server.send_signal(number)
         assert server.wait() == -number
     wait_for_end(below)
+    if number != signal.SIGKILL:  # then whoever starts next removes what is left
+        assert [*tmp_path.iterdir()] == []
+
+
+def test_what_a_cut_call_leaves_is_removed(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+    def left() -> list[str]:
+        """What is in the folder of the server, but for the pipe by which workers are ended."""
+        return [path.name for path in tmp_path.glob("*/*") if path.name != "watched"]
+
+    async def script(client: Any) -> None:
+        async def notice(seconds: float, total: float | None, message: str | None) -> None:
+            if engines() and left():
+                group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(partial(client.call_tool, "closure", HARD, progress_callback=notice))
+        await anyio.to_thread.run_sync(wait_for, lambda: not left())
+        await client.call_tool("closure", {**HARD, "timeout": 1.0})
+        assert len(left()) == 1  # that of the worker, which goes on
+
+    served(script, program=program)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_late_call_leaves_a_worker_that_answers(program: Path) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("ideal", {"ideal": "x*y", "method": "is_prime"}),
+        ("weights", {"file": "examples/blocks.npz"}),
+        ("dimension", {"family": "deep-attention", "options": {"widths": "2,2", "a": 2}}),
+    ]
+
+    async def script(client: Any) -> None:
+        for name, arguments in calls:
+            for timeout in (0.001, 0.05, 0.3):
+                result = await client.call_tool(name, {**arguments, "timeout": timeout})
+                assert "Traceback" not in said(result)
+                assert "itself" not in said(result)
+        for name, arguments in calls:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, said(result)
+
+    served(script, program=program)
+
+
+def test_no_option_names_a_program(program: Path, tmp_path: Path) -> None:
+    """Neither by its name nor in a name or a value, whatever the tool."""
+    marker, other = tmp_path / "started", tmp_path / "M2"
+    other.write_text(f"#!/bin/sh\ntouch {marker}\n", encoding="utf-8")
+    other.chmod(0o755)
+
+    async def script(client: Any) -> None:
+        tools = (await client.list_tools()).tools
+        with_options = [tool for tool in tools if "options" in tool.input_schema["properties"]]
+        assert len(with_options) > 4
+        for tool in with_options:
+            for name, value in (
+                (f"m2={other}", True),
+                ("m2", str(other)),
+                (f"widths=2,2 --m2={other}", True),
+                ("widths", f"2,2 --m2={other}"),
+                ("widths", f"--m2={other}"),
+            ):
+                chosen = {"family": "deep-attention", "options": {"a": 1, name: value}}
+                result = await client.call_tool(tool.name, chosen)
+                assert result.is_error
+                assert "Traceback" not in said(result)
+        for value in (f"--m2={other}", "--m2", "-", "--"):
+            for arguments in (
+                {"ideal": value, "method": "radical"},
+                {"ideal": "x", "method": "contains", "other": value},
+            ):
+                assert "Traceback" not in said(await client.call_tool("ideal", arguments))
+        for command in (f'run "touch {marker}"', f'x"; run "touch {marker}"; "', "x); run(x"):
+            for named in (command, f"x + {command}"):
+                coordinate = json.dumps(named)
+                text = f'[map]\nparameters = ["s"]\n[coordinates]\n{coordinate} = "s^2"\n'
+                for arguments in ({"map": text}, {"map": text.replace("s^2", named)}):
+                    assert (await client.call_tool("closure", arguments)).is_error
+                arguments = {"ideal": named, "method": "radical"}
+                assert (await client.call_tool("ideal", arguments)).is_error
+        assert not marker.exists()
+
+    served(script, program=program)
+
+
+def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> None:
+    """Or below others that are named; what is in them is quoted by results, not by messages."""
+    here, other = tmp_path / "here", tmp_path / "other"
+    for folder in (here, other):
+        folder.mkdir()
+        (folder / "map.toml").write_text(CUBIC, encoding="utf-8")
+        (folder / "secret").write_text("SECRET = hunter2\n", encoding="utf-8")
+        (folder / "secret.json").write_text('{"SECRET": "hunter2"}', encoding="utf-8")
+        (folder / "schema.json").write_text('{"schema": "hunter2"}', encoding="utf-8")
+    (here / "link.json").symlink_to(other / "secret.json")
+    (here / "link").symlink_to(other)
+    (other / "empty").mkdir()
+    os.mkfifo(here / "pipe")
+    os.mkfifo(here / "pipe.json")
+    outside = ["/proc/self/environ", "/dev/stdin", "/etc/passwd", "link", "../other/secret"]
+    outside += [str(other / "map.toml"), "link/map.toml", "/nowhere", "a\0b", "\0"]
+
+    async def closed(client: Any) -> None:
+        calls: list[tuple[str, dict[str, Any]]] = []
+        for path in (*outside, "secret", "secret.json", "pipe", "x" * 5000, "."):
+            calls += [("closure", {"map": path}), ("weights", {"file": path})]
+            if not path.startswith("x"):
+                calls += [("ideal", {"ideal": path, "method": "radical"})]
+            if path not in ("secret.json", "."):
+                calls += [("verify", {"paths": [path, "secret.json"]})]
+        for name, arguments in calls:
+            result = await client.call_tool(name, arguments)
+            assert result.is_error or name == "verify", (name, arguments)
+            for word in ("hunter2", "SECRET", "root:", "PATH=", "Traceback", "itself"):
+                assert word not in said(result), (name, arguments)
+        result = await client.call_tool("closure", {"map": "map.toml"})
+        assert result.structured_content["degree"] == 3
+        result = await client.call_tool("verify", {"paths": ["."]})
+        found = {one["name"]: one for one in result.structured_content["certificates"]}
+        assert found.keys() == {"link.json", "pipe.json", "schema.json", "secret.json"}
+        assert "accepted" not in result.structured_content["counts"]
+        assert "not below a folder" in found["link.json"]["found"]
+        assert "hunter2" not in json.dumps(result.structured_content)
+
+    async def opened(client: Any) -> None:
+        result = await client.call_tool("closure", {"map": str(other / "map.toml")})
+        assert result.structured_content["degree"] == 3
+        assert (await client.call_tool("closure", {"map": "map.toml"})).is_error
+
+    served(closed, program=program, folder=here)
+    served(opened, f"--files={other}", f"--files={other}/empty", program=program, folder=here)
+
+
+def test_no_module_of_the_current_folder_is_loaded(program: Path, tmp_path: Path) -> None:
+    marker = tmp_path / "loaded"
+    for name in ("anyio", "sympy", "flint"):
+        text = f"open({str(marker)!r}, 'w')\nraise ImportError\n"
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+
+    async def script(client: Any) -> None:
+        result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
+        assert result.structured_content["value"] is False
+
+    served(script, program=program, folder=tmp_path)
+    assert not marker.exists()
+
+
+def test_names_of_files_that_are_no_text(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "no\udcfftext.json").write_text("{}", encoding="utf-8")
+
+    async def script(client: Any) -> None:
+        result = await client.call_tool("verify", {"paths": ["."]})
+        assert result.structured_content["counts"] == {"malformed": 1}
+        assert not (await client.call_tool("dimension", {"d": 2, "d_out": 1})).is_error
+
+    served(script, program=program, folder=tmp_path)
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&-", "<&- 2>&-", "</dev/null", "0>/dev/null"])
+def test_without_standard_input_it_ends(tmp_path: Path, closed: str) -> None:
+    line = f'"{sys.executable}" -m m2bridge mcp {closed}'
+    place = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, cwd=ROOT, env=place)
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.returncode == (5 if closed.startswith("0>") else 0), done.stderr
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_schemas_are_strict_and_have_words() -> None:

@@ -1,0 +1,175 @@
+"""Which files may be read, and how they are opened.
+
+Who runs m2bridge may name any file. A process that reads for others, as a worker of ``mcp``
+does, is confined: it reads regular files below some folders, follows no link out of them, and says
+nothing of what is in a file that it refuses. A process is confined for good.
+
+What was checked is what is read: the real path is walked from the folder on without following
+links, and whoever reads gets what was opened, whatever has the name by then.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from m2bridge.errors import ConversionError, EngineError, TooLargeError
+from m2bridge.system import PSEUDO_FILES, path_of_open
+
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+OUTSIDE = "not below a folder that 'm2bridge mcp --files FOLDER' names"
+
+UNQUOTED = (
+    "it is not what is read here; of its content nothing is said to others, and"
+    " 'm2bridge' on the command line says what is wrong"
+)
+
+_folders: tuple[Path, ...] | None = None
+
+
+def confine(folders: Sequence[Path]) -> None:
+    """Let this process read files below these folders only; without one it reads none."""
+    global _folders
+    _folders = tuple(Path(os.path.realpath(folder)) for folder in folders)
+
+
+def folders() -> tuple[Path, ...] | None:
+    """The folders below which this process reads files; ``None`` if it is not confined."""
+    return _folders
+
+
+def opened(path: Path) -> int:
+    """A descriptor of a file that may be read; nothing is waited for.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened; where this process is confined, also if it is not a regular file
+        below one of the folders.
+    ValueError
+        If no file can have this name.
+    """
+    if _folders is None:
+        return os.open(path, _FLAGS)
+    folder, *names = _steps(path)
+    place = os.open(folder, _FLAGS | os.O_DIRECTORY)
+    try:
+        for name in names[:-1]:
+            inner = os.open(name, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = inner
+        # looked at before it is opened: some devices do something then
+        _check_regular(os.stat(names[-1], dir_fd=place, follow_symlinks=False), path)
+        descriptor = os.open(names[-1], _FLAGS | os.O_NOFOLLOW, dir_fd=place)
+    finally:
+        os.close(place)
+    try:
+        _check_regular(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def openable(path: Path) -> Iterator[str]:
+    """A name by which a library can open the file in the block; see :func:`opened`."""
+    if _folders is None:
+        yield str(path)
+        return
+    descriptor = opened(path)
+    try:
+        yield path_of_open(descriptor, os.path.realpath(path))
+    finally:
+        os.close(descriptor)
+
+
+def check_readable(path: Path | str) -> None:
+    """Check, where this process is confined, that a path leads to a place below one of the folders.
+
+    Whether there is anything is not looked at.
+
+    Raises
+    ------
+    ConversionError
+        If it does not.
+    """
+    if _folders is None:
+        return
+    try:
+        _folder_of(os.path.realpath(path))
+    except (OSError, ValueError) as reason:  # ValueError: no file can have this name
+        said = getattr(reason, "strerror", None) or "no file can have this name"
+        raise ConversionError(f"{os.fspath(path)!r:.120} is {said}") from None
+
+
+def exists(path: str) -> bool:
+    """Whether there is a file of this name; where this process is confined, in a place that it may
+    look at, even if it is a link that leads elsewhere and that nobody will follow.
+    """
+    if _folders is None:
+        return os.path.exists(path)
+    try:
+        check_readable(os.path.dirname(os.path.abspath(path)))
+    except ConversionError:
+        return False
+    return os.path.lexists(path)
+
+
+@contextmanager
+def unquoted() -> Iterator[None]:
+    """Where this process is confined, say of an error in the content of a file only its place.
+
+    Errors of the system, limits, and what is said of a size are left as they are.
+
+    Raises
+    ------
+    ConversionError
+        In place of every other exception of the block.
+    """
+    try:
+        yield
+    except (OSError, MemoryError, EngineError, TooLargeError):
+        raise
+    except Exception as reason:
+        if _folders is None:
+            raise
+        where = getattr(reason, "place", "")
+        raise ConversionError(f"{where}: {UNQUOTED}" if where else UNQUOTED) from None
+
+
+def _steps(path: Path) -> list[str]:
+    """The folder that is allowed, and the names from there to the file."""
+    real = os.path.realpath(path)
+    folder = _folder_of(real)
+    names = Path(real).relative_to(folder).parts
+    if not names:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return [str(folder), *names]
+
+
+def _folder_of(real: str) -> Path:
+    """The folder below which a real path is; PermissionError if it is below none."""
+    place = Path(real)
+    for folder in _folders or ():
+        if place.is_relative_to(folder) and not _is_pseudo_file(place, folder):
+            return folder
+    raise PermissionError(errno.EACCES, OUTSIDE)
+
+
+def _is_pseudo_file(place: Path, folder: Path) -> bool:
+    """Whether it belongs to the system and not to a disk, where that is not what was named."""
+    return any(
+        place.is_relative_to(pseudo) and not folder.is_relative_to(pseudo)
+        for pseudo in PSEUDO_FILES
+    )
+
+
+def _check_regular(status: os.stat_result, path: Path) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "not a file", str(path))
