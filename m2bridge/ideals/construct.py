@@ -21,6 +21,7 @@ from m2bridge.algebra.ring import (
     MOST_VARIABLES,
     PolynomialRing,
     check_characters,
+    check_variable,
     is_name,
     variable_name,
 )
@@ -88,7 +89,7 @@ def ideal(
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
-        check_characters(name)
+        check_variable(name)
     ring = PolynomialRing(next(filter(None, fields), QQ), names)
     return Ideal.without_zeros(ring, (polynomials.element(ring, given) for given in listed))
 
