@@ -16,7 +16,7 @@ import pytest
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
-from m2bridge.batch.many import file_jobs
+from m2bridge.batch.many import Job, Outcome, Work, file_jobs
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import (
     Report,
@@ -238,7 +238,7 @@ def test_an_item_that_is_a_device_is_not_read(tmp_path: Path) -> None:
     """One such as /dev/zero never comes to an end; /dev/null would, and is refused by the same
     words.
     """
-    work: Any = SimpleNamespace(code="identity", packages=())
+    work: Any = SimpleNamespace(code="identity", packages=(), folder=None)
     (tmp_path / "x.txt").write_text("1")
     assert [job.name for job in file_jobs(work, [tmp_path / "x.txt"])] == ["x"]
     os.symlink("/dev/null", tmp_path / "y.txt")
@@ -411,6 +411,31 @@ def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
     with case_lock(tmp_path, "x") as again:
         assert again
     assert list((tmp_path / ".claims").iterdir()) == []
+
+
+@pytest.mark.parametrize(("item", "beside"), [("a.json", "b.toml"), ("a.outcome.json", "a.toml")])
+def test_no_outcome_takes_the_place_of_an_item(item: str, beside: str, tmp_path: Path) -> None:
+    for name in (item, beside):
+        (tmp_path / name).touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for folder in (tmp_path, tmp_path / "link"):
+        with pytest.raises(InvalidCaseError, match=f"^out: .*'{item}'.* another folder"):
+            file_jobs(Work("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
+    for folder in (tmp_path / "results", None):
+        assert len(file_jobs(Work("degree item", folder=folder), [tmp_path / item])) == 1
+
+
+def test_an_outcome_removes_only_an_outcome_of_the_other_kind(tmp_path: Path) -> None:
+    work = Work("", folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    theirs = tmp_path / "a.json"
+    theirs.write_text('{"kind": "mine"}')
+    work.store(job, Outcome("a", "failed", reason="x"))
+    assert theirs.exists()
+    work.store(job, Outcome("a", "computed", 1))
+    assert not (tmp_path / "a.outcome.json").exists()
+    work.store(job, Outcome("a", "failed", reason="x"))
+    assert sorted(os.listdir(tmp_path)) == ["a.outcome.json"]
 
 
 @pytest.mark.parametrize("place", [".claims", ".claims/x"])
