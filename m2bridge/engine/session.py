@@ -190,6 +190,9 @@ class Conversation:
                 folder=self._scratch.path,
                 settings=self.settings(),
             )
+            # It is asked at once: so its answer is there when it is needed, perhaps much later. The
+            # message of an error says how this version numbers columns.
+            self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             self._process_began = time.monotonic()
             self._ready = False
             sweep()
@@ -338,16 +341,14 @@ class Conversation:
         clock().check()
         process, folder = self._start()
         if not self._ready:
-            # The message of an error says how this version numbers columns.
-            process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             late = f"{self.candidate.program} did not start"
-            left = clock().remaining
-            if left is None or left > _START_LIMIT:
-                late += " within"
-            else:  # the limit is that of a longer computation
-                its_own = time.monotonic() - self._process_began + left
-                late += f" in the {its_own:.1f} seconds that it had of"
-            with limited(_START_LIMIT) as running:
+            age = time.monotonic() - self._process_began
+            computation = clock()
+            with limited(_START_LIMIT, begin=computation.now() - age) as running:
+                if running.deadline < computation.deadline:
+                    late += " within"
+                else:
+                    late += f" in the {age + (running.remaining or 0):.1f} seconds that it had of"
                 output, _ = self._report(process, running, None, late)
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True

@@ -1,6 +1,7 @@
 """Sessions, and the process behind them."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -256,6 +257,21 @@ def test_time_before_the_start_is_not_blamed_on_macaulay2(tmp_path: Path) -> Non
         ):
             engine.run(script)
         assert (tmp_path / "started").exists()
+
+
+@pytest.mark.macaulay2("any")
+def test_who_started_early_is_not_late(program: Path) -> None:
+    """What a Macaulay2 said while nobody listened is heard, although the limit of a start is over."""
+    with Macaulay2(program) as engine:
+        engine.start()
+        assert engine.process is not None
+        terminal = engine.process._master
+        wait_for(lambda: select.select([terminal], [], [], 0)[0])
+        time.sleep(1)  # for the rest of its answer
+        process = engine.process
+        engine._process_began -= HOUR
+        assert emitted(engine, "6*7") == 42
+        assert engine.process is process
 
 
 def test_an_old_program_is_refused(tmp_path: Path) -> None:
