@@ -190,7 +190,7 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     ------
     ConversionError
         If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or
-        GF(p).
+        GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
 
     Examples
     --------
