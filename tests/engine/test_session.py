@@ -1,10 +1,11 @@
 """Sessions, and the process behind them."""
 
+import fcntl
 import os
-import select
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
 import threading
 import time
@@ -259,16 +260,19 @@ def test_time_before_the_start_is_not_blamed_on_macaulay2(tmp_path: Path) -> Non
         assert (tmp_path / "started").exists()
 
 
+def bytes_in(terminal: int) -> int:
+    """The number of bytes that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @pytest.mark.macaulay2("any")
 def test_who_started_early_is_not_late(program: Path) -> None:
     """What a Macaulay2 said while nobody listened is heard, although the limit of a start is over."""
     with Macaulay2(program) as engine:
         engine.start()
         assert engine.process is not None
-        terminal = engine.process._master
-        wait_for(lambda: select.select([terminal], [], [], 0)[0])
-        time.sleep(1)  # for the rest of its answer
-        process = engine.process
+        process, terminal = engine.process, engine.process._master
+        wait_for(lambda: bytes_in(terminal) > 60)  # the message of an error, and the report
         engine._process_began -= HOUR
         assert emitted(engine, "6*7") == 42
         assert engine.process is process
