@@ -34,6 +34,7 @@ extensions = [
     "console",
     "first_use",
     "mathml",
+    "numbers_said",
     "plain_help",
     "reference_pages",
     "small_atlas",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from types import FrameType
 
 from m2bridge.errors import ResourceError, UnsupportedSystemError
@@ -306,6 +306,11 @@ def write_aside(content: str | bytes, target: Path) -> None:
         raise
 
 
+def is_aside(name: str) -> bool:
+    """Whether a file has a name under which :func:`write_aside` writes."""
+    return re.fullmatch(r"\.[a-z0-9_]{8}\.partial", name) is not None
+
+
 def save(content: str | bytes, path: Path) -> None:
     """Write what a person wants at this path: a file, by :func:`write_aside`, or a pipe."""
     if path.exists() and not path.is_file():  # a pipe, or a device
@@ -383,7 +388,7 @@ def m2script(name: str) -> Path:
     return path
 
 
-_lock = Lock()
+_lock = RLock()
 _users = 0
 """How many threads write results."""
 _before = 0
@@ -396,21 +401,21 @@ def any_length() -> Iterator[None]:
     of its own.
 
     The limit belongs to the whole process: the first thread that comes lifts it, the last one puts
-    it back.
+    it back. A signal handler within these lines counts as one more, and does not wait for them.
     """
     global _users, _before
     with _lock:
-        if _users == 0:
+        _users += 1
+        if _users == 1:
             _before = sys.get_int_max_str_digits()
             sys.set_int_max_str_digits(0)
-        _users += 1
     try:
         yield
     finally:
         with _lock:
-            _users -= 1
-            if _users == 0:
+            if _users == 1:
                 sys.set_int_max_str_digits(_before)
+            _users -= 1
 
 
 def integer(text: str) -> int:

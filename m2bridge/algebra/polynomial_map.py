@@ -28,6 +28,7 @@ from m2bridge.algebra.ring import (
     GeneratingSet,
     PolynomialRing,
     check_characters,
+    check_variable,
     is_homogeneous,
     total_degree,
     variable_name,
@@ -146,6 +147,8 @@ class PolynomialMap:
         cls, parameters: Sequence[str], images: Mapping[str, Mapping[Any, Any]]
     ) -> PolynomialMap:
         """Build a map from the exponents and rational coefficients of the terms of each image."""
+        for name in (*parameters, *images):
+            check_variable(name)
         source = PolynomialRing(QQ, tuple(parameters))
         elements = []
         for image in images.values():

@@ -8,6 +8,7 @@ through it (``PolyRing.__getstate__``) and has a local function in its finite fi
 from __future__ import annotations
 
 import copyreg
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -237,6 +238,26 @@ def check_characters(name: str) -> None:
         )
 
 
+_INDICES = re.compile(
+    r"'|_-[0-9]+|\[-?[0-9]+(?:, ?-?[0-9]+)*\]|_?\{-?\w+(?:, ?-?\w+)*\}|_\(-?\w+(?:, ?-?\w+)*\)"
+)
+"""What other programs write after a name: ``'``, ``_-1``, ``[1, 2]``, ``_{1, 2}``, ``_(1,a)``."""
+
+
+def check_variable(name: str) -> None:
+    """Raise ConversionError for what another program may call a variable, and no reader would.
+
+    In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing. What
+    people write is a stricter :func:`is_name`; SymPy's ``\\alpha``, Oscar's ``x[1]`` and
+    Macaulay2's ``x_(1,a)`` are taken as they are.
+    """
+    check_characters(name)
+    core = name.removeprefix("\\")
+    if _INDICES.match(core) or not _INDICES.sub("_", core).isidentifier():
+        rule = "letters, digits and _, beginning with a letter, and perhaps indices, as x[1]"
+        raise ConversionError(f"{name!r:.60} is not the name of a variable: {rule}")
+
+
 def _check_letters(names: Iterable[str]) -> None:
     """Check that all names look different: Å, for instance, is one character, or two."""
     names_by_form: dict[str, str] = {}
@@ -253,6 +274,7 @@ def variable_name(variable: object) -> str:
     if isinstance(variable, Symbol | str):
         check_characters(str(variable))
     if isinstance(variable, Symbol):
+        check_variable(variable.name)
         return str(variable.name)
     if not isinstance(variable, str) or not is_name(variable):
         rule = f"letters, digits and _, beginning with a letter, at most {LONGEST_NAME}"

@@ -209,8 +209,10 @@ class Work(Batch[Job, Report]):
         path = self.folder / f"{job.name}{suffix}"
         write_aside(json.dumps(data, ensure_ascii=False) + "\n", path)
         # An outcome of before, of the other kind, is overtaken by this one.
-        for other in {".json", SUFFIX} - {suffix}:
-            (self.folder / f"{job.name}{other}").unlink(missing_ok=True)
+        (other,) = {".json", SUFFIX} - {suffix}
+        overtaken = self.folder / f"{job.name}{other}"
+        if _is_outcome(overtaken):
+            overtaken.unlink(missing_ok=True)
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> Report:
@@ -248,6 +250,16 @@ class Work(Batch[Job, Report]):
             if status == -signal.SIGABRT and self.memory is not None:
                 kind = "out-of-memory"
         return self.report(job, Outcome(job.name, kind, reason=reason))
+
+
+def _is_outcome(path: Path) -> bool:
+    """Whether a file is an outcome, and not one of somebody else that has its name."""
+    try:
+        data = read_json(read_text(path, LARGEST_ITEM))
+    except (OSError, ConversionError):
+        return False
+    fields = {"digest", *Outcome.__dataclass_fields__}
+    return isinstance(data, dict) and fields <= data.keys() and not path.is_symlink()
 
 
 def _suffix(outcome: Outcome) -> str:
@@ -505,7 +517,7 @@ def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
     Raises
     ------
     InvalidCaseError
-        If a file cannot be read.
+        If a file cannot be read, or is where the outcome of one is to be written.
     """
     are_short_names_different = len({path.stem for path in paths}) == len(paths)
     jobs = []
@@ -519,7 +531,24 @@ def file_jobs(work: Work, paths: Sequence[Path]) -> list[Job]:
             name = str(path).strip("/.").replace("/", "-")
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=name, item=item, digest=digest))
+    _check_folder(work, jobs, paths)
     return jobs
+
+
+def _check_folder(work: Work, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
+    """Check that no outcome takes the place of an item."""
+    if work.folder is None:
+        return
+    items = {path.resolve() for path in paths}
+    folder = work.folder.resolve()
+    for job in jobs:
+        for suffix in (".json", SUFFIX):
+            if folder / f"{job.name}{suffix}" in items:
+                raise InvalidCaseError(
+                    "out",
+                    f"'{work.folder}' has the item '{job.name}{suffix}', which the outcome of"
+                    f" '{job.name}' would replace: name another folder",
+                )
 
 
 def _decoded(outcome: Outcome) -> Outcome:

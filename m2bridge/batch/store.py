@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import platform
+import stat
 import time
 import traceback
 from collections import Counter
@@ -27,7 +28,7 @@ from m2bridge.crosscheck.certify import question_of, questions
 from m2bridge.engine.scratch import locked
 from m2bridge.families import family
 from m2bridge.maps.model import Model
-from m2bridge.system import write_aside
+from m2bridge.system import is_aside, write_aside
 
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
@@ -261,20 +262,62 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
     with the process, however that ends, so that none is ever stale. On file systems without locks
     every case is free; then two batches may do the same work, and the later certificate replaces
     the earlier one.
+
+    Raises
+    ------
+    BatchError
+        If a link is in the place of the file, or of its folder: what is elsewhere is neither made
+        nor removed.
     """
-    path = results / FOLDER / name
-    path.parent.mkdir(exist_ok=True)  # whoever deleted the folder of results does not want it again
-    with open(path, "ab") as file:
+    with _claims(results) as claims, _opened(name, claims, _LOCK) as file:
         mine = False
         # its last owner may have removed it meanwhile, and others find another
         with suppress(FileNotFoundError):
-            opened = os.fstat(file.fileno())
-            mine = locked(file.fileno()) and os.path.samestat(opened, os.stat(path))
+            present = os.stat(name, dir_fd=claims, follow_symlinks=False)
+            mine = locked(file) and os.path.samestat(os.fstat(file), present)
         try:
             yield mine
         finally:
             if mine:
-                path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=claims)
+
+
+_LOCK = os.O_WRONLY | os.O_CREAT
+
+
+@contextmanager
+def _claims(results: Path) -> Iterator[int]:
+    """The folder of locks, opened; made, if it is not there."""
+    path = results / FOLDER
+    with suppress(FileExistsError):
+        path.mkdir()  # whoever deleted the folder of results does not want it again
+    with _opened(path, None, os.O_RDONLY | os.O_DIRECTORY) as claims:
+        yield claims
+
+
+@contextmanager
+def _opened(path: str | Path, folder: int | None, flags: int) -> Iterator[int]:
+    """Open what is at this place itself, and no link, for the time of the block.
+
+    Raises
+    ------
+    BatchError
+        If it is a link, or a file in the place of a folder.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW, 0o666, dir_fd=folder)
+    except OSError as reason:
+        if reason.errno not in (errno.ELOOP, errno.ENOTDIR):
+            raise
+        raise errors.BatchError(
+            f"'{path}', where the locks on cases are, is a link or no folder: remove it, nothing is"
+            " made or deleted where it leads"
+        ) from None
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 COMPUTED = "COMPUTED"
@@ -446,13 +489,16 @@ class Store:
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
+            is_outcome = name.endswith(SUFFIX) and certificate in present
+            if not is_outcome and not is_aside(name):
+                continue
             path = self.folder / name
             with suppress(FileNotFoundError):  # another batch may sweep, too
-                is_overtaken = name.endswith(SUFFIX) and certificate in present
-                if is_overtaken and _verdicts(self.folder / certificate):
-                    path.unlink()
-                is_half = name.startswith(".") and name.endswith(".partial")
-                if is_half and time.time() - path.stat().st_mtime > ABANDONED:
+                status = path.lstat()
+                if not stat.S_ISREG(status.st_mode):
+                    continue  # a link or a folder is nothing that a batch has left
+                is_half = is_aside(name) and time.time() - status.st_mtime > ABANDONED
+                if is_half or (is_outcome and _verdicts(self.folder / certificate)):
                     path.unlink()
 
 

@@ -21,6 +21,9 @@ from m2bridge.errors import EngineError
 PREFIX = "m2bridge-run-"
 """The beginning of their names."""
 
+_RANDOM = 8
+"""Letters after it, by which :mod:`tempfile` makes names new; people give other names."""
+
 _SYSTEM = ("/tmp", "/var/tmp")
 
 _SHORT = 60
@@ -86,7 +89,7 @@ def sweep(*folders: Path) -> None:
     In those for temporary files when none are named.
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
-        for path in Path(folder).glob(f"{PREFIX}*"):
+        for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM}"):
             with suppress(OSError):  # somebody else's, or swept by another process at this moment
                 _sweep(path)
 

@@ -10,7 +10,8 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -23,7 +24,7 @@ from m2bridge.engine.scratch import Scratch, left_to_the_parent, sweep
 from m2bridge.engine.script import Engine, Script, Transcript
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
-from m2bridge.limits import Limits, check_timeout, clock, limited
+from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
 from m2bridge.results.sheet import quoted
 from m2bridge.system import m2script
 
@@ -50,6 +51,9 @@ class Conversation:
     the request; the terminal carries what is printed, and the report that a request is over. After
     a time-out, a crash or an interrupt the process is killed with everything it started: a
     conversation is never repaired, nothing is run again unasked.
+
+    Threads take turns. A signal handler runs within what its thread is at, and would wait for a
+    turn that ends after it: there a request is refused.
 
     Parameters
     ----------
@@ -86,7 +90,11 @@ class Conversation:
         self._ready = False
         self._scratch: Scratch | None = None
         self._sources: dict[str, Source] = {}
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
+        self._whose_turn: int | None = None
+        """The thread that is at a request, a start or an end."""
+        self._process_began = 0.0
+        """When the process began, on the monotonic clock."""
         left_to_the_parent.add(self)
 
     @property
@@ -122,11 +130,47 @@ class Conversation:
         EngineError
             If there is no temporary folder; if the session is over: its ``with`` block was left.
         """
-        if self._turn.acquire(blocking=False):  # else another thread has started it
-            try:
+        with self._its_turn(0) as mine:
+            if mine:  # else it has been started
                 self._start()
-            finally:
-                self._turn.release()
+
+    @property
+    def _is_within_a_turn(self) -> bool:
+        """Whether this thread has a turn already, and a signal handler has interrupted it."""
+        return self._whose_turn == threading.get_ident()
+
+    @contextmanager
+    def _its_turn(self, seconds: float | None) -> Iterator[bool]:
+        """Take a turn for the block; whether there is one within so many seconds.
+
+        There is none within another turn of the same thread.
+        """
+        # Its owner may take the lock again: so a signal that comes between two of these lines, when
+        # nothing has begun or all is done, finds a turn.
+        patience = -1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)
+        turn = self._turn
+        mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
+        if not mine:
+            yield False
+            return
+        try:
+            self._whose_turn = threading.get_ident()
+            yield True
+        finally:
+            self._whose_turn = None
+            turn.release()
+
+    def _no_turn(self, waiting: Clock) -> EngineError:
+        """The error for a request that has no turn."""
+        if self._is_within_a_turn:
+            return EngineError(
+                "this Macaulay2 is at a request of the same thread, which waits for this one, as in"
+                " a signal handler: use another Macaulay2() there"
+            )
+        return TimeLimitError(
+            f"Macaulay2 was at requests of other threads until the end of {waiting.limit}; give"
+            f" each thread a Macaulay2() of its own, or {waiting.more}"
+        )
 
     def _start(self) -> tuple[Process, Path]:
         """The process, and the folder for its files."""
@@ -146,6 +190,10 @@ class Conversation:
                 folder=self._scratch.path,
                 settings=self.settings(),
             )
+            # It is asked at once: so its answer is there when it is needed, perhaps much later. The
+            # message of an error says how this version numbers columns.
+            self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
+            self._process_began = time.monotonic()
             self._ready = False
             sweep()
         assert self._scratch is not None
@@ -173,12 +221,15 @@ class Conversation:
         given : str
             Code that comes first.
         timeout : float or None
-            Seconds; the limit of the clock and that of the conversation hold besides.
+            Seconds, in which it also waits for its turn, and not for the start of Macaulay2; the
+            limit of the clock and that of the conversation hold besides.
 
         Raises
         ------
         InvalidCaseError
             If the timeout is not a positive number.
+        EngineError
+            If this thread is at a request already: a signal handler asks.
         ScriptError, ConversionError
             If Macaulay2 reports an error in the code; in what is given.
         TimeLimitError, MemoryLimitError, EngineDiedError
@@ -193,12 +244,16 @@ class Conversation:
         texts = {".m2": source.code}
         if given:
             texts[".given.m2"] = given
-        with self._turn:
-            reply = self._exchange(function, texts, arguments, limit)
-            if (
-                reply is None
-            ):  # what ran earlier had made the process useless: once more, in another
-                reply = self._exchange(function, texts, arguments, limit)
+        with limited(limit) as waiting:
+            patience = waiting.remaining
+        with self._its_turn(patience) as mine:
+            if not mine:
+                raise self._no_turn(waiting)
+            waited = waiting.seconds
+            exchange = partial(self._exchange, function, texts, arguments, limit, waited)
+            reply = exchange()
+            if reply is None:  # what ran earlier had made the process useless: in another
+                reply = exchange()
             if reply is None:
                 raise EngineError(f"Macaulay2 does not take {source.name}")
             self._keep(reply.nonce, source)
@@ -222,12 +277,17 @@ class Conversation:
         self._sources[nonce] = source
 
     def _exchange(
-        self, function: str, texts: Mapping[str, str], arguments: Sequence[str], limit: float | None
+        self,
+        function: str,
+        texts: Mapping[str, str],
+        arguments: Sequence[str],
+        limit: float | None,
+        waited: float,
     ) -> _Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
-        ``None`` if Macaulay2 did not begin with it: what ran earlier has made it useless, and it
-        was ended.
+        Of the limit some seconds have passed, in which the request waited for its turn. ``None``
+        if Macaulay2 did not begin with it: what ran earlier has made it useless, and it was ended.
         """
         process, folder = self._started()
         nonce = secrets.token_hex(8)
@@ -239,7 +299,9 @@ class Conversation:
             called_with = ", ".join([quoted(nonce), quoted(folder / nonce), *arguments])
             begin = time.monotonic()
             process.send(f"{function}({called_with});\n")
-            output, begun = self._report(process, limit, answers, "Macaulay2 did not finish")
+            late = "Macaulay2 did not finish within"
+            with limited(limit, begin=clock().now() - waited) as running:
+                output, begun = self._report(process, running, answers, late)
             seconds = time.monotonic() - begin
             if begun != nonce:
                 self._end("Macaulay2 did not take what it was given")
@@ -255,13 +317,11 @@ class Conversation:
 
         A request that another thread is at fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
-        if self._turn.acquire(blocking=False):
-            try:
+        with self._its_turn(0) as mine:
+            if mine:
                 self._end(reason)
-            finally:
-                self._turn.release()
-        elif (process := self.process) is not None:
-            process.stop()  # the thread that waits for its answer does the rest
+            elif (process := self.process) is not None:
+                process.stop()  # whoever waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
         """End Macaulay2 for good, and remove its folder."""
@@ -278,29 +338,35 @@ class Conversation:
 
     def _started(self) -> tuple[Process, Path]:
         """The process, once it has said that it is ready, and the folder for its files."""
+        clock().check()
         process, folder = self._start()
         if not self._ready:
-            # The message of an error says how this version numbers columns.
-            process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
             late = f"{self.candidate.program} did not start"
-            output, _ = self._report(process, _START_LIMIT, None, late)
+            age = time.monotonic() - self._process_began
+            computation = clock()
+            with limited(_START_LIMIT, begin=computation.now() - age) as running:
+                if running.deadline < computation.deadline:
+                    late += " within"
+                else:
+                    late += f" in the {age + (running.remaining or 0):.1f} seconds that it had of"
+                output, _ = self._report(process, running, None, late)
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
 
     def _report(
-        self, process: Process, timeout: float | None, answers: Path | None, late: str
+        self, process: Process, running: Clock, answers: Path | None, late: str
     ) -> tuple[str, str]:
         """Wait for the report; any failure ends the process.
 
-        What was printed until then, and the nonce of the request that began last.
+        What was printed until then, and the nonce of the request that began last. What was late
+        is said before the limit.
         """
         report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
         try:
-            with limited(timeout) as running:
-                return process.read_until(report, running.remaining)
+            return process.read_until(report, running.remaining)
         except Overdue as reason:
-            message = f"{late} within {running.limit} and was killed"
+            message = f"{late} {running.limit} and was killed"
             self._end(message)
             message += f"; {running.more}"
             records = _answers_so_far(answers)
@@ -323,7 +389,8 @@ class Conversation:
         if self._scratch is not None:
             self._scratch.disown()
         self.process = self._scratch = None
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
+        self._whose_turn = None
 
 
 def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
@@ -402,8 +469,9 @@ class Session(Conversation):
         Parameters
         ----------
         timeout : float, optional
-            Seconds; never more than the session's own limit. The start of Macaulay2 counts only
-            where the whole computation has a limit, see :mod:`m2bridge.limits`.
+            Seconds, in which it also waits for its turn; never more than the session's own limit.
+            The start of Macaulay2 counts only where the whole computation has a limit, see
+            :mod:`m2bridge.limits`.
 
         Raises
         ------
@@ -414,6 +482,8 @@ class Session(Conversation):
             If Macaulay2 reports an error, or the script emits nothing; the session goes on.
         TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next run starts a fresh process.
+        EngineError
+            If a signal handler asks, which has interrupted a run of this session.
         """
         if not isinstance(script, Script):
             kind = type(script).__name__

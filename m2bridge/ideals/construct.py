@@ -21,6 +21,7 @@ from m2bridge.algebra.ring import (
     MOST_VARIABLES,
     PolynomialRing,
     check_characters,
+    check_variable,
     is_name,
     variable_name,
 )
@@ -88,7 +89,7 @@ def ideal(
         variables = next((text.variables for text in texts if text.variables), None)
     names = _variables(listed, variables)
     for name in names:
-        check_characters(name)
+        check_variable(name)
     ring = PolynomialRing(next(filter(None, fields), QQ), names)
     return Ideal.without_zeros(ring, (polynomials.element(ring, given) for given in listed))
 
@@ -189,7 +190,7 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     ------
     ConversionError
         If it is no such file, or holds something else than an ideal of a polynomial ring over QQ or
-        GF(p).
+        GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
 
     Examples
     --------

@@ -22,9 +22,9 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_name
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
 from m2bridge.convert.documents import read_json, read_text
-from m2bridge.convert.files import read_field
+from m2bridge.convert.files import read_field, strings
 from m2bridge.convert.macaulay2 import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.convert.polynomials import from_terms
@@ -107,7 +107,10 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         if data["_type"]["name"] != words.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         described = _referred(data, data["_type"]["params"])
-        names = tuple(map(words.read_name, described["data"][words.variables]))
+        listed = strings(described["data"][words.variables], words.variables)
+        names = tuple(map(words.read_name, listed))
+        for name in names:
+            check_variable(name)
         field = _field(_referred(data, described["_type"]["params"]))
         ring = PolynomialRing(field, names)
         generators = [_polynomial(ring, terms) for terms in data["data"]]
@@ -277,6 +280,8 @@ def sage_generators(ideal: Any) -> GeneratingSet:
         if not (base.is_field() and base.is_prime_field() and base.is_exact()):
             raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ or GF(p)")
         names = tuple(map(str, parent.variable_names()))
+        for name in names:
+            check_variable(name)
         ring = PolynomialRing(CoefficientField(int(base.characteristic())), names)
         generators = [_from_sage(ring, polynomial) for polynomial in listed]
         return GeneratingSet.without_zeros(ring, generators)

@@ -332,7 +332,7 @@ class Macaulay2(Session):
         code : str
             A semicolon at its end says that there is no value: it is ``None`` then.
         timeout : float, optional
-            Seconds; never more than the session's own limit.
+            Seconds, in which it also waits for its turn; never more than the session's own limit.
         references : bool
             Whether what has no counterpart in Python becomes a :class:`~m2bridge.Reference` instead
             of an error.
@@ -351,6 +351,8 @@ class Macaulay2(Session):
             If an input has no counterpart in Macaulay2, or its name cannot be one there.
         TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next call starts a fresh process.
+        EngineError
+            If a signal handler asks, which has interrupted a call of this kind.
 
         Examples
         --------

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
-from sympy import Symbol, symbols
+from sympy import Expr, Symbol, symbols
 from sympy.polys.rings import PolyElement
 
 import m2bridge
 from m2bridge import (
     DeepAttention,
+    Ideal,
     Macaulay2,
     PolynomialMap,
     SingleLayerAttention,
@@ -107,6 +108,12 @@ def test_the_reader_finds_commands() -> None:
 def hostile_names(count: int) -> list[Symbol]:
     """Variables with hostile names that are different."""
     return [Symbol(f"{HOSTILE}{place}") for place in range(count)]
+
+
+def ideal_in(variables: list[Symbol], *generators: Expr) -> Ideal:
+    """An ideal whose ring has variables of any name, which ``ideal`` would refuse."""
+    ring = PolynomialRing(QQ, tuple(map(str, variables)))
+    return Ideal.without_zeros(ring, map(ring.polynomial, generators))
 
 
 def poisoned(value: Any) -> Any:
@@ -231,8 +238,8 @@ def programs_about_ideals() -> Iterator[Callable[[], Any]]:
     """All that is asked about ideals; no question gets an answer."""
     engine = Recorder()
     x, y, z, *others = hostile_names(7)
-    first = ideal([x**2 - y * z, x * y - z**2])
-    second = ideal([x**3 - y, z - 1], variables=[x, y, z])
+    first = ideal_in([x, y, z], x**2 - y * z, x * y - z**2)
+    second = ideal_in([x, y, z], x**3 - y, z - 1)
     for name in (
         "groebner_basis", "dimension", "betti_table", "resolution", "radical", "minimal_primes",
         "primary_decomposition", "associated_primes", "is_prime", "is_radical", "singular_locus",
@@ -249,7 +256,8 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     """The other programs, by the functions that write them."""
     cubic = hostile_map()
     model = MapModel(cubic, HOSTILE)
-    equations = ideal([Symbol(name) for name in cubic.coordinates])
+    coordinates = [Symbol(name) for name in cubic.coordinates]
+    equations = ideal_in(coordinates, *coordinates)
     found = Closure(
         model=model,
         field=QQ,
@@ -340,9 +348,8 @@ def test_names_and_texts_are_no_commands_in_macaulay2(session: Macaulay2, tmp_pa
     mark = tmp_path / "made"
     name = f'"}}; run "touch {mark}"; y = {{"'
     x, y = Symbol(name), Symbol("y")
-    assert ideal([x * y, x**2]).radical(engine=session).generators == (
-        ideal([x], variables=[x, y]).generators
-    )
+    found = ideal_in([x, y], x * y, x**2).radical(engine=session)
+    assert found.generators == ideal_in([x, y], x).generators
     assert session.value("f", f=[name, {name: 1}]) == [name, {name: 1}]
     listed = quoted(name), quoted(name, readable=True)
     assert session.value(f"({', '.join(listed)})") == (name, name)

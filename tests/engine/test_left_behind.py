@@ -251,10 +251,10 @@ def test_folders_of_killed_processes_are_swept_at_the_next_start(
 
 def test_a_sweep_leaves_what_is_not_left_behind(temporary: Path) -> None:
     mine = Scratch()
-    for name in ("m2bridge-other", "other"):
+    for name in ("m2bridge-other", "other", "m2bridge-run-of-tuesday"):
         (temporary / name).mkdir()
-    (temporary / "m2bridge-run-file").touch()
-    (temporary / "m2bridge-run-link").symlink_to(temporary / "other")
+    (temporary / "m2bridge-run-one_file").touch()
+    (temporary / "m2bridge-run-one_link").symlink_to(temporary / "other")
     before = set(temporary.iterdir())
     sweep()
     assert set(temporary.iterdir()) == before
@@ -262,10 +262,23 @@ def test_a_sweep_leaves_what_is_not_left_behind(temporary: Path) -> None:
     assert set(temporary.iterdir()) == before - {mine.path}
 
 
+def test_a_folder_is_removed_and_what_it_links_to_is_not(temporary: Path) -> None:
+    (other := temporary / "other").mkdir()
+    (other / "kept").touch()
+    (left := temporary / "m2bridge-run-left_one").mkdir()
+    mine = Scratch()
+    for folder in (left, mine.path):
+        (folder / "link").symlink_to(other)
+    sweep()
+    mine.remove()
+    assert set(temporary.iterdir()) == {other}
+    assert (other / "kept").exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes folders of other users")
 def test_a_sweep_leaves_the_folders_of_other_users(temporary: Path) -> None:
-    (theirs := temporary / "m2bridge-run-theirs").mkdir()
-    (ours := temporary / "m2bridge-run-ours").mkdir()
+    (theirs := temporary / "m2bridge-run-of_other").mkdir()
+    (ours := temporary / "m2bridge-run-our__own").mkdir()
     os.chown(theirs, 12345, -1)
     sweep()
     assert (theirs.exists(), ours.exists()) == (True, False)

@@ -1,12 +1,16 @@
 """Sessions, and the process behind them."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -26,7 +30,7 @@ from m2bridge.errors import (
     ScriptError,
     TimeLimitError,
 )
-from m2bridge.limits import LEAST_MEMORY, Limits
+from m2bridge.limits import LEAST_MEMORY, Limits, clock, limited
 from m2bridge.system import LINUX, limits_memory
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE, alive, session_members, wait_for, wait_for_end
@@ -230,6 +234,50 @@ def test_a_program_that_prints_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         assert engine.pid is None
 
 
+def test_time_before_the_start_is_not_blamed_on_macaulay2(tmp_path: Path) -> None:
+    """A limit that has passed starts nothing; one that is nearly over says how much was left."""
+    silent = tmp_path / "M2"
+    silent.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo 1.26.06 && exit\n'
+        f"echo >>{tmp_path}/started\nexec sleep 10000\n"
+    )
+    silent.chmod(0o755)
+    script = Script("any", 'mbEmit("x", 1)')
+    with Macaulay2(silent) as engine, limited(30):
+        assert engine.version == "1.26.06"
+        an_hour_ago = clock().now() - 3600
+        with (
+            limited(3599, begin=an_hour_ago),
+            pytest.raises(TimeLimitError, match=r"computation did not finish within .*3599"),
+        ):
+            engine.run(script)
+        assert not (tmp_path / "started").exists()
+        with (
+            limited(3600.5, begin=an_hour_ago),
+            pytest.raises(TimeLimitError, match=r"start in the 0\.[1-5] seconds .* of .*3600\.5"),
+        ):
+            engine.run(script)
+        assert (tmp_path / "started").exists()
+
+
+def bytes_in(terminal: int) -> int:
+    """The number of bytes that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(terminal, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+@pytest.mark.macaulay2("any")
+def test_who_started_early_is_not_late(program: Path) -> None:
+    """What a Macaulay2 said while nobody listened is heard, although the limit of a start is over."""
+    with Macaulay2(program) as engine:
+        engine.start()
+        assert engine.process is not None
+        process, terminal = engine.process, engine.process._master
+        wait_for(lambda: bytes_in(terminal) > 60)  # the message of an error, and the report
+        engine._process_began -= HOUR
+        assert emitted(engine, "6*7") == 42
+        assert engine.process is process
+
+
 def test_an_old_program_is_refused(tmp_path: Path) -> None:
     old = tmp_path / "M2"
     old.write_text("#!/bin/sh\necho 1.20\n")
@@ -281,6 +329,110 @@ def test_no_process_survives_the_end_of_python(program: Path, action: str) -> No
     process, leader = child(program, action)
     process.wait(PATIENCE)
     wait_for_end([leader])
+
+
+UNTIL = """"{begun}" << close;
+while not fileExists "{done}" do nanosleep 10000000;
+"""
+"""Code that says that it has begun, and goes on when another file is there."""
+
+
+def asks_for_scripts(engine: Macaulay2, code: str, **limit: float) -> object:
+    transcript = engine.run(Script("test", f'{code}\nmbEmit("x", 42)'), **limit)
+    return parse(transcript.records).values["x"]
+
+
+def asks_for_values(engine: Macaulay2, code: str, **limit: float) -> object:
+    return engine.value(f"{code}\n42", **limit)
+
+
+def asks_a_workspace(engine: Macaulay2, code: str, **limit: float) -> object:
+    (work,) = engine._workspaces or (engine.workspace(),)
+    return work.value(f"{code}\n42", **limit)
+
+
+ASKING = [asks_for_scripts, asks_for_values, asks_a_workspace]
+
+
+@pytest.mark.macaulay2("any")
+@pytest.mark.parametrize("ask", ASKING)
+def test_a_signal_handler_does_not_wait_for_what_it_interrupts(
+    ask: Callable[..., object], program: Path, tmp_path: Path, bare: None
+) -> None:
+    """It is told so; what it has interrupted comes to its end, and later handlers get answers."""
+    begun, done, said = tmp_path / "begun", tmp_path / "done", []
+
+    def handler(*_: object) -> None:
+        try:
+            said.append(ask(engine, ""))
+        except EngineError as error:
+            said.append(type(error))
+        engine.start()
+        done.touch()
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        with Macaulay2(program) as engine:
+            asks_a_workspace(engine, "")
+            when(begun.exists, os.kill, os.getpid(), signal.SIGUSR1)
+            assert ask(engine, UNTIL.format(begun=begun, done=done)) == 42
+            signal.raise_signal(signal.SIGUSR1)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert said == [EngineError, 42]
+
+
+@pytest.mark.macaulay2("any")
+@pytest.mark.parametrize("ask", ASKING)
+def test_the_limit_of_a_call_counts_while_it_waits_for_its_turn(
+    ask: Callable[..., object], program: Path, tmp_path: Path, bare: None
+) -> None:
+    """Whoever has the turn is not disturbed, and time in the queue is not given once more."""
+    begun, done = tmp_path / "begun", tmp_path / "done"
+    code = UNTIL.format(begun=begun, done=done)
+    with Macaulay2(program) as engine, ThreadPoolExecutor(1) as threads:
+        asks_a_workspace(engine, "")
+        first = threads.submit(ask, engine, code)
+        wait_for(begun.exists)
+        try:
+            with pytest.raises(TimeLimitError, match=r"other threads.*limit of 0\.5 seconds"):
+                ask(engine, "", timeout=0.5)
+            with pytest.raises(TimeLimitError, match=r"limit of 0\.6 seconds"), limited(0.6):
+                ask(engine, "", timeout=HOUR)
+        finally:
+            done.touch()
+        assert first.result() == 42
+
+
+@pytest.mark.macaulay2("any")
+def test_time_in_the_queue_is_part_of_the_limit(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that waited nine tenths of its limit has the tenth that is left."""
+    limits = []
+    read_until = Process.read_until
+
+    def noted(process: Process, pattern: bytes, timeout: float | None) -> tuple[str, str]:
+        limits.append(timeout)
+        return read_until(process, pattern, timeout)
+
+    monkeypatch.setattr(Process, "read_until", noted)
+    with Macaulay2(program) as engine:
+        assert emitted(engine, "1") == 1
+        holding = threading.Event()
+
+        def hold() -> None:
+            with engine._turn:
+                holding.set()
+                time.sleep(1)
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holding.wait()
+        engine.run(Script("test", 'mbEmit("x", 1)'), timeout=HOUR)
+        thread.join()
+    assert limits[-1] is not None
+    assert limits[-1] <= HOUR - 0.9
 
 
 @pytest.mark.macaulay2("any")

@@ -15,7 +15,8 @@ import pytest
 
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
-from m2bridge.batch.many import file_jobs
+from m2bridge.batch.executors import Serial, Settings
+from m2bridge.batch.many import Job, Outcome, Work, file_jobs
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.store import (
     Report,
@@ -29,6 +30,7 @@ from m2bridge.batch.store import (
 )
 from m2bridge.certificates.schema import Certificate
 from m2bridge.errors import (
+    BatchError,
     ContradictionError,
     EngineDiedError,
     InvalidCaseError,
@@ -236,7 +238,7 @@ def test_an_item_that_is_a_device_is_not_read(tmp_path: Path) -> None:
     """One such as /dev/zero never comes to an end; /dev/null would, and is refused by the same
     words.
     """
-    work: Any = SimpleNamespace(code="identity", packages=())
+    work: Any = SimpleNamespace(code="identity", packages=(), folder=None)
     (tmp_path / "x.txt").write_text("1")
     assert [job.name for job in file_jobs(work, [tmp_path / "x.txt"])] == ["x"]
     os.symlink("/dev/null", tmp_path / "y.txt")
@@ -348,12 +350,29 @@ def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
     text = (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").read_text()
     store.put(certificate())
     (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").write_text(text)
-    for name, age in ((".old.partial", 0), (".new.partial", None)):
+    old, new, others = ".the_old1.partial", ".the_new1.partial", ".of-others.partial"
+    for name in (old, new, others):
         (tmp_path / name).touch()
-        if age is not None:
-            os.utime(tmp_path / name, (age, age))
+    for name in (old, others):
+        os.utime(tmp_path / name, (0, 0))
     plan([], store)
-    assert sorted(os.listdir(tmp_path)) == [".new.partial", "d2-dout1-a2-t2-3.2.json"]
+    assert sorted(os.listdir(tmp_path)) == [others, new, "d2-dout1-a2-t2-3.2.json"]
+
+
+def test_planning_removes_no_links_and_no_folders(tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").touch()
+    os.utime(elsewhere, (0, 0))
+    (folder := tmp_path / "results").mkdir()
+    store = Store(folder)
+    store.put(certificate())
+    (folder / "d2-dout1-a2-t2-3.2.outcome.json").mkdir()
+    (folder / ".the_link.partial").symlink_to(elsewhere)
+    (folder / ".a_folder.partial").mkdir()
+    os.utime(folder / ".a_folder.partial", (0, 0))
+    before = sorted(os.listdir(folder))
+    plan([], store)
+    assert sorted(os.listdir(folder)) == before
+    assert elsewhere.exists()
 
 
 @pytest.mark.parametrize(
@@ -392,6 +411,63 @@ def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
     with case_lock(tmp_path, "x") as again:
         assert again
     assert list((tmp_path / ".claims").iterdir()) == []
+
+
+@pytest.mark.parametrize(("item", "beside"), [("a.json", "b.toml"), ("a.outcome.json", "a.toml")])
+def test_no_outcome_takes_the_place_of_an_item(item: str, beside: str, tmp_path: Path) -> None:
+    for name in (item, beside):
+        (tmp_path / name).touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for folder in (tmp_path, tmp_path / "link"):
+        with pytest.raises(InvalidCaseError, match=f"^out: .*'{item}'.* another folder"):
+            file_jobs(Work("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
+    for folder in (tmp_path / "results", None):
+        assert len(file_jobs(Work("degree item", folder=folder), [tmp_path / item])) == 1
+
+
+def test_an_outcome_removes_only_an_outcome_of_the_other_kind(tmp_path: Path) -> None:
+    work = Work("", folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    theirs = tmp_path / "a.json"
+    theirs.write_text('{"kind": "mine"}')
+    work.store(job, Outcome("a", "failed", reason="x"))
+    assert theirs.exists()
+    work.store(job, Outcome("a", "computed", 1))
+    assert not (tmp_path / "a.outcome.json").exists()
+    work.store(job, Outcome("a", "failed", reason="x"))
+    assert sorted(os.listdir(tmp_path)) == ["a.outcome.json"]
+
+
+@pytest.mark.parametrize("place", [".claims", ".claims/x"])
+@pytest.mark.parametrize("there", [True, False])
+def test_locks_that_lead_elsewhere_are_refused(place: str, there: bool, tmp_path: Path) -> None:
+    """Nothing is made or deleted there, whether or not it has a file of this name."""
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (kept := elsewhere / "x").write_text("mine")
+    if not there:
+        kept.unlink()
+    (folder := tmp_path / "results").mkdir()
+    if place == ".claims":
+        (folder / place).symlink_to(elsewhere)
+    else:
+        (folder / ".claims").mkdir()
+        (folder / place).symlink_to(kept)
+    with pytest.raises(BatchError, match=r"is a link .* remove it"), case_lock(folder, "x"):
+        pass
+    assert [path.read_text() for path in elsewhere.iterdir()] == ["mine"] * there
+    assert (folder / place).is_symlink()
+
+
+def test_a_batch_whose_locks_lead_elsewhere_ends_with_an_error(tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (kept := elsewhere / CASE.key).touch()
+    (folder := tmp_path / "results").mkdir()
+    (folder / ".claims").symlink_to(elsewhere)
+    settings = Settings(Store(folder), needs_engine=False)
+    with pytest.raises(BatchError, match="is a link"), Serial(settings) as serial:
+        list(serial.run(tasks([CASE], "3.2"), lambda task: None))
+    assert kept.exists()
+    assert os.listdir(folder) == [".claims"]
 
 
 def hold(folder: Path, ready: "multiprocessing.synchronize.Event") -> None:

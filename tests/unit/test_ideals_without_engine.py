@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import flint
 import pytest
@@ -27,6 +27,7 @@ from m2bridge import (
 )
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.convert.files import read_map
 from m2bridge.convert.polynomials import element
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.ideals.construct import read_ideal_file
@@ -320,6 +321,116 @@ OSCAR = {
 def test_a_file_as_oscar_writes_it() -> None:
     assert str(read_mrdi(OSCAR)) == "ideal(-x*y + 5*y**2) of GF(101)[x, y]"
     assert read_mrdi(OSCAR).to_mrdi("Oscar")["data"] == OSCAR["data"]
+
+
+NO_VARIABLES = (
+    "",
+    "2",
+    "x-y",
+    "x y",
+    "x^2",
+    "f(x)",
+    "<script>",
+    "\x1b[1m",
+    "x\n",
+    "x\u202e",
+    "[1]",
+)
+"""In a polynomial they would be something else than a variable, or change what is around them."""
+VARIABLES = ("x[1]", "x[1, 2]", "x'", "x_(1,a)", "x_-1", "λ", r"\lambda_{1}", "_x")
+"""What Oscar, Macaulay2 and SymPy call variables."""
+
+
+def oscar(*names: object) -> dict[str, Any]:
+    """Oscar's file with other variables, two of them."""
+    (place,) = OSCAR["_refs"]
+    ring = {**OSCAR["_refs"][place], "data": {"symbols": list(names)}}
+    return {**OSCAR, "_refs": {place: ring}}
+
+
+def readers(name: str) -> list[Callable[[], Ideal]]:
+    """What reads variables that other programs have named."""
+    x, y = map(Symbol, (name, "y"))
+    in_flint = name if name.isascii() else "x"  # FLINT takes no other letters
+    context = flint.fmpq_mpoly_ctx.get((in_flint, "y"), flint.Ordering.degrevlex)
+    return [
+        lambda: read_mrdi(oscar(name, "y")),
+        lambda: ideal(x**2 - y),
+        lambda: ideal("0", variables=[x, y]),
+        lambda: ideal(Poly(x**2 - y, x, y)),
+        lambda: ideal(sympy.ring([x, y], sympy.QQ)[1] ** 2),
+        *[lambda: ideal(context.gens()[0])] * name.isascii(),
+        lambda: from_sage([OfSage((name, "y"))]),
+        lambda: PolynomialMap.from_expressions([x], {"z": x**2}),
+        lambda: PolynomialMap.from_terms([name], {"z": {(2,): 1}}),
+        lambda: PolynomialMap.from_terms(["t"], {name: {(2,): 1}}),
+    ]
+
+
+class OfSage:
+    """A polynomial of Sage, and its ring: as much of them as is read."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+
+    def parent(self) -> Self:
+        return self
+
+    base_ring = parent
+
+    def is_field(self) -> bool:
+        return True
+
+    is_prime_field = is_exact = is_field
+
+    def characteristic(self) -> int:
+        return 7
+
+    def variable_names(self) -> tuple[str, ...]:
+        return self._names
+
+    def dict(self) -> dict[tuple[int, int], int]:
+        return {(2, 0): 1}
+
+
+@pytest.mark.parametrize("name", NO_VARIABLES)
+def test_what_names_no_variable_is_refused(name: str) -> None:
+    for read in readers(name):
+        with pytest.raises(ConversionError, match="is not the name of a variable") as refused:
+            read()
+        assert str(refused.value).isprintable()
+    spelled = "mbp" + "".join(f"Z{ord(letter):x}Z" for letter in name)
+    macaulay2 = ideal("x - y").to_mrdi()
+    (place,) = macaulay2["_refs"]
+    macaulay2["_refs"][place]["data"]["variables"][0] = spelled
+    with pytest.raises(ConversionError, match="is not the name of a variable"):
+        read_mrdi(macaulay2)
+    for text in (
+        f"[ideal]\nvariables = [{json.dumps(name)}]\ngenerators = []\n",
+        f"[map]\nparameters = [{json.dumps(name)}]\n[coordinates]\nz = '1'\n",
+        f"[map]\nparameters = ['t']\n[coordinates]\n{json.dumps(name)} = 't'\n",
+    ):
+        with pytest.raises(ConversionError, match="is not a name"):
+            read_ideal_file(text) if "[ideal]" in text else read_map(text)
+    with pytest.raises(ConversionError, match="is not the name of a coordinate"):
+        read_ideal({"field": "QQ", "coordinates": [name], "generators": []})
+    with pytest.raises(ConversionError, match="is not a name"):
+        read_sage_text(ideal("x").to_sage_text().replace('"x"]', f"{json.dumps(name)}]"))
+
+
+@pytest.mark.parametrize("name", VARIABLES)
+def test_what_other_programs_call_a_variable_is_read(name: str) -> None:
+    for read in readers(name):
+        read()
+    given = read_mrdi(oscar(name, "y"))
+    assert given.ring.variables == (name, "y")
+    assert read_mrdi(given.to_mrdi("Oscar")) == given
+
+
+@pytest.mark.parametrize("names", [[2, "y"], [None, "y"], [["x"], "y"]], ids=str)
+def test_names_of_variables_are_texts(names: list[object]) -> None:
+    with pytest.raises(ConversionError, match="list of texts"):
+        read_mrdi(oscar(*names))
 
 
 @pytest.mark.parametrize(
