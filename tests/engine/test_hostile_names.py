@@ -265,7 +265,7 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(jacobian_script, model, field=QQ)
     yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
     yield partial(conormal_script, equations, HOSTILE, prime=True)
-    yield partial(slices_script, cubic, (0,), (1, 2), HOSTILE)
+    yield partial(slices_script, cubic, (0,), HOSTILE)
     forms = dict(zip(cubic.coordinates, equations.generators, strict=True))
     yield partial(slice_script, found, SliceSpace(equations.ring, forms, {}), equations.generators)
     yield partial(question, "one_minimal_prime", {"givenIdeal": equations})
