@@ -6,7 +6,6 @@ of the conormal variety, which needs the ideal. What each means is in docs/polar
 """
 
 import secrets
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice

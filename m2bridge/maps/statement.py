@@ -450,6 +450,20 @@ class OrbitStatement(_Statement[M], Generic[M, O]):
 Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Always:
+    """A prediction that is the same for all orbits and models.
+
+    As all that a statement of this package calls it has a name, so that results with statements can
+    be pickled.
+    """
+
+    value: Value
+
+    def __call__(self, *_: object) -> Value:
+        return self.value
+
+
 def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """The statements that are decided where all are asked for, and certified: not ``apart``."""
     return tuple(statement for statement in statements if not statement.apart)
