@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, check_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class CoefficientField:
 
     def __post_init__(self) -> None:
         p = self.characteristic
+        check_kind("field", p, Integral, "0 or a prime number")
         if p == 0:
             return
         from m2bridge.algebra.numbers import LARGE_PRIME, is_prime  # imports FLINT

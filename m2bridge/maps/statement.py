@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, check_kind
 from m2bridge.results.base import Decision
 from m2bridge.results.known import Known, agree, together
 from m2bridge.results.sheet import value_text
@@ -462,6 +462,15 @@ class Always:
 
     def __call__(self, *_: object) -> Value:
         return self.value
+
+
+def check_statements(statements: object) -> None:
+    """Raise InvalidCaseError unless these are statements."""
+    wanted = "a sequence of statements"
+    check_kind("statements", statements, Sequence, wanted)
+    assert isinstance(statements, Sequence)
+    for statement in statements:
+        check_kind("statements", statement, (GlobalStatement, OrbitStatement), wanted)
 
 
 def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:

@@ -260,5 +260,7 @@ def expectations(network: Shape) -> tuple[Expectation, ...]:
         assert predicted is None or isinstance(predicted, int)
         stated = predicted is not None and not fails
         if stated or (statement is paper and network.is_plain):
-            dimensions.append(Expectation(predicted, name, fails))
+            assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
+            assumes = WORDS.hypotheses[assumed]
+            dimensions.append(Expectation(predicted, name, fails, assumes))
     return tuple(dimensions)

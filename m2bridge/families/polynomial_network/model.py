@@ -207,7 +207,8 @@ class PolynomialNetwork(DifferentiableModel):
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
         source = "the expected dimension (Kileel, Trager, Bruna 2019)"
-        return (Expectation(expected_dimension(self), source),)
+        assumes = "assumes that scalings of hidden neurons are the only symmetries"
+        return (Expectation(expected_dimension(self), source, assumes=assumes),)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
