@@ -168,7 +168,8 @@ SCRIPTS = ("orbits", "jacobian")
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
 @click.argument(
-    "computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"])
+    "computation",
+    type=click.Choice(["closure", "dimension", "singular-locus", "fibres", "polar-degrees"]),
 )
 @shared.case_options
 @click.option(
