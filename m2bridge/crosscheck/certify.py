@@ -26,12 +26,10 @@ from m2bridge.certificates.schema import (
 )
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, check_kind
+from m2bridge.errors import InvalidCaseError
 from m2bridge.families import family
-from m2bridge.families.all_sizes import AllSizesCase
 from m2bridge.families.definition import AnswerRow, Family, Question
 from m2bridge.limits import limited
-from m2bridge.maps.model import Model
 from m2bridge.maps.statement import Statement, Witness, observed_together
 from m2bridge.maps.verdict import (
     from_certificate,
@@ -293,7 +291,8 @@ def certify_all(
     ContradictionError
         If independent methods disagree.
     """
-    check_kind("model", model, (Model, AllSizesCase), "a model of a family")
+    if not isinstance(getattr(model, "family", None), str):
+        raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
     chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
     needed = any(question.needs_engine(model) for question in chosen)
