@@ -170,6 +170,7 @@ SCRIPTS = ("orbits", "jacobian")
 @click.argument(
     "computation",
     type=click.Choice(["closure", "dimension", "singular-locus", "fibres", "polar-degrees"]),
+    metavar="COMPUTATION",
 )
 @shared.case_options
 @click.option(
@@ -181,7 +182,10 @@ SCRIPTS = ("orbits", "jacobian")
 )
 @shared.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
-    """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
+    """Print the complete Macaulay2 program of a computation; it runs with M2 --script.
+
+    The computation is closure, dimension, singular-locus, fibres or polar-degrees.
+    """
     request = shared.case_request(options)
     with shared.within(timeout=request.timeout):
         text = family(DEFAULT).standalone(
