@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from math import comb, prod
 
 import pytest
-from sympy import isprime, primerange, symbols
+from sympy import Poly, diff, isprime, primerange, symbols
 
 from m2bridge import (
     Engine,
     Ideal,
     PolynomialMap,
+    PolynomialNetwork,
     SingleLayerAttention,
     cross_check,
     ideal,
@@ -361,3 +362,37 @@ def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> No
             with drawn_first():
                 found = polar_degrees(image, engine=engine, method=method)
             assert found.degrees == degrees
+
+
+def test_the_sum_is_that_of_the_projective_closure(engine: Engine) -> None:
+    """A parabola has three critical points, and the conic that closes it has the sum 4."""
+    x, y = symbols("x y")
+    distance = 2 * (x - 5) ** 2 + 3 * (x - 5) * (y - 7) + 11 * (y - 7) ** 2
+    assert Poly(diff(distance.subs(y, x**2), x), x).degree() == 3
+    found = polar_degrees(ideal("y - x^2"), engine=engine)
+    assert (found.closure, found.degrees, found.generic_ed_degree) == (True, (2, 2), 4)
+    assert found.to_json()["projective_closure"] is True
+    assert "generic ED degree   4, of the projective closure" in found.to_text()
+    assert r"\operatorname{gED}(\overline{X}) = 4" in found.to_latex()
+    assert "of the projective closure" in found.figure().axes[0].get_title()
+    cone = polar_degrees(ideal("y*z - x^2"), engine=engine)
+    assert "generic ED degree   4\n" in cone.to_text()
+    assert r"\operatorname{gED} = 4" in cone.to_latex()
+
+
+WITHOUT_THEOREM = {
+    # one token: A is seen by its symmetric part, (2, 1): binary cubics, all of them
+    "one token": (SingleLayerAttention(2, 1, 2, 1), (1, 0, 0, 0)),
+    # quadrics of rank two in three variables: the determinant, dual to the Veronese surface
+    "polynomial network": (PolynomialNetwork((3, 2, 1)), (3, 6, 4, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_THEOREM)
+def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engine) -> None:
+    model, degrees = WITHOUT_THEOREM[name]
+    found = polar_degrees(model, engine=engine)
+    assert (found.method, found.degrees) == ("slices", degrees)
+    assert len(set(found.primes)) >= 2
+    assert found.theorem.known.endswith("random primes; over QQ this is no proof")
+    assert "theorem" not in found.theorem.known
