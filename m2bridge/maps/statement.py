@@ -324,7 +324,7 @@ class NumbersByMethod(PartialValue):
     --------
     >>> seen = NumbersByMethod((("integrals", Numbers((4, 6))), ("slices", Numbers((4, None)))))
     >>> print(seen)
-    2 of 2 by integrals, 1 of 2 by slices
+    2 of 2 by integrals, 1 of 2 by slices modulo random primes
     >>> str(seen.against(Numbers((4, 7)))[0])
     'REFUTED'
     """
@@ -355,7 +355,8 @@ class NumbersByMethod(PartialValue):
 
     @staticmethod
     def _words(name: str) -> str:
-        return name.replace("_", " ")
+        """The method for people, who have to see what is counted modulo primes alone."""
+        return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
 Value = bool | int | Points | PartialValue
