@@ -84,6 +84,15 @@ def test_singular_loci_of_models_name_the_primes_that_can_be_taken(engine: Macau
     assert found.dimension == singular_locus(model, engine=engine).dimension
 
 
+def test_a_field_of_any_size_is_refused_in_words() -> None:
+    for digits in (10, 13, 40, 5000):
+        with pytest.raises(InvalidCaseError, match=r"not a prime field|too large"):
+            CoefficientField.parse(f"GF({'9' * digits})")
+    for text in ("GF(000)", "GF(-3)", "GF(2", "GF()", "ZZ"):
+        with pytest.raises(InvalidCaseError, match="is not a coefficient field: write QQ or"):
+            CoefficientField.parse(text)
+
+
 def test_a_modulus_of_sympy_is_refused_in_the_same_words(engine: Macaulay2) -> None:
     x, y = symbols("x y")
     with pytest.raises(InvalidCaseError, match="too large: Macaulay2 needs p"):
