@@ -1,4 +1,4 @@
-"""What formulas expect of the dimension, held against the dimension that is proved."""
+"""What formulas expect of the dimension, compared with the dimension that is proved."""
 
 import json
 from collections.abc import Iterator
