@@ -91,6 +91,12 @@ def check_choice(option: str, value: object, choices: Any) -> None:
         raise InvalidCaseError(option, f"unknown {option} '{value}': use {', '.join(known)}")
 
 
+def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+    """Raise InvalidCaseError, which says what is wanted, unless a value is of this type."""
+    if not isinstance(value, kind):
+        raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
+
+
 class ConversionError(M2BridgeError):
     """A value has no counterpart on the other side of the bridge.
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, check_kind
+
+_MOST_DIGITS = 12
+"""Of a characteristic that is looked at; larger ones are longer than those of any field here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class CoefficientField:
 
     def __post_init__(self) -> None:
         p = self.characteristic
+        check_kind("field", p, Integral, "0 or a prime number")
         if p == 0:
             return
         from m2bridge.algebra.numbers import LARGE_PRIME, is_prime  # imports FLINT
@@ -53,10 +58,12 @@ class CoefficientField:
         """Read ``QQ`` or ``GF(p)``."""
         if text.strip().upper() == "QQ":
             return cls(0)
-        match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]{1,12})\s*\)\s*", text)
-        if match is None or int(match[1]) == 0:
+        match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)
+        if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
             raise InvalidCaseError("field", f"'{text:.60}' is not a coefficient field: {rule}")
+        if len(match[1]) > _MOST_DIGITS:
+            raise InvalidCaseError("field", f"{text.strip():.60} is too large: use p < 2^31")
         return cls(int(match[1]))
 
     @property

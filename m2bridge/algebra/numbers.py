@@ -1,5 +1,6 @@
 """Numbers: primes, fractions from their residues, rationals between Python, SymPy and FLINT."""
 
+import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt, lcm, prod
@@ -28,6 +29,22 @@ def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
     """
     for candidate in range(largest, 1, -1):
         if is_prime(candidate) and all(n % candidate for n in numbers):
+            yield candidate
+
+
+def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
+    """Different primes of this many bits that divide none of some numbers, none of which is zero.
+
+    They are drawn by the system's source of randomness. So nobody can choose an input for which
+    they are unlucky, as one can for primes that are known before.
+    """
+    drawn = set()
+    while True:
+        candidate = secrets.randbits(bits) | 1 << (bits - 1)
+        if candidate in drawn or not is_prime(candidate):
+            continue
+        drawn.add(candidate)
+        if all(n % candidate for n in numbers):
             yield candidate
 
 

@@ -28,7 +28,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.errors import ConversionError, TooLargeError
+from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import watched
 
 
@@ -136,6 +136,7 @@ class PolynomialRing:
     variables: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        check_kind("variables", self.variables, (tuple, list), "a tuple of names")
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
             raise ConversionError(

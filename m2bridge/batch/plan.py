@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from m2bridge.batch import PAUSE
 from m2bridge.batch.store import KINDS, Report, Store, Task, counted
 from m2bridge.certificates.schema import file_name
+from m2bridge.errors import check_kind
 from m2bridge.results.sheet import duration, plural
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
     ...     print(plan(tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4"), Store(Path(folder))))
     cases: 1 (2 questions with 4 answers), done: 0, to do: 1
     """
+    check_kind("store", store, Store, "a Store")
     names = store.names()
     store.sweep(names)
     left: list[Task] = []

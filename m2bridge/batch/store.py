@@ -210,6 +210,8 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
     >>> [task.questions for task in tasks([SingleLayerAttention(d=2, d_out=1)], "3.3,3.4")]
     [('3.3', '3.4')]
     """
+    errors.check_kind("cases", cases, Iterable, "models")
+    errors.check_kind("check", check, str, "a text")
     words = tuple(dict.fromkeys(part.strip() for part in check.split(",")))
     listed = tuple(_task(case, words) for case in cases)
     if listed and not any(task.questions for task in listed):

@@ -174,7 +174,9 @@ SCRIPTS = ("orbits", "jacobian")
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")
 @click.argument(
-    "computation", type=click.Choice(["closure", "dimension", "singular-locus", "fibres"])
+    "computation",
+    type=click.Choice(["closure", "dimension", "singular-locus", "fibres", "polar-degrees"]),
+    metavar="COMPUTATION",
 )
 @shared.case_options
 @click.option(
@@ -186,7 +188,10 @@ SCRIPTS = ("orbits", "jacobian")
 )
 @shared.timeout_option
 def script_command(computation: str, method: str, **options: Any) -> int:
-    """Print the complete Macaulay2 program of a computation; it runs with M2 --script."""
+    """Print the complete Macaulay2 program of a computation; it runs with M2 --script.
+
+    The computation is closure, dimension, singular-locus, fibres or polar-degrees.
+    """
     request = shared.case_request(options)
     with shared.within(timeout=request.timeout):
         text = family(DEFAULT).standalone(

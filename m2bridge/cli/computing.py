@@ -259,8 +259,10 @@ def read_ideal(
 @ideal_option
 @shared.run_options
 def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) -> int:
-    """Polar degrees, and how many critical points a general quadratic loss has; with --ideal, of
-    any variety.
+    """Polar degrees, and their sum, the generic ED degree; with --ideal, of any variety.
+
+    Without a theorem they are counted modulo two random primes or more, which is no proof. Of an
+    affine variety they are those of its closure in projective space.
     """
     if named_ideal is not None:
         return _of_ideal(

@@ -88,7 +88,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "singular_locus": {"dimension": int, "components": OBJECTS},
     "cross_check": {"verdicts": OBJECTS},
     "membership": {"place": str, "orbit": dict[str, int], "weights": OBJECTS},
-    "polar_degrees": {"polar_degrees": list[int | None], "dual_degree": int},
+    "polar_degrees": {"polar_degrees": list[int | None], "dual_degree": int, "proved": bool},
     "weights": {"heads": OBJECTS, "arrays": OBJECTS},
     "verify": {"counts": dict[str, int], "certificates": OBJECTS},
     "ideal": {"ideal": dict[str, Any], "method": str, "value": Any, "text": str},

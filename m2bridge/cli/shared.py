@@ -133,6 +133,12 @@ class Integer(click.IntRange):
 
     name = "integer"
 
+    def _describe_range(self) -> str:
+        """The bounds in the help of an option; click writes ``x<=None`` where there are none."""
+        if self.min is None and self.max is None:
+            return ""
+        return super()._describe_range()
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Convert to an integer."""
         if isinstance(value, str) and not _DIGITS.fullmatch(value):

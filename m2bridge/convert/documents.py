@@ -151,6 +151,8 @@ def read_toml(text: str) -> dict[str, Any]:
     ConversionError
         If it is not TOML, is larger than :data:`LARGEST_DOCUMENT`, or is nested too deeply.
     """
+    if not isinstance(text, str):
+        raise ConversionError(f"not a text, but a {type(text).__name__}")
     if len(text) > LARGEST_DOCUMENT:
         raise ConversionError(f"larger than {LARGEST_DOCUMENT / 1e6:g} MB")
     if _LONG_KEY.search(text):  # Python's reader takes quadratic time for them

@@ -113,7 +113,7 @@ class Tensor:
 def tensor(name: str, value: Any) -> Tensor:
     """A value of Python as a tensor; raises InvalidCaseError if it is none."""
     array, kind = as_array(name, value)
-    return Tensor(name, array.shape, kind, lambda: value)
+    return Tensor(name, array.shape, kind, partial(_itself, value))
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:

@@ -291,6 +291,8 @@ def certify_all(
     ContradictionError
         If independent methods disagree.
     """
+    if not isinstance(getattr(model, "family", None), str):
+        raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
     chosen = [question_of(model.family, question) for question in questions]
     _check_numbers(model.to_json())
     needed = any(question.needs_engine(model) for question in chosen)

@@ -34,6 +34,9 @@ class Script:
         The program, without the shared scripts that it uses.
     libraries : tuple of str
         The shared scripts (``m2scripts/<name>.m2``) that it uses, in the order of loading.
+    given : tuple of pairs of str and int
+        Integers that a run has beside the program, by the names that they have in it. The program
+        does without them: what it prints by itself, and its digest, do not depend on them.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class Script:
     name: str
     body: str
     libraries: tuple[str, ...] = ("wire",)
+    given: tuple[tuple[str, int], ...] = ()
 
     @property
     def digest(self) -> str:
@@ -52,6 +56,11 @@ class Script:
         import hashlib  # slow to import
 
         return hashlib.sha256(self.body.encode()).hexdigest()
+
+    @property
+    def code(self) -> str:
+        """The body, and before it in its first line what is given."""
+        return "".join(f"{name} = {value}; " for name, value in self.given) + self.body
 
     def standalone(self) -> str:
         """The complete program, which plain ``M2 --script`` runs; answers go to standard output."""

@@ -490,7 +490,7 @@ class Session(Conversation):
             advice = "value(code) evaluates Macaulay2 code"
             raise InvalidCaseError("script", f"must be a Script, not a {kind}; {advice}")
         name = f"the script '{script.name}'"
-        transcript = self.request("mbRun", Source(name, script.body), timeout=timeout)
+        transcript = self.request("mbRun", Source(name, script.code), timeout=timeout)
         if not transcript.records:
             raise ScriptError(
                 f'{name} emitted nothing: say mbEmit("name", value) in it, or evaluate code by'

@@ -8,6 +8,7 @@ nothing is run.
 """
 
 import json
+import os
 import re
 import uuid
 from collections.abc import Callable, Mapping
@@ -99,6 +100,8 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     """The ideal that :func:`m2bridge.read_mrdi` reads."""
     if isinstance(source, Mapping):
         data = source
+    elif not isinstance(source, (str, os.PathLike)):
+        raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
     else:
         data = read_json(read_text(Path(source), LARGEST_MRDI))
     try:
@@ -307,7 +310,7 @@ def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
 
 def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
     """The generators, the variables and the field of a program that :func:`sage_text` wrote."""
-    match = _PROGRAM.fullmatch(text)
+    match = _PROGRAM.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         raise ConversionError("not a program for Sage that to_sage_text wrote")
     try:

@@ -22,7 +22,7 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, check_kind
 from m2bridge.limits import watched
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Known
@@ -65,6 +65,7 @@ class Layer:
     inputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_kind("polynomial_map", self.polynomial_map, PolynomialMap, "a PolynomialMap")
         if self.polynomial_map.source.variables[: len(self.inputs)] != self.inputs:
             raise ConversionError(
                 "the variables of a layer must be its inputs followed by its parameters"
@@ -351,6 +352,9 @@ class Chain(DifferentiableModel):
     family: ClassVar[str] = "map"
 
     def __post_init__(self) -> None:
+        check_kind("layers", self.layers, (tuple, list), "a tuple of Layers")
+        for layer in self.layers:
+            check_kind("layers", layer, Layer, "a tuple of Layers")
         if not self.layers:
             raise ConversionError("a composition needs at least one layer")
         for i, (before, after) in enumerate(pairwise(self.layers), 2):

@@ -499,6 +499,9 @@ def image(
     >>> result.closure.degree, result.generic_fibre_dimension, result.base_locus_dimension
     (3, 0, 0)
     """
+    if isinstance(polynomial_map, Model):
+        reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
+        raise errors.InvalidCaseError("polynomial_map", reason)
     title = printable(title)
     with share(CLOSURE_PART):
         result = closure(polynomial_map, field=field, strategy=strategy, max_degree=max_degree)

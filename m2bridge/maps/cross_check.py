@@ -9,7 +9,7 @@ from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import InvalidCaseError, MemoryLimitError, TimeLimitError
 from m2bridge.limits import clock
 from m2bridge.maps.model import Model
-from m2bridge.maps.statement import Statement, observed_together
+from m2bridge.maps.statement import Statement, check_statements, observed_together
 from m2bridge.maps.verdict import Verdict, verdicts_on
 from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
@@ -132,6 +132,7 @@ def cross_check(
         )
     if statements is None:
         statements = observed_together(model.statements())
+    check_statements(statements)
     # what is observed apart is dear: nothing is computed of it where the statement does not apply
     applying = [one for one in statements if not (one.apart and one.hypotheses(model))]
     observables = model.observables(applying)

@@ -5,7 +5,7 @@ held against each other; what a formula predicts is only shown beside it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -80,7 +80,9 @@ class Dimension(Result):
 
     @property
     def defect(self) -> int | None:
-        """The excess of the first expectation that applies over the dimension, if it is proved."""
+        """The excess of the first expectation whose stated hypotheses hold over the dimension, if
+        it is proved.
+        """
         expected = _applying(self.expected)
         if expected is None or self.status != "proved" or self.dimension is None:
             return None
@@ -142,8 +144,8 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     for expectation in result.expected:
         if expectation.value is not None:
             text = f"{expectation.value} by {expectation.statement}"
-            if expectation.fails:
-                text += f", which does not apply: {expectation.fails}"
+            if expectation.why_not:
+                text += f", which does not apply: {expectation.why_not}"
             facts.append((name, text))
             name = ""  # one heading for all of them
     facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
@@ -244,8 +246,19 @@ def dimension(
         engine_version=version,
         seconds=clock().seconds,
         upper=best_upper_bound(model, field=field),
-        expected=model.expectations(),
+        expected=_compared(model.expectations(), best_value(findings), field),
     )
+
+
+def _compared(
+    expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
+) -> tuple[Expectation, ...]:
+    """The expectations beside the dimension, where it is proved."""
+    if best is None or best.value is None or best.status != "proved":
+        return expected
+    if field != QQ:
+        expected = tuple(replace(e, assumes="is about characteristic zero") for e in expected)
+    return tuple(expectation.against(best.value) for expectation in expected)
 
 
 def _applying(expected: Iterable[Expectation]) -> Expectation | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -90,19 +90,36 @@ class Expectation:
         The statement.
     fails : str
         Which of its hypotheses fails; empty if all hold.
+    assumes : str
+        What the formula takes for granted and nothing but the dimension decides, in words.
+    refuted : str
+        What of that fails, where another dimension is proved; empty if that is not known.
     """
 
     value: int | None
     statement: str
     fails: str = ""
+    assumes: str = "is the formula of a statement that is false here"
+    refuted: str = ""
+
+    def against(self, dimension: int) -> Expectation:
+        """The expectation beside the proved dimension, which may refute it."""
+        if self.fails or self.value in (None, dimension):
+            return self
+        return replace(self, refuted=f"{self.assumes}; the dimension is {dimension}, proved")
+
+    @property
+    def why_not(self) -> str:
+        """The hypothesis that fails, stated or taken for granted; empty if none is known to."""
+        return self.fails or self.refuted
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
         return {
             "value": self.value,
             "statement": self.statement or None,
-            "applies": not self.fails,
-            "fails": self.fails or None,
+            "applies": not self.why_not,
+            "fails": self.why_not or None,
         }
 
 

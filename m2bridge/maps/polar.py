@@ -1,24 +1,24 @@
 """Polar degrees: the classes of the conormal variety, whose sum is the generic ED degree.
 
-By a theorem of the family, where it has one; else Macaulay2 counts modulo a prime, with random
-numbers: points of the source in general slices, which need free parameters, or the bidegree of the
-conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
+By a theorem of the family, where it has one; else Macaulay2 counts modulo random primes, with
+random numbers: points of the source in general slices, which need free parameters, or the bidegree
+of the conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 """
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import comb, log10
-from random import Random
 from typing import Any, Literal, Unpack
 
 import flint
 
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import pivot_columns
-from m2bridge.algebra.numbers import integer_coefficients, primes_from
+from m2bridge.algebra.numbers import integer_coefficients, random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap, jacobian_at
-from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
+from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
 from m2bridge.convert import macaulay2
 from m2bridge.convert.answers import Answer, answer_to, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
@@ -42,10 +42,21 @@ from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import BLUE, FAINT, SOFT, PictureResult, new_figure, styled
 from m2bridge.results.sheet import Block, Facts, Picture, Sheet, Table, computed_by, printable
 
-PRIME = 32003
-"""Modulo which Macaulay2 counts, where it divides no coefficient."""
-MOST_PRIMES = 4
-"""So many are tried until two give the same numbers."""
+PRIME_BITS = 15
+"""Of the primes modulo which Macaulay2 counts: those below 2^15 are the quickest."""
+LONG_PRIME_BITS = 29
+"""Of those for an input with long coefficients: Macaulay2 takes primes below 2^29 for fields."""
+LONG_COEFFICIENTS = 1000
+"""Bits of all coefficients together. With more, many of the 1612 primes of 15 bits could divide
+them, or a discriminant.
+"""
+LEAST_PRIMES = 2
+"""That have to give the same numbers, more than give others."""
+CHEAP = 2.0
+"""Seconds: where these primes take less, one more has to."""
+MOST_PRIMES = 7
+"""That are tried."""
+COUNTS = ("no", "one", "two", "three", "four", "five")
 MOST_MINORS = 5000
 """In one slice."""
 MOST_LABELS = 16
@@ -81,6 +92,10 @@ class PolarDegrees(PictureResult):
         Whether Z is the closure in projective space of a variety that is not known to be a cone.
     of_ideal : bool
         Whether an ideal was given: then the title is the whole one.
+    primes : tuple of int
+        Those modulo which the numbers were counted, drawn at random; none where a theorem gives
+        them. The numbers are those over QQ for all but finitely many primes; for these it is not
+        proved.
 
     Examples
     --------
@@ -100,6 +115,7 @@ class PolarDegrees(PictureResult):
     unfinished: str = ""
     closure: bool = False
     of_ideal: bool = False
+    primes: tuple[int, ...] = ()
 
     @property
     def degrees(self) -> tuple[int, ...]:
@@ -110,8 +126,12 @@ class PolarDegrees(PictureResult):
 
     @property
     def generic_ed_degree(self) -> int | None:
-        """The number of complex critical points of a general quadratic form on the smooth part: the
-        sum.
+        """The sum: of a cone over Z the number of complex critical points that the distance from a
+        general point, by a general quadratic form, has on the smooth part.
+
+        Of an affine variety that is no cone, it is this number of the cone over its closure Z in
+        projective space, which may be larger than that of the variety itself: 4 for a parabola,
+        which has 3.
 
         Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
         algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
@@ -158,7 +178,8 @@ class PolarDegrees(PictureResult):
         title = self.title if self.of_ideal else f"Polar degrees of the {self.title}"
         formulas = []
         if self.generic_ed_degree is not None:
-            formulas.append(rf"\operatorname{{gED}} = {self.generic_ed_degree}")
+            variety = r"(\overline{X})" if self.closure else ""
+            formulas.append(rf"\operatorname{{gED}}{variety} = {self.generic_ed_degree}")
         return Sheet(title, blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
@@ -179,6 +200,8 @@ class PolarDegrees(PictureResult):
             "dual_degree": self.dual_degree,
             "method": self.method,
             "known": theorem.known,
+            "proved": not self.primes,
+            "primes": list(self.primes),
             "rests_on": list(theorem.rests_on),
             "generic_fibre_points": theorem.generic_fibre,
             "loci": loci,
@@ -209,6 +232,8 @@ class PolarDegrees(PictureResult):
         heading = "Polar degrees"
         if self._complete:
             heading += f", generic ED degree {short(sum(degrees))}"
+        if self.closure:
+            heading += ", of the projective closure"
         with styled():
             figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
             axes = figure.subplots()
@@ -238,6 +263,8 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
         shown += ", …"
     else:
         ed_degree = str(result.generic_ed_degree)
+        if result.closure:  # the affine variety itself may have fewer critical points
+            ed_degree += ", of the projective closure"
         dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
         if not result.dual_degree:
             dual = "empty"
@@ -248,6 +275,8 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
         ("dual variety", dual),
         ("known", result.theorem.known),
     ]
+    if result.primes:
+        facts.append(("primes", ", ".join(map(str, result.primes))))
     name = "rests on"
     for reason in result.theorem.rests_on:
         facts.append((name, reason))
@@ -278,9 +307,9 @@ def polar_degrees(
         ``theorem``: by a theorem of the family. ``slices``: points of the source are counted where
         a general linear space meets the image and a general linear space of hyperplanes is tangent.
         ``conormal``: by the bidegree of the conormal variety, from the ideal. Both compute modulo
-        32003 and, for maps and ideals, another prime, with random numbers: the numbers are right
-        for all but finitely many primes, and but for few of the choices. ``auto`` is the first that
-        there is.
+        two random primes, drawn for each input, or three where that is quick, with random numbers:
+        the numbers are right for all but finitely many primes, and but for few of the choices. So
+        they are no proof. ``auto`` is the first that there is.
     timeout : float, optional
         Seconds for the whole computation.
     title : str
@@ -350,50 +379,121 @@ def _of_ideal(
             "field", f"polar degrees are computed for ideals over QQ, not {ideal.ring.field}"
         )
 
+    script = conormal_script(ideal, title, prime=prime)
+
     def found(modulo: int) -> PolarDegrees:
-        return _by_conormal(ideal, title, case, prime=prime, modulo=modulo)
+        return _by_conormal(given(script, modulo), ideal, title, case)
 
-    return _of_two_primes(found, _primes_for(map(integer_coefficients, ideal.generators_or_zero)))
+    primes = _primes_for(map(integer_coefficients, ideal.generators_or_zero))
+    return _of_random_primes(found, primes)
 
 
-def _of_two_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
-    """Return the first numbers that two primes give.
+def given(script: Script, prime: int) -> Script:
+    """The program with this prime and a random seed."""
+    return replace(script, given=(("givenPrime", prime), ("givenSeed", secrets.randbelow(2**31))))
+
+
+Outcome = PolarDegrees | InvalidCaseError | MethodUnavailableError
+
+
+def _of_random_primes(found: Callable[[int], PolarDegrees], primes: Iterator[int]) -> PolarDegrees:
+    """The numbers modulo random primes: those that more primes give, by two or three, than give
+    others.
 
     Modulo a prime a variety can be another one, such as two lines in place of a conic, though the
     prime divides no coefficient. Where time does not suffice for a second one, the numbers are
-    those of the first.
+    those of the first, which is said, and the result is unfinished.
 
     Raises
     ------
-    MethodUnavailableError
-        If no two primes agree.
+    InvalidCaseError, MethodUnavailableError
+        If the primes give this instead; if no numbers are those of enough primes.
     """
-    results: dict[int, PolarDegrees] = {}
+    outcomes: dict[int, Outcome] = {}
+    begin = clock().seconds
     for prime in islice(primes, MOST_PRIMES):
-        alone = next(iter(results.values())) if len(results) == 1 else None
         try:
-            result = found(prime)
-        except (TimeLimitError, MemoryLimitError):
-            if alone is None:
-                raise
-            return alone
-        if result.unfinished:
-            return alone or result
-        for other in results.values():
-            if (result.dimension, result.degrees) == (other.dimension, other.degrees):
-                known = f"{other.theorem.known}; the same modulo {prime}"
-                theorem = replace(other.theorem, known=known)
-                return replace(other, theorem=theorem, seconds=clock().seconds)
-        results[prime] = result
-    listed = ", ".join(map(str, results))
-    raise MethodUnavailableError(f"modulo the primes {listed} no two have the same numbers")
+            outcomes[prime] = _outcome(found, prime)
+        except (TimeLimitError, MemoryLimitError) as limit:
+            return _until_limit(outcomes, limit)
+        last = outcomes[prime]
+        if isinstance(last, PolarDegrees) and last.unfinished:
+            return _until_limit(outcomes, None)
+        cheap = len(outcomes) >= LEAST_PRIMES and clock().seconds - begin < CHEAP
+        agreeing = _leading(outcomes, LEAST_PRIMES + cheap)
+        if agreeing:
+            return _agreed(outcomes, agreeing)
+    listed = ", ".join(map(str, outcomes))
+    raise MethodUnavailableError(f"modulo the primes {listed} too few have the same numbers")
+
+
+def _outcome(found: Callable[[int], PolarDegrees], prime: int) -> Outcome:
+    """What one prime gives: numbers, or that there are none."""
+    try:
+        return found(prime)
+    except (InvalidCaseError, MethodUnavailableError) as reason:
+        return reason
+
+
+def _leading(outcomes: Mapping[int, Outcome], lead: int) -> tuple[int, ...]:
+    """The primes that have the same outcome, if they are more than all others by this number."""
+    alike: dict[object, list[int]] = {}
+    for prime, outcome in outcomes.items():
+        kind: object = type(outcome)
+        if isinstance(outcome, PolarDegrees):
+            kind = outcome.dimension, outcome.degrees
+        alike.setdefault(kind, []).append(prime)
+    most = max(alike.values(), key=len)
+    return tuple(most) if 2 * len(most) - len(outcomes) >= lead else ()
+
+
+def _agreed(outcomes: Mapping[int, Outcome], primes: tuple[int, ...]) -> PolarDegrees:
+    """What these primes give, in words that say how many they are and which ones give others."""
+    outcome = outcomes[primes[0]]
+    if not isinstance(outcome, PolarDegrees):
+        raise outcome
+    count = COUNTS[len(primes)]
+    known = f"{outcome.theorem.known}, modulo {count} random prime{'s' * (len(primes) > 1)}"
+    others = [str(prime) for prime in outcomes if prime not in primes]
+    if others:
+        known += f" (other numbers modulo {', '.join(others)})"
+    theorem = replace(outcome.theorem, known=f"{known}; over QQ this is no proof")
+    return replace(outcome, theorem=theorem, primes=primes, seconds=clock().seconds)
+
+
+def _until_limit(
+    outcomes: Mapping[int, Outcome], limit: TimeLimitError | MemoryLimitError | None
+) -> PolarDegrees:
+    """What is known when a limit is reached; ``None`` if it was while the last prime counted.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        The limit, where no prime gives numbers or they give different ones.
+    """
+    finished = dict(outcomes)
+    unfinished = str(limit)
+    if limit is None:
+        last, outcome = finished.popitem()
+        assert isinstance(outcome, PolarDegrees)
+        if not finished:
+            return _agreed(outcomes, (last,))
+        unfinished = outcome.unfinished
+        limit = TimeLimitError(unfinished)
+    agreeing = _leading(finished, LEAST_PRIMES) if finished else ()
+    if agreeing:
+        return _agreed(finished, agreeing)
+    alone = _leading(finished, 1) if len(finished) == 1 else ()
+    if not alone:
+        raise limit
+    return replace(_agreed(finished, alone), unfinished=unfinished)
 
 
 def _by_conormal(
-    ideal: GeneratingSet, title: str, case: dict[str, Any] | None, *, prime: bool, modulo: int
+    script: Script, ideal: GeneratingSet, title: str, case: dict[str, Any] | None
 ) -> PolarDegrees:
-    """Return them by the conormal variety modulo one prime."""
-    answer = answer_to(conormal_script(ideal, title, prime=prime, modulo=modulo))
+    """Return them by the conormal variety modulo the prime that the program has."""
+    answer = answer_to(script)
     version = current().version
     last = max(answer.integers("dimensions"), default=0) - 1
     if last < 0:
@@ -404,9 +504,9 @@ def _by_conormal(
     for component in components:
         for i, value in enumerate(component[: last + 1]):
             degrees[last - i] += value
-    known = f"by the conormal variety, modulo {modulo}"
+    known = "by the conormal variety"
     if len(components) > 1:
-        known += f"; the sum over {len(components)} irreducible components"
+        known += f", the sum over {len(components)} irreducible components"
     cone = all(map(is_homogeneous, ideal.generators))
     variables = len(ideal.ring.variables)
     return PolarDegrees(
@@ -422,64 +522,67 @@ def _by_conormal(
     )
 
 
-def conormal_script(
-    ideal: GeneratingSet, title: str, *, prime: bool, modulo: int = PRIME
-) -> Script:
-    """The Macaulay2 program that computes the conormal variety of an ideal over QQ."""
-    ring = PolynomialRing(CoefficientField(modulo), ideal.ring.variables)
+def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
+    """The Macaulay2 program that computes the conormal variety of an ideal over QQ, modulo a prime
+    that it is given.
+    """
+    variables = ", ".join(macaulay2.all_to_macaulay2(ideal.ring.variables))
     integral = map(integer_coefficients, ideal.generators_or_zero)
-    generators = tuple(map(ring.sympy_ring.from_dict, integral))
-    given = {"givenIdeal": GeneratingSet(ring, generators)}
-    return question("polar_conormal", given, {"title": title, "prime": "true" if prime else ""})
+    generators = tuple(map(ideal.ring.sympy_ring.from_dict, integral))
+    values = {
+        "title": title,
+        "prime": "true" if prime else "",
+        "ring": f"coefficients'[{variables}]",
+    }
+    return question("polar_conormal", {"givenIdeal": GeneratingSet(ideal.ring, generators)}, values)
 
 
 def _primes_for(polynomials: Iterable[Mapping[tuple[int, ...], int]]) -> Iterator[int]:
-    """The primes from :data:`PRIME` downwards that divide no coefficient.
+    """Random primes that divide no coefficient.
 
     Modulo a prime that does, these are the polynomials of another variety.
     """
     numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
-    return primes_from(PRIME, numbers)
+    long = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
+    return random_primes(LONG_PRIME_BITS if long else PRIME_BITS, numbers)
+
+
+def slices_program(model: Model) -> Script:
+    """The Macaulay2 program that counts points in slices; it draws a prime if it is given none."""
+    forms, _ = _forms(model)
+    return slices_script(forms, _kept(forms), model.title)
 
 
 def _by_slices(model: Model) -> PolarDegrees:
-    """The polar degrees by counting points on random hyperplanes, modulo a prime."""
+    """The polar degrees by counting points on random hyperplanes, modulo random primes."""
     forms, cone = _forms(model)
-
-    def found(prime: int) -> PolarDegrees:
-        return _counted_modulo(prime, model, forms, cone=cone)
-
-    primes = _primes_for(forms.images)
-    # The maps of families have small coefficients, and what is counted is compared with a theorem.
-    if model.case is not None:
-        return found(next(primes))
-    return _of_two_primes(found, primes)
-
-
-def _counted_modulo(prime: int, model: Model, forms: PolynomialMap, *, cone: bool) -> PolarDegrees:
-    """The polar degrees by counting points modulo one prime."""
-    kept, point = _chart(forms, prime)
+    kept = _kept(forms)
     last = len(kept)
     minors = max(comb(last + 1, cut + 2) for cut in range(last + 1))
     if minors > MOST_MINORS:
         raise TooLargeError(
             f"slices of a variety of dimension {last} take {minors} minors; at most {MOST_MINORS}"
         )
-    answer, late = answer_until_limit(slices_script(forms, kept, point, model.title, prime))
-    version = current().version
-    known = f"by counting points in random slices, modulo {prime}"
-    return PolarDegrees(
-        title=model.title,
-        case=model.case,
-        ambient=len(forms.coordinates) - 1,
-        dimension=last,
-        method="slices",
-        theorem=PolarTheorem(_counted(answer, last), known, ()),
-        engine_version=version,
-        seconds=clock().seconds,
-        unfinished=late,
-        closure=not cone,
-    )
+    script = slices_script(forms, kept, model.title)
+
+    def found(prime: int) -> PolarDegrees:
+        answer, late = answer_until_limit(given(script, prime))
+        version = current().version
+        known = "by counting points in random slices"
+        return PolarDegrees(
+            title=model.title,
+            case=model.case,
+            ambient=len(forms.coordinates) - 1,
+            dimension=last,
+            method="slices",
+            theorem=PolarTheorem(_counted(answer, last), known, ()),
+            engine_version=version,
+            seconds=clock().seconds,
+            unfinished=late,
+            closure=not cone,
+        )
+
+    return _of_random_primes(found, _primes_for(forms.images))
 
 
 def _forms(model: Model) -> tuple[PolynomialMap, bool]:
@@ -511,13 +614,14 @@ def _forms(model: Model) -> tuple[PolynomialMap, bool]:
     return PolynomialMap(free.source, names, images), cone
 
 
-def _chart(forms: PolynomialMap, prime: int = PRIME) -> tuple[list[int], list[int]]:
-    """The positions of as few parameters as suffice, and a random point, for all the others.
+def _kept(forms: PolynomialMap) -> list[int]:
+    """The positions of as few parameters as suffice, with random numbers for all the others.
 
-    Their derivatives and the point itself span the tangent space of the cone.
+    Their derivatives and the point itself span the tangent space of the cone, at a random point
+    modulo a long random prime.
     """
-    random = Random(1)
-    point = [random.randrange(1, prime) for _ in forms.source.variables]
+    prime = next(random_primes(LONG_PRIME_BITS))
+    point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, prime)
     rows = []
     for image, gradient in zip(forms.images, gradients, strict=True):
@@ -525,21 +629,22 @@ def _chart(forms: PolynomialMap, prime: int = PRIME) -> tuple[list[int], list[in
     pivots = pivot_columns(rows, prime)[0]
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
-    return [pivot - 1 for pivot in pivots[1:]], point
+    return [pivot - 1 for pivot in pivots[1:]]
 
 
-def slices_script(
-    forms: PolynomialMap, kept: Sequence[int], point: Sequence[int], title: str, prime: int = PRIME
-) -> Script:
-    """The Macaulay2 program that counts; parameters that are not kept have the point's values."""
+def slices_script(forms: PolynomialMap, kept: Sequence[int], title: str) -> Script:
+    """The Macaulay2 program that counts, modulo a prime that it is given; parameters that are not
+    kept are random numbers.
+    """
     names = macaulay2.all_to_macaulay2(forms.source.variables)
-    values = [names[j] if j in kept else str(value) for j, value in enumerate(point)]
+    values = []
+    for j, name in enumerate(names):
+        values.append(f"sub({name}, sourceRing)" if j in kept else "randomNumber()")
     written = {
         "title": title,
-        "prime": str(prime),
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in kept),
-        "values": macaulay2.sequence(f"sub({v}, sourceRing)" for v in values),
+        "values": macaulay2.sequence(values),
         "images": macaulay2.sequence(macaulay2.polynomial(image, names) for image in forms.images),
     }
     return render("polar_slices", ("wire",), written)

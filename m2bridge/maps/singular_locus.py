@@ -25,6 +25,7 @@ from m2bridge.convert.notation import (
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.program import factoring
 from m2bridge.ideals.varieties import (
     IdealSingularLocus,
     Measured,
@@ -435,7 +436,8 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             "the closure of the image is reducible, and the Jacobian criterion is for irreducible"
             " varieties: take the components of the source one by one"
         )
-    answer, late = answer_until_limit(_criterion(model, macaulay2.ring_values(ideal)))
+    with factoring(ideal):
+        answer, late = answer_until_limit(_criterion(model, macaulay2.ring_values(ideal)))
     if late:
         primes, rest = proved_until(answer)
         return LocusFindings(

@@ -27,7 +27,13 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.notation import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TimeLimitError
+from m2bridge.errors import (
+    ContradictionError,
+    ConversionError,
+    InvalidCaseError,
+    TimeLimitError,
+    check_kind,
+)
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
@@ -241,6 +247,7 @@ class SliceSpace:
 
 def _variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     """The symbols of the expressions, in their order, and the coordinates that are not given."""
+    check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
     variables: dict[str, None] = {}  # a set in order
     for name, value in values.items():
         if name not in names:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, check_kind
 from m2bridge.results.base import Decision
 from m2bridge.results.known import Known, agree, together
 from m2bridge.results.sheet import value_text
@@ -324,7 +324,7 @@ class NumbersByMethod(PartialValue):
     --------
     >>> seen = NumbersByMethod((("integrals", Numbers((4, 6))), ("slices", Numbers((4, None)))))
     >>> print(seen)
-    2 of 2 by integrals, 1 of 2 by slices
+    2 of 2 by integrals, 1 of 2 by slices modulo random primes
     >>> str(seen.against(Numbers((4, 7)))[0])
     'REFUTED'
     """
@@ -355,7 +355,8 @@ class NumbersByMethod(PartialValue):
 
     @staticmethod
     def _words(name: str) -> str:
-        return name.replace("_", " ")
+        """The method for people, who have to see what is counted modulo primes alone."""
+        return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
 Value = bool | int | Points | PartialValue
@@ -448,6 +449,29 @@ class OrbitStatement(_Statement[M], Generic[M, O]):
 
 
 Statement = GlobalStatement[Any] | OrbitStatement[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Always:
+    """A prediction that is the same for all orbits and models.
+
+    As all that a statement of this package calls it has a name, so that results with statements can
+    be pickled.
+    """
+
+    value: Value
+
+    def __call__(self, *_: object) -> Value:
+        return self.value
+
+
+def check_statements(statements: object) -> None:
+    """Raise InvalidCaseError unless these are statements."""
+    wanted = "a sequence of statements"
+    check_kind("statements", statements, Sequence, wanted)
+    assert isinstance(statements, Sequence)
+    for statement in statements:
+        check_kind("statements", statement, (GlobalStatement, OrbitStatement), wanted)
 
 
 def observed_together(statements: Iterable[Statement]) -> tuple[Statement, ...]:

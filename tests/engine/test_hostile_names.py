@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import pickle
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -27,21 +28,27 @@ from m2bridge import (
     Ideal,
     Macaulay2,
     PolynomialMap,
+    PolynomialNetwork,
     SingleLayerAttention,
+    certify,
     closure,
     closures_of_all_sizes,
     cross_check,
     cross_check_all_sizes,
     cross_check_deep_attention,
     dimension,
+    fibres,
     hilbert_function,
     ideal,
     image,
     membership,
+    observe,
     orbit_diagram,
     polar_degrees,
     singular_locus,
     slice_surface,
+    tasks,
+    verify,
     weights,
 )
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -210,6 +217,32 @@ def test_no_name_in_a_result_is_a_command(one_session: None, name: str) -> None:
     check(poisoned(result).to_macaulay2())
 
 
+PUBLIC: dict[str, Callable[[], object]] = EXAMPLES | {
+    "Certificate": lambda: certify(MODEL, "polar-degrees"),
+    "CrossCheck of layers": lambda: cross_check(DeepAttention((2, 2, 1), 1)),
+    "CrossCheck of powers": lambda: cross_check(PolynomialNetwork([3, 2, 1])),
+    "Evaluation": lambda: Macaulay2().evaluate("x = 2"),
+    "Fibres": lambda: fibres(MODEL),
+    "Observations": lambda: observe(MODEL),
+    "Task": lambda: tasks([MODEL], "3.3"),
+    "VerifyResult": lambda: verify(certify(MODEL, "polar-degrees")),
+}
+"""What the public functions give."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_public_functions_give_can_be_pickled(one_session: None, name: str) -> None:
+    """And says the same afterwards, in every form."""
+    result = PUBLIC[name]()
+    copied = pickle.loads(pickle.dumps(result))
+    assert type(copied) is type(result)
+    assert str(copied) == str(result)
+    if isinstance(result, Result):
+        assert copied.to_json() == result.to_json()
+        assert copied.to_text() == result.to_text()
+        assert copied.to_macaulay2() == result.to_macaulay2()
+
+
 # Templates: each is rendered for variables with hostile names, and with a hostile title.
 
 TEMPLATES = {
@@ -273,7 +306,7 @@ def programs_about_maps() -> Iterator[Callable[[], Any]]:
     yield partial(jacobian_script, model, field=QQ)
     yield partial(lattice_script, cubic, field=QQ, title=HOSTILE)
     yield partial(conormal_script, equations, HOSTILE, prime=True)
-    yield partial(slices_script, cubic, (0,), (1, 2), HOSTILE)
+    yield partial(slices_script, cubic, (0,), HOSTILE)
     forms = dict(zip(cubic.coordinates, equations.generators, strict=True))
     yield partial(slice_script, found, SliceSpace(equations.ring, forms, {}), equations.generators)
     yield partial(question, "one_minimal_prime", {"givenIdeal": equations})

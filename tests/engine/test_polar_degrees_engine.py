@@ -1,24 +1,31 @@
 """Polar degrees counted by Macaulay2 modulo a prime, against theorems and the literature."""
 
-from math import comb
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import comb, prod
 
 import pytest
-from sympy import symbols
+from sympy import Poly, diff, isprime, primerange, symbols
 
 from m2bridge import (
     Engine,
     Ideal,
     PolynomialMap,
+    PolynomialNetwork,
     SingleLayerAttention,
     cross_check,
     ideal,
     polar_degrees,
 )
 from m2bridge.convert.answers import parse
-from m2bridge.engine.script import Script
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.engine import using
+from m2bridge.engine.script import Script, Transcript
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.checker.slices import DEGREES, counted
+from m2bridge.families.attention.polar import counted_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
+from m2bridge.maps import polar
 from m2bridge.maps.polar import Method
 
 pytestmark = pytest.mark.macaulay2("any")
@@ -205,17 +212,129 @@ def test_the_image_of_a_reducible_source_is_not_taken_for_irreducible(engine: En
 
 
 def test_coefficients_that_the_prime_divides_are_not_lost(engine: Engine) -> None:
-    """Modulo 32003 these conics are two lines, or a line."""
-    for equation in ("32003*x^2 + y^2 + z^2", "x^2 + y^2 + z^2/32003"):
-        found = polar_degrees(ideal(equation), engine=engine)
+    """Modulo the prime these conics are two lines, or a line; it is drawn first, and not taken."""
+    for equation in (f"{DRAWN}*x^2 + y^2 + z^2", f"x^2 + y^2 + z^2/{DRAWN}"):
+        with drawn_first():
+            found = polar_degrees(ideal(equation), engine=engine)
         assert found.degrees == (2, 2)
-        assert "modulo 31991" in found.theorem.known
+        assert DRAWN not in found.primes
     conic = PolynomialMap.from_expressions(
-        [s, t], {"x": 32003 * s**2, "y": s * t, "z": t**2 + 32003 * s * t}
+        [s, t], {"x": DRAWN * s**2, "y": s * t, "z": t**2 + DRAWN * s * t}
     )
-    found = polar_degrees(conic, engine=engine, method="slices")
+    with drawn_first():
+        found = polar_degrees(conic, engine=engine, method="slices")
     assert found.degrees == (2, 2)
-    assert "modulo 31991" in found.theorem.known
+    assert DRAWN not in found.primes
+
+
+DRAWN = 31991
+
+
+@contextmanager
+def drawn_first(times: int = 1) -> Iterator[None]:
+    """The first primes that are drawn are 31991, 31981 and so on, as if somebody had known them."""
+    known = iter([DRAWN, 31981, 31973][:times])
+    draw = secrets.randbits
+
+    def drawn(bits: int) -> int:
+        return next(known, draw(bits)) if bits == polar.PRIME_BITS else draw(bits)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "randbits", drawn)
+        yield
+
+
+def test_primes_are_drawn_for_each_input(engine: Engine) -> None:
+    """Two primes of the discriminant gave a point in place of two, when they were known before."""
+    bad = ideal(f"x^2 + 2*x*y + (1 - {32003 * 31991})*y^2")
+    results = [polar_degrees(bad, engine=engine) for _ in range(3)]
+    assert {result.degrees for result in results} == {(2,)}
+    assert len({result.primes for result in results}) == 3
+    for result in results:
+        assert len(set(result.primes)) in (2, 3)
+        assert all(2**14 < prime < 2**15 and isprime(prime) for prime in result.primes)
+        data = result.to_json()
+        assert (data["primes"], data["proved"]) == (list(result.primes), False)
+        assert "random primes; over QQ this is no proof" in data["known"]
+        assert f"primes              {', '.join(map(str, result.primes))}" in result.to_text()
+    theorem = polar_degrees(SingleLayerAttention(2, 1)).to_json()
+    assert (theorem["primes"], theorem["proved"]) == ([], True)
+
+
+def test_primes_that_give_other_numbers_are_named_and_outvoted(engine: Engine) -> None:
+    """The prime divides the discriminant of the conic, and makes an affine line the empty set."""
+    for equations in (
+        [f"x^2 + 2*x*y + {DRAWN + 1}*y^2 - z^2"],
+        [f"x + {DRAWN + 1}*y + 1", "x + y + 2"],
+    ):
+        with drawn_first():
+            found = polar_degrees(ideal(*equations), engine=engine)
+        assert found.degrees == ((2, 2) if len(equations) == 1 else (1,))
+        assert f"(other numbers modulo {DRAWN})" in found.theorem.known
+        assert DRAWN not in found.primes
+
+
+def test_two_unlucky_primes_do_not_decide_where_a_third_is_cheap(engine: Engine) -> None:
+    with drawn_first(2):
+        found = polar_degrees(
+            ideal(f"x^2 + 2*x*y + (1 - {DRAWN * 31981})*y^2 - z^2"), engine=engine
+        )
+    assert found.degrees == (2, 2)
+    assert not {DRAWN, 31981} & set(found.primes)
+
+
+def test_where_many_primes_could_divide_a_discriminant_they_are_longer(engine: Engine) -> None:
+    product = prod(primerange(2**14, 2**14 + 1000))
+    found = polar_degrees(ideal(f"x^2 + 2*x*y + (1 - {product})*y^2 - z^2"), engine=engine)
+    assert found.degrees == (2, 2)
+    assert min(found.primes) > 2**28
+
+
+def test_a_program_does_not_depend_on_what_is_drawn(engine: Engine) -> None:
+    """It is the same in each process, and one that is given no prime draws it itself."""
+    model = SingleLayerAttention(2, 1)
+    script = polar.slices_program(model)
+    assert script == polar.slices_program(model)
+    first, second = polar.given(script, 32003), polar.given(script, 31991)
+    assert first != second
+    assert (first.body, first.digest, first.standalone()) == (
+        second.body,
+        second.digest,
+        second.standalone(),
+    )
+    for one in (first, second, script):
+        answer = parse(engine.run(one).records)
+        assert [answer.integer(f"polar_{i}") for i in range(4, -1, -1)] == [4, 6, 4, 0, 0]
+
+
+def test_one_prime_within_the_limit_is_no_result_and_refutes_nothing(engine: Engine) -> None:
+    conic = ideal("x^2 + y^2 - z^2")
+    alone = polar_degrees(conic, engine=Late(engine, 1))
+    assert (alone.degrees, alone.unfinished) == ((2, 2), "late")
+    assert "modulo one random prime; over QQ this is no proof" in alone.theorem.known
+    two = polar_degrees(conic, engine=Late(engine, 2))
+    assert (len(two.primes), two.unfinished) == (2, "")
+    with pytest.raises(TimeLimitError):
+        polar_degrees(conic, engine=Late(engine, 0))
+    with using(Late(engine, 1)):
+        assert counted_polar_degrees(SingleLayerAttention(2, 1)).entries == (None,) * 5
+
+
+class Late:
+    """An engine that reaches its limit after some runs."""
+
+    def __init__(self, engine: Engine, runs: int) -> None:
+        self._engine, self._runs = engine, runs
+
+    @property
+    def version(self) -> str:
+        return self._engine.version
+
+    def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
+        if not self._runs:
+            raise TimeLimitError("late")
+        self._runs -= 1
+        return self._engine.run(script, timeout=timeout)
 
 
 def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> None:
@@ -230,14 +349,50 @@ def test_a_variety_of_large_codimension_has_polar_degrees(engine: Engine) -> Non
 
 def test_a_prime_modulo_which_a_conic_is_two_lines_is_seen(engine: Engine) -> None:
     """Though it divides no coefficient; the plane too has two coordinates that it takes for one."""
-    for equation in ("x^2 + 2*x*y + 32004*y^2 - z^2", "x^2 + x*y + 8001*y^2 - z^2"):
-        found = polar_degrees(ideal(equation), engine=engine)
+    for equation in ("x^2 + 2*x*y + 31992*y^2 - z^2", "x^2 + x*y + 7998*y^2 - z^2"):
+        with drawn_first():
+            found = polar_degrees(ideal(equation), engine=engine)
         assert found.degrees == (2, 2)
-    conic = {"x": s**2 + s * t, "y": s**2 + 32004 * s * t, "z": t**2}
-    plane = {"x": s + t, "y": s + 32004 * t, "z": u}
+    conic = {"x": s**2 + s * t, "y": s**2 + (DRAWN + 1) * s * t, "z": t**2}
+    plane = {"x": s + t, "y": s + (DRAWN + 1) * t, "z": u}
     methods: tuple[Method, ...] = ("slices", "conormal")
     for method in methods:
         for images, degrees in ((conic, (2, 2)), (plane, (1, 0, 0))):
             image = PolynomialMap.from_expressions([s, t, u], images)
-            found = polar_degrees(image, engine=engine, method=method)
+            with drawn_first():
+                found = polar_degrees(image, engine=engine, method=method)
             assert found.degrees == degrees
+
+
+def test_the_sum_is_that_of_the_projective_closure(engine: Engine) -> None:
+    """A parabola has three critical points, and the conic that closes it has the sum 4."""
+    x, y = symbols("x y")
+    distance = 2 * (x - 5) ** 2 + 3 * (x - 5) * (y - 7) + 11 * (y - 7) ** 2
+    assert Poly(diff(distance.subs(y, x**2), x), x).degree() == 3
+    found = polar_degrees(ideal("y - x^2"), engine=engine)
+    assert (found.closure, found.degrees, found.generic_ed_degree) == (True, (2, 2), 4)
+    assert found.to_json()["projective_closure"] is True
+    assert "generic ED degree   4, of the projective closure" in found.to_text()
+    assert r"\operatorname{gED}(\overline{X}) = 4" in found.to_latex()
+    assert "of the projective closure" in found.figure().axes[0].get_title()
+    cone = polar_degrees(ideal("y*z - x^2"), engine=engine)
+    assert "generic ED degree   4\n" in cone.to_text()
+    assert r"\operatorname{gED} = 4" in cone.to_latex()
+
+
+WITHOUT_THEOREM = {
+    # one token: A is seen by its symmetric part, (2, 1): binary cubics, all of them
+    "one token": (SingleLayerAttention(2, 1, 2, 1), (1, 0, 0, 0)),
+    # quadrics of rank two in three variables: the determinant, dual to the Veronese surface
+    "polynomial network": (PolynomialNetwork((3, 2, 1)), (3, 6, 4, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_THEOREM)
+def test_families_without_a_theorem_have_two_primes_too(name: str, engine: Engine) -> None:
+    model, degrees = WITHOUT_THEOREM[name]
+    found = polar_degrees(model, engine=engine)
+    assert (found.method, found.degrees) == ("slices", degrees)
+    assert len(set(found.primes)) >= 2
+    assert found.theorem.known.endswith("random primes; over QQ this is no proof")
+    assert "theorem" not in found.theorem.known

@@ -14,6 +14,7 @@ import pytest
 
 from m2bridge import CoefficientField, Macaulay2, SingleLayerAttention, ideal
 from m2bridge.algebra.field import QQ
+from m2bridge.convert.answers import parse
 from m2bridge.engine import Candidate, candidates
 from m2bridge.engine.discovery import probed
 from m2bridge.engine.script import Script
@@ -166,7 +167,7 @@ def umbrella_script() -> Script:
 def slices() -> Script:
     """Points of (2, 1, 2) in general slices."""
     forms, _ = polar._forms(SingleLayerAttention(2, 1))
-    return polar.slices_script(forms, *polar._chart(forms), "(2, 1, 2)")
+    return polar.slices_script(forms, polar._kept(forms), "(2, 1, 2)")
 
 
 SCRIPTS: dict[str, Script] = {
@@ -233,6 +234,35 @@ def test_script_command(command: str) -> None:
     arguments = ["script", "closure", "--d", "2", "--d-out", "1"]
     printed = subprocess.run([command, *arguments], capture_output=True, text=True, check=True)
     assert printed.stdout == SCRIPTS["closure-2-1-2"].standalone()
+
+
+def test_the_program_of_polar_degrees_draws_its_prime(
+    command: str, program: Path, tmp_path: Path
+) -> None:
+    """Two runs have other primes and the same numbers; the text is the same each time."""
+    arguments = ["script", "polar-degrees", "--d", "2", "--d-out", "1"]
+    line = [command, *arguments]
+    first, second = (
+        subprocess.run(line, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
+    assert first == second
+    path = tmp_path / "program.m2"
+    shown = 'mbEmit("prime", givenPrime)\nmbFinish()\n'
+    path.write_text(first.removesuffix("mbFinish()\n") + shown, encoding="utf-8")
+    primes = set()
+    for _ in range(3):
+        printed = subprocess.run(
+            [program, "--script", path],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+        answer = parse(tuple(printed.stdout.splitlines()[:-1]))
+        assert [answer.integer(f"polar_{i}") for i in range(4, -1, -1)] == [4, 6, 4, 0, 0]
+        primes.add(answer.integer("prime"))
+    assert len(primes) > 1
+    assert all(2**14 < prime < 2**15 for prime in primes)
 
 
 # The wheel of Macaulay2 without what its SageMath interface asks for: nothing that the program

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from m2bridge import QQ, CoefficientField
@@ -67,6 +68,22 @@ def test_a_macaulay2_that_never_starts_ends_with_the_limit(tmp_path: Path) -> No
     assert "5 quartics" in done.stdout
     late = r"did not start in the 3\d+\.\d seconds\s+that it had of the limit of 3600 seconds"
     assert re.search(late, done.stdout), done.stdout
+
+
+def test_the_help_of_a_number_without_bounds_names_none() -> None:
+    """Of every command, and what is below it."""
+
+    def shown(command: click.Command, above: click.Context | None) -> None:
+        context = click.Context(command, info_name=command.name, parent=above)
+        text = command.get_help(context)
+        assert "None" not in text, command.name
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                below = command.get_command(context, name)
+                assert below is not None
+                shown(below, context)
+
+    shown(commands.cli, None)
 
 
 INTERRUPTED = """

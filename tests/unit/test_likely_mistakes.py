@@ -404,6 +404,69 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
 }
 
 
+WRONG_TYPES: dict[str, Callable[[Any], object]] = {
+    "certify": lambda wrong: m2bridge.certify(wrong, "3.3"),
+    "closure": closure,
+    "closures_of_all_sizes": m2bridge.closures_of_all_sizes,
+    "cross_check": m2bridge.cross_check,
+    "cross_check_all_sizes": m2bridge.cross_check_all_sizes,
+    "cross_check_deep_attention": lambda wrong: m2bridge.cross_check_deep_attention(wrong),
+    "cross_check, statements": lambda wrong: m2bridge.cross_check(MODEL, statements=[wrong]),
+    "dimension": m2bridge.dimension,
+    "fibres": m2bridge.fibres,
+    "fibres, wanted": lambda wrong: m2bridge.fibres(MODEL, wanted=wrong),
+    "from_sage": m2bridge.from_sage,
+    "hilbert_function": m2bridge.hilbert_function,
+    "ideal": ideal,
+    "image": m2bridge.image,
+    "implicitize": m2bridge.implicitize,
+    "membership": membership,
+    "membership, function": lambda wrong: membership(MODEL, wrong),
+    "observe": m2bridge.observe,
+    "orbit_diagram": m2bridge.orbit_diagram,
+    "plan": lambda wrong: m2bridge.plan((), wrong),
+    "polar_degrees": m2bridge.polar_degrees,
+    "read_ideal_file": m2bridge.read_ideal_file,
+    "read_map": m2bridge.read_map,
+    "read_model": read_model,
+    "read_mrdi": m2bridge.read_mrdi,
+    "read_sage_text": m2bridge.read_sage_text,
+    "singular_locus": m2bridge.singular_locus,
+    "slice_surface": m2bridge.slice_surface,
+    "slice_surface, coordinates": lambda wrong: m2bridge.slice_surface(MODEL, wrong),
+    "tasks": m2bridge.tasks,
+    "verify": verify,
+    "weights": m2bridge.weights,
+    "Chain": m2bridge.Chain,
+    "CoefficientField": CoefficientField,
+    "Layer": lambda wrong: m2bridge.Layer(wrong, ()),
+    "PolynomialRing": lambda wrong: PolynomialRing(QQ, wrong),
+}
+
+
+@pytest.mark.parametrize("wrong", [3, 2.5, object()], ids=["int", "float", "object"])
+@pytest.mark.parametrize("name", WRONG_TYPES)
+def test_an_argument_of_a_wrong_type_is_a_named_error(name: str, wrong: object) -> None:
+    if (name, wrong) == ("CoefficientField", 3):
+        return
+    with pytest.raises((InvalidCaseError, ConversionError)):
+        WRONG_TYPES[name](wrong)
+
+
+@pytest.mark.parametrize("name", ["image", "implicitize"])
+def test_a_model_is_no_map(name: str) -> None:
+    with pytest.raises(InvalidCaseError, match="must be a PolynomialMap, such as"):
+        WRONG_TYPES[name](MODEL)
+
+
+@pytest.mark.parametrize("name", ["fibres", "membership", "observe", "orbit_diagram"])
+def test_a_model_of_another_family_is_named(name: str) -> None:
+    for model in (m2bridge.DeepAttention((2, 1), 1), m2bridge.PolynomialNetwork((2, 1))):
+        said = f"must be a SingleLayerAttention, not a {type(model).__name__}"
+        with pytest.raises(InvalidCaseError, match=said):
+            WRONG_TYPES[name](model)
+
+
 @pytest.mark.parametrize("name", PYTHON)
 def test_mistakes_in_python(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before Macaulay2 is asked for anything."""

@@ -27,7 +27,7 @@ from m2bridge.errors import ContradictionError, MethodUnavailableError, NotAppli
 from m2bridge.families.attention import integrals, polar
 from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.polar import Method, _chart, _forms
+from m2bridge.maps.polar import Method, _forms, _kept
 from m2bridge.maps.statement import Numbers
 
 Case = tuple[int, int, int]
@@ -226,7 +226,7 @@ def test_the_limit_is_on_the_steps_of_all_orbits_together(d: int, observed: bool
 def test_a_chart_has_finite_fibres_and_the_dimension_of_the_variety() -> None:
     forms, cone = _forms(SingleLayerAttention(3, 2, 2))
     assert cone
-    assert len(_chart(forms)[0]) == dimension_formula(Shape(3, 2, 2)) - 1
+    assert len(_kept(forms)) == dimension_formula(Shape(3, 2, 2)) - 1
 
 
 def test_command_line_and_forms() -> None:

@@ -24,6 +24,7 @@ import flint
 import ml_dtypes
 import numpy
 import pytest
+import sympy
 from click.testing import CliRunner, Result
 from hypothesis import given, settings, strategies as st
 from mpmath import acos, eigsy, floor, log10, matrix, mp, mpf, sqrt, svd_r
@@ -311,6 +312,33 @@ def test_the_boundary_distance_of_large_matrices(monkeypatch: pytest.MonkeyPatch
         numpy.diag([1.0] * 11), numpy.diag([1.0] * 11)
     )
     assert lower <= 1 <= upper <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_the_fibre_where_two_weights_come_together_has_the_length_of_a_token(d: int) -> None:
+    """Solved here by linear algebra: tangent vectors (A', V') of the fibre at A = v qᵀ, V = h vᵀ,
+    up to the scaling, for all A and V. Their products vanish there, so that the length is one more.
+    """
+    symbols_of = [
+        sympy.Symbol(f"{name}{i}") for name in "av" for i in range(d * (d if name == "a" else 1))
+    ]
+    A = sympy.Matrix(d, d, symbols_of[: d * d])
+    V = sympy.Matrix(1, d, symbols_of[d * d :])
+    # One output: the function has the coefficients of V_i A_jk + V_j A_ik, here at v = q = first.
+    equations = []
+    for i, j, k in product(range(d), repeat=3):
+        first = int(j == k == 0) * V[i] + int(i == k == 0) * V[j]
+        equations.append(first + int(i == 0) * A[j, k] + int(j == 0) * A[i, k])
+    rank = sympy.Matrix([[e.coeff(x) for x in symbols_of] for e in equations]).rank()
+    tangents = len(symbols_of) - rank - 1  # less the scaling
+    unit = [1] + [0] * (d - 1)
+    factor = [unit, [0] * d]
+    head = weights(K=factor, Q=factor, V=[unit]).heads[0]
+    assert (head.ranks.r, head.ranks.s, head.ranks.m) == (1, 1, 1)
+    assert tangents == d - 1
+    said = f"; the fibre is one point of length {tangents + 1}, and not reduced"
+    assert (said in head.words()) is (d > 1)
+    assert "double point" not in head.words()
 
 
 def test_what_is_exact_makes_distances_exact() -> None:

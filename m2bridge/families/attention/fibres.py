@@ -220,6 +220,9 @@ def fibres(
     >>> found.at[Orbit(1, 1, 1)]
     Fibre(length=2, points=1)
     """
+    errors.check_kind("model", model, Shape, "a SingleLayerAttention")
+    if wanted is not None:
+        errors.check_kind("wanted", wanted, Sequence, "a sequence of orbits")
     every = sorted(orbits(model) if wanted is None else wanted)
     try:
         return _read(answer_to(fibres_script(model, wanted)), model, every)

@@ -23,7 +23,7 @@ from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.documents import read_rational
 from m2bridge.convert.polynomials import read_polynomial
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError
+from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observation import observe
 from m2bridge.families.attention.orbits import Orbit, orbit_count
@@ -231,6 +231,7 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     >>> len(diagram.nodes), len(diagram.covers)
     (6, 6)
     """
+    check_kind("model", model, SingleLayerAttention, "a SingleLayerAttention")
     if reason := model.in_coordinates().no_orbits():
         raise MethodUnavailableError(reason)
     if orbit_count(model) > MOST_ORBITS:

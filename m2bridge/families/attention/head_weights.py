@@ -171,9 +171,11 @@ class HeadWeights:
         if self.ranks.numbers == (1, 1, 0):
             classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
             return f"two classes of weights up to {scaling}: {classes}"
-        # The fibre of A = v qᵀ, V = h vᵀ is one point that counts twice.
-        double = self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
-        return f"{pair} up to the scaling {scaling}{', as a double point' if double else ''}"
+        # The tangent vectors of the fibre of A = v qᵀ, V = h vᵀ are (−m qᵀ, h mᵀ), m in K^d / v.
+        length = ""
+        if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1:
+            length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
+        return f"{pair} up to the scaling {scaling}{length}"
 
     def _factors(self) -> Iterator[str]:
         """What is known of K and Q by A, and of O and V by OV."""

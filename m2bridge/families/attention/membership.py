@@ -25,7 +25,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.convert.notation import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import ContradictionError, InvalidCaseError, MethodUnavailableError, check_kind
 from m2bridge.families.attention.exact_weights import HeadShape, integers
 from m2bridge.families.attention.fibres import matrix_program
 from m2bridge.families.attention.numerical_weights import Spectrum, precision, rank_words, rounded
@@ -407,8 +407,9 @@ def membership(
     Raises
     ------
     InvalidCaseError
-        If a name is not a coordinate of the model, the given weights do not have this function or
-        do not have the shapes of the model, or neither a function nor weights are given.
+        If it is no such model, a name is not a coordinate of the model, the given weights do not
+        have this function or do not have the shapes of the model, or neither a function nor weights
+        are given.
     MethodUnavailableError
         If t = 1.
     ContradictionError
@@ -423,6 +424,7 @@ def membership(
     >>> membership(rank_one, K=[[0.5, 1.0]], Q=[[1.0, 0.1]], V=[[1.0, 2.0]]).orbit
     Orbit(r=1, s=1, m=1)
     """
+    check_kind("model", model, Shape, "a SingleLayerAttention")
     if model.t == 1:
         raise MethodUnavailableError(
             "membership is decided in reduced coordinates, which need t ≥ 2"

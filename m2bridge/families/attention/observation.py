@@ -27,6 +27,7 @@ from m2bridge.errors import (
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
+    check_kind,
 )
 from m2bridge.families.attention.fibres import (
     Fibre,
@@ -460,6 +461,7 @@ def observe(
     >>> seen.dimension, seen.degree, seen.closed
     (5, 4, True)
     """
+    check_kind("model", model, Shape, "a SingleLayerAttention")
     if model.t == 1:
         raise MethodUnavailableError(
             "orbits are observed for t ≥ 2 only; for t = 1 singular_locus has the method jacobian"

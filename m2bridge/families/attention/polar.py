@@ -22,7 +22,7 @@ from m2bridge.families.attention.tangents import (
 )
 from m2bridge.limits import watched
 from m2bridge.maps.model import Locus, PolarTheorem
-from m2bridge.maps.polar import polar_degrees
+from m2bridge.maps.polar import LEAST_PRIMES, polar_degrees
 from m2bridge.maps.statement import Numbers
 
 MOST_ORBIT_STEPS = 10**7
@@ -178,13 +178,16 @@ def has_few_points(shape: Shape) -> bool:
 
 
 def counted_polar_degrees(shape: Shape) -> Numbers:
-    """The points of general slices of the conormal variety, through the parametrization, modulo a
-    prime (Macaulay2).
+    """The points of general slices of the conormal variety, through the parametrization, modulo two
+    random primes or three (Macaulay2).
 
-    A number that was not counted within the limit on time is ``None``.
+    A number that was not counted within the limit on time is ``None``. All are where it did not
+    suffice for a second prime, since modulo one prime alone they refute nothing.
     """
     # the same functions for t > 2
     free = free_parametrization(Shape(shape.d, shape.d_out, shape.a), "reduced")
     found = polar_degrees(free, method="slices")
+    if len(found.primes) < LEAST_PRIMES:
+        return Numbers((None,) * (found.dimension + 1))
     missing = found.dimension + 1 - len(found.degrees)
     return Numbers((*found.degrees, *(None,) * missing))

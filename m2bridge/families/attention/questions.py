@@ -43,7 +43,7 @@ from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.completeness import check_representations, default_max_degree
 from m2bridge.maps.map_model import as_model
-from m2bridge.maps.polar import PolarDegrees, polar_degrees
+from m2bridge.maps.polar import PolarDegrees, polar_degrees, slices_program
 from m2bridge.maps.singular_locus import jacobian_script
 
 # The limits on questions depend on the case alone, so that everybody asks for the same ones.
@@ -68,9 +68,10 @@ def standalone(
 
     Parameters
     ----------
-    computation : {"closure", "dimension", "singular-locus", "fibres"}
+    computation : {"closure", "dimension", "singular-locus", "fibres", "polar-degrees"}
         The dimension by elimination is part of the program for the closure; the method of fibres
-        and cross-checks run the program for the fibres.
+        and cross-checks run the program for the fibres. That for polar degrees counts points in
+        slices, modulo a prime that it draws itself unless ``givenPrime`` is one.
     method : {"orbits", "jacobian"}
         For ``singular-locus``.
     """
@@ -80,6 +81,10 @@ def standalone(
         # fibres are the same in all coordinates
         return fibres_script(model).standalone()
     chosen = as_model(model, coordinates)
+    if computation == "polar-degrees":
+        if field != QQ:
+            raise InvalidCaseError("field", "polar degrees are those over QQ")
+        return slices_program(chosen).standalone()
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
     if method == "jacobian":

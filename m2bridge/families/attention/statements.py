@@ -6,7 +6,6 @@ To add one: write its prediction, and put it into the registry at the end. The p
 written once more in ``checker/statements.py``, and nothing is shared.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,7 @@ from m2bridge.families.attention.hypotheses import (
 from m2bridge.families.attention.integrals import stated_polar_degrees
 from m2bridge.families.attention.orbits import Orbit, WeightPair, representative
 from m2bridge.families.attention.shape import Shape, degree_formula, dimension_formula
-from m2bridge.maps.statement import GlobalStatement, OrbitStatement, Statement, Value
+from m2bridge.maps.statement import Always, GlobalStatement, OrbitStatement, Statement, Value
 from m2bridge.results.sheet import matrix_text
 
 
@@ -35,13 +34,16 @@ def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[Shape
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
 
-def _always(value: Value) -> Callable[[Shape], Value]:
-    """A prediction that is the same for all cases."""
-    return lambda shape: value
-
-
 def _rank_one(orbit: Orbit) -> bool:
     return orbit.r == orbit.s == 1
+
+
+def _not_rank_one(orbit: Orbit) -> bool:
+    return not _rank_one(orbit)
+
+
+def _of_rank_one(orbit: Orbit, shape: Shape) -> bool:
+    return _rank_one(orbit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,29 +126,23 @@ REGISTRY: tuple[Statement, ...] = (
     about_orbits(
         "3.2", "rank one", predict=_exchanged, hypotheses=several_tokens, concerns=_rank_one
     ),
-    about_the_whole("3.2", "zero", predict=_always(True), hypotheses=several_tokens),
+    about_the_whole("3.2", "zero", predict=Always(True), hypotheses=several_tokens),
     about_orbits(
-        "3.2",
-        "otherwise",
-        predict=_itself,
-        hypotheses=several_tokens,
-        concerns=lambda orbit: not _rank_one(orbit),
+        "3.2", "otherwise", predict=_itself, hypotheses=several_tokens, concerns=_not_rank_one
     ),
     about_the_whole("3.3", "", predict=dimension_formula, hypotheses=paper_hypotheses),
-    about_the_whole("3.4", "i", predict=_always(True), hypotheses=paper_hypotheses),
+    about_the_whole("3.4", "i", predict=Always(True), hypotheses=paper_hypotheses),
     about_orbits("3.4", "ii", predict=_boundary, hypotheses=nondegenerate),
     about_orbits("3.4", "iii", predict=singular, hypotheses=nondegenerate),
-    about_the_whole("A.2", "birational", predict=_always(True), hypotheses=paper_hypotheses),
+    about_the_whole("A.2", "birational", predict=Always(True), hypotheses=paper_hypotheses),
     about_the_whole(
-        "A.2", "special fibres", predict=_always(2), hypotheses=paper_hypotheses, nothing=0
+        "A.2", "special fibres", predict=Always(2), hypotheses=paper_hypotheses, nothing=0
     ),
     about_orbits("A.3", "", predict=_boundary, hypotheses=nondegenerate),
-    about_orbits(
-        "A.4", "", predict=lambda orbit, shape: _rank_one(orbit), hypotheses=nondegenerate
-    ),
-    about_the_whole("A.5", "", predict=_always(True), hypotheses=several_tokens),
-    about_orbits("A.6", "", predict=lambda orbit, shape: True, hypotheses=nondegenerate),
-    about_the_whole("not-a-manifold", "", predict=_always(False), hypotheses=nondegenerate),
+    about_orbits("A.4", "", predict=_of_rank_one, hypotheses=nondegenerate),
+    about_the_whole("A.5", "", predict=Always(True), hypotheses=several_tokens),
+    about_orbits("A.6", "", predict=Always(True), hypotheses=nondegenerate),
+    about_the_whole("not-a-manifold", "", predict=Always(False), hypotheses=nondegenerate),
     about_the_whole("degree", "", predict=degree_formula, hypotheses=several_tokens),
     about_orbits("singular-locus", "", predict=_singular_locus, hypotheses=nondegenerate),
     about_the_whole("polar", "", predict=stated_polar_degrees, hypotheses=two_dimensions),

@@ -101,6 +101,26 @@ def equation_16(network: Shape) -> int:
     return value_matrix + sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
 
 
+def attention_matrices(network: Shape) -> int:
+    """The dimension of all A, of each head by itself."""
+    return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
+
+
+def fibre_dimension(network: Shape) -> int:
+    """Of the fibres of virtual weights: skew matrices for each layer that does not see them."""
+    return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
+
+
+def virtual_weights_of_fibre(network: Shape) -> int:
+    """The dimension of the virtual weights with a given function, up to scalings."""
+    return virtual_dimension(network) - seen_dimension(network) - network.layers
+
+
+def bound_of_layers(network: Shape) -> int:
+    """The bound for the dimension that is proved layer by layer."""
+    return layered_bound(network).value
+
+
 def theorem_s(network: Shape) -> int:
     """The dimension of softmax attention, for all widths and ranks."""
     # The only score of one token is normalized to 1: the function is M.
@@ -138,10 +158,29 @@ def fibre_degree(network: Shape) -> int:
     return 1 + factors
 
 
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """What a statement predicts: nothing where one of these hypotheses fails.
+
+    The formula is found by its name when it is asked for, so that a statement can be pickled.
+    """
+
+    formula: Value | str
+    without: All
+
+    def __call__(self, network: Shape) -> Value | None:
+        if self.without(network):
+            return None
+        if not isinstance(self.formula, str):
+            return self.formula
+        predict: Callable[[Shape], Value | None] = globals()[self.formula]
+        return predict(network)
+
+
 def _stated(
     key: str,
     part: str,
-    predict: Callable[[Shape], Value | None],
+    formula: Value | str,
     *hypotheses: str,
     meaning: tuple[str, ...] | None = None,
 ) -> Stated:
@@ -149,17 +188,13 @@ def _stated(
 
     Parameters
     ----------
+    formula : str, int or bool
+        The name of a function of this file, or what is predicted of all networks.
     meaning : tuple of str, optional
         The hypotheses without which the formula has no meaning, and nothing is predicted; all when
         left out.
     """
-    without = All(hypotheses if meaning is None else meaning)
-
-    def predicted(network: Shape) -> Value | None:
-        if without(network):
-            return None
-        return predict(network)
-
+    predicted = Predicted(formula, All(hypotheses if meaning is None else meaning))
     words = WORDS.fields(key, part)
     return GlobalStatement(**words, predict=predicted, hypotheses=All(hypotheses))
 
@@ -174,40 +209,24 @@ SKIP = ("skip", "one-head")
 
 # The paper's in its order, each followed by those of m2bridge.
 WEIGHTS = (
-    _stated(
-        "3.1", "", lambda n: n.heads * sum(matrices_of_rank(d, a) for d, _, a in n.layer_sizes)
-    ),
-    _stated(
-        "3.5", "", lambda n: equation_16(n), "plain", *NARROW, meaning=("plain", "one-hidden-width")
-    ),
-    _stated("V", "", lambda n: virtual_dimension(n), "plain"),
-    _stated("3.6", "", lambda n: True, *LIGHTNING),
-    _stated("3.7", "", lambda n: True, *PAPER),
-    _stated(
-        "fibre",
-        "dimension",
-        lambda n: (n.layers - n.whole_layers) * comb(n.widths[0], 2),
-        *LIGHTNING,
-    ),
-    _stated("fibre", "degree", lambda n: fibre_degree(n), *LIGHTNING, "no-hidden-width-one"),
-    _stated(
-        "fibre",
-        "virtual weights",
-        lambda n: virtual_dimension(n) - seen_dimension(n) - n.layers,
-        *LIGHTNING,
-    ),
-    _stated("skip", "scalings", lambda n: False, *SKIP, "scalings"),
-    _stated("skip", "one-to-one", lambda n: 0, *SKIP, "several-tokens"),
-    _stated("closed", "", lambda n: False, *LIGHTNING, "three-threes"),
+    _stated("3.1", "", "attention_matrices"),
+    _stated("3.5", "", "equation_16", "plain", *NARROW, meaning=("plain", "one-hidden-width")),
+    _stated("V", "", "virtual_dimension", "plain"),
+    _stated("3.6", "", True, *LIGHTNING),
+    _stated("3.7", "", True, *PAPER),
+    _stated("fibre", "dimension", "fibre_dimension", *LIGHTNING),
+    _stated("fibre", "degree", "fibre_degree", *LIGHTNING, "no-hidden-width-one"),
+    _stated("fibre", "virtual weights", "virtual_weights_of_fibre", *LIGHTNING),
+    _stated("skip", "scalings", False, *SKIP, "scalings"),
+    _stated("skip", "one-to-one", 0, *SKIP, "several-tokens"),
+    _stated("closed", "", False, *LIGHTNING, "three-threes"),
 )
 
-COROLLARY_3_8 = _stated(
-    "3.8", "", lambda n: equation_14(n), *PAPER, meaning=(*LIGHTNING, "one-hidden-width")
-)
+COROLLARY_3_8 = _stated("3.8", "", "equation_14", *PAPER, meaning=(*LIGHTNING, "one-hidden-width"))
 CONJECTURE_3_10 = _stated(
     "3.10",
     "",
-    lambda n: equation_16(n),
+    "equation_16",
     *SOFTMAX,
     "several-tokens",
     *NARROW,
@@ -216,14 +235,14 @@ CONJECTURE_3_10 = _stated(
 # The paper's first.
 DIMENSIONS = (
     COROLLARY_3_8,
-    _stated("3.9", "", lambda n: equation_16(n), *SOFTMAX, "several-tokens", "single-layer"),
+    _stated("3.9", "", "equation_16", *SOFTMAX, "several-tokens", "single-layer"),
     CONJECTURE_3_10,
-    _stated("L", "", lambda n: seen_dimension(n), *LIGHTNING),
-    _stated("S", "", lambda n: theorem_s(n), *SOFTMAX),
-    _stated("skip", "dimension", lambda n: skip_connections(n), *SKIP),
-    _stated("heads", "separate heads", lambda n: separate_heads(n), *HEADS),
-    _stated("heads", "one layer", lambda n: layered_bound(n).value, *HEADS),
-    _stated("heads", "several layers", lambda n: layered_bound(n).value, *SEVERAL_LAYERS),
+    _stated("L", "", "seen_dimension", *LIGHTNING),
+    _stated("S", "", "theorem_s", *SOFTMAX),
+    _stated("skip", "dimension", "skip_connections", *SKIP),
+    _stated("heads", "separate heads", "separate_heads", *HEADS),
+    _stated("heads", "one layer", "bound_of_layers", *HEADS),
+    _stated("heads", "several layers", "bound_of_layers", *SEVERAL_LAYERS),
 )
 
 STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
@@ -241,5 +260,7 @@ def expectations(network: Shape) -> tuple[Expectation, ...]:
         assert predicted is None or isinstance(predicted, int)
         stated = predicted is not None and not fails
         if stated or (statement is paper and network.is_plain):
-            dimensions.append(Expectation(predicted, name, fails))
+            assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
+            assumes = WORDS.hypotheses[assumed]
+            dimensions.append(Expectation(predicted, name, fails, assumes))
     return tuple(dimensions)

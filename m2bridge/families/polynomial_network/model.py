@@ -207,7 +207,8 @@ class PolynomialNetwork(DifferentiableModel):
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
         source = "the expected dimension (Kileel, Trager, Bruna 2019)"
-        return (Expectation(expected_dimension(self), source),)
+        assumes = "assumes that scalings of hidden neurons are the only symmetries"
+        return (Expectation(expected_dimension(self), source, assumes=assumes),)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
@@ -305,16 +306,22 @@ def expected_dimension(network: PolynomialNetwork) -> int:
     return min(network.parameter_count - sum(network.widths[1:-1]), network.coordinate_count)
 
 
-def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
-    """The statement on the expected dimension with these hypotheses."""
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    """Hypotheses by their names in ``words.toml``; called, the first that fails, in words."""
 
-    def fails(network: PolynomialNetwork) -> str:
+    names: tuple[str, ...]
+
+    def __call__(self, network: PolynomialNetwork) -> str:
         holds = {"nonlinear": network.degree >= 2, "equal-widths": len(set(network.widths)) == 1}
-        failing = (WORDS.hypotheses[name] for name in hypotheses if not holds[name])
+        failing = (WORDS.hypotheses[name] for name in self.names if not holds[name])
         return next(failing, "")
 
+
+def _about_dimension(part: str, *hypotheses: str) -> GlobalStatement[PolynomialNetwork]:
+    """The statement on the expected dimension with these hypotheses."""
     words = WORDS.fields("expected-dimension", part)
-    return GlobalStatement(**words, predict=expected_dimension, hypotheses=fails)
+    return GlobalStatement(**words, predict=expected_dimension, hypotheses=Hypotheses(hypotheses))
 
 
 STATEMENTS = (

@@ -2,7 +2,12 @@
 -- nodal cubic.
 scan({"Elimination", "Saturation", "MinimalPrimes"}, needsPackage)
 
-givenRing = ZZ/32003[x, y]
+-- A run of m2bridge gives a prime and a seed of random numbers; else Macaulay2 draws them.
+if not instance(givenPrime, ZZ) then givenPrime = first select(1, random toList(2^14 .. 2^15), isPrime)
+if instance(givenSeed, ZZ) then setRandomSeed givenSeed
+coefficients' = ZZ/givenPrime
+
+givenRing = coefficients'[x, y]
 givenIdeal = ideal matrix(givenRing, {{-x^3-x^2+y^2}})
 
 -- The closure in projective space, unless the ideal is homogeneous.

@@ -18,7 +18,7 @@ from m2bridge.algebra.schur import Representation, columns
 from m2bridge.certificates.schema import Content
 from m2bridge.convert.notation import expression_text
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import TimeLimitError
+from m2bridge.errors import TimeLimitError, check_kind
 from m2bridge.families.all_sizes import AllSizesCase, finished, with_a_form
 from m2bridge.families.attention import highest_weights, representations
 from m2bridge.families.attention.all_sizes.sizes import WORDS as SIZES_WORDS
@@ -347,6 +347,9 @@ def closures_of_all_sizes(
     >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators[0])
     (2, ((1, 1), (2,), (3, 1)), 1)
     """
+    check_kind("cores", cores, (tuple, list), "a tuple of CoreSizes")
+    for core in cores:
+        check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
         found, late = each((str(size), partial(_closure_of_sizes, size, vectors)) for size in cores)
         return AllClosures(found, clock().seconds, late)

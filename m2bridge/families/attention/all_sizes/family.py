@@ -36,7 +36,7 @@ from m2bridge.families.attention.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.definition import AnswerRow, Question
 from m2bridge.ideals.program import Basis as GroebnerBasis
 from m2bridge.limits import clock, each
-from m2bridge.maps.statement import Statement, observed_together
+from m2bridge.maps.statement import Statement, check_statements, observed_together
 from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 from m2bridge.results.sheet import Sheet, Table, matrix_text, name_with_part, quoted
@@ -471,6 +471,7 @@ def cross_check_all_sizes(
     >>> [(v.name, str(v.decision)) for v in found.verdicts if v.decision != "CONFIRMED"]
     [('3.4 (iii)', 'REFUTED'), ('A.4', 'REFUTED')]
     """
+    check_statements(statements)
     chosen, others = with_a_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
     strata, verdicts, late = decide(

@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.observation import observe
 from m2bridge.families.deep_attention.statements import STATEMENTS, Stated, failing
 from m2bridge.families.definition import AnswerRow
 from m2bridge.limits import clock, each, watched
-from m2bridge.maps.statement import Value
+from m2bridge.maps.statement import Value, check_statements
 from m2bridge.maps.verdict import Extent, Verdict
 from m2bridge.results.base import Decision
 
@@ -323,6 +323,7 @@ def cross_check_deep_attention(
     >>> {str(verdict.decision) for verdict in found.verdicts}
     {'CONFIRMED'}
     """
+    check_statements(statements)
     chosen, others = with_a_form(statements or STATEMENTS, STATED.__contains__)
     identities = layers.layer_identities()
     wrong = [name for name, holds in identities.items() if not holds]
