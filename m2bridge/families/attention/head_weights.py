@@ -117,16 +117,40 @@ class HeadWeights:
         """
         if not self.ranks.proved or self.is_outside:
             return None
-        shape = self.shape
-        most = shape.dimension
+        most = self.shape.dimension
         if self.regular is False:
             most -= 1
+        of_products = self._rank_of_products
+        if of_products is None:
+            return most
+        rescaling = not (self.shape.softmax or self.is_zero)
+        return min(most, of_products - rescaling)
+
+    @property
+    def least_rank(self) -> int | None:
+        """A lower bound for the same rank, if one is known.
+
+        In softmax attention the differential in A and V is injective where V is not 0.
+        """
+        if self.regular:
+            return self.shape.dimension
+        shape = self.shape
+        # Where A is given, of bounded rank, those of its factors are not known.
+        has_products = shape.factored or not shape.has_factors
+        if shape.softmax and self.ranks.proved and has_products and not self.is_zero:
+            return self._rank_of_products
+        return None
+
+    @property
+    def _rank_of_products(self) -> int | None:
+        """The rank of the differential of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, if it is known.
+
+        Where A is given, of bounded rank, it is an upper bound.
+        """
+        shape = self.shape
         by_A = _product_rank(self.ranks, "KQ", shape.d, shape.queries)
         by_V = _product_rank(self.ranks, "OV", shape.d_out, shape.d)
-        if by_A is None or by_V is None:
-            return most
-        rescaling = not (shape.softmax or self.is_zero)
-        return min(most, by_A + by_V - rescaling)
+        return None if by_A is None or by_V is None else by_A + by_V
 
     @property
     def point(self) -> str:

@@ -27,7 +27,9 @@ from m2bridge.families.attention.layer_symmetries import (
     Reading,
     SideBySide,
     SoftmaxLayer,
+    SoftmaxWeights,
     Surroundings,
+    constants_at_weights,
     finite_symmetries,
     network_model,
     symmetries_of_layer,
@@ -38,6 +40,7 @@ from m2bridge.families.attention.layers_in_a_row import Layer, layers_in_a_row
 from m2bridge.families.attention.tokens import SeenHead
 from m2bridge.families.attention.weight_names import alike
 from m2bridge.limits import counted
+from m2bridge.results.known import Known
 from m2bridge.results.sheet import plural
 
 _SMALL = 400
@@ -111,12 +114,14 @@ def find_symmetries(
             sharing = found.around[number].sharing
             symmetries[number] = SideBySide.of(shapes, sharing)
         elif _is_affine_softmax(shapes[0], found.around[number]):
-            symmetries[number] = SoftmaxLayer.of(
-                shapes,
-                found.around[number],
-                independent=_are_independent(list(reading.seen_heads(number, layer))),
-                all_regular=all(head.regular for head in heads),
+            around = found.around[number]
+            seen_heads = list(reading.seen_heads(number, layer))
+            at_weights = SoftmaxWeights(
+                independent=_are_separate(heads, seen_heads),
+                products=_rank_of_products(heads),
+                constants=constants_at_weights(seen_heads, shapes, around),
             )
+            symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
         elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
             alone = _at_weights({number: layer}, found, replace(reading, skip=False))
             symmetries[number] = alone.symmetries
@@ -190,6 +195,28 @@ def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
     coordinates = shape.coordinates
     affine = coordinates is not None and (coordinates.constants or shape.queries > shape.d)
     return bool(affine or around.output_bias)
+
+
+def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) -> bool:
+    """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
+
+    That a rank is not 0 is proved by a lower bound for it.
+    """
+    return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
+
+
+def _rank_of_products(heads: Sequence[HeadWeights]) -> Known:
+    """The rank of the differential of weights ↦ all A and V, as far as it is known."""
+    return Known(
+        _sum_of_known([head.least_rank for head in heads]),
+        _sum_of_known([head.most_rank for head in heads]),
+    )
+
+
+def _sum_of_known(numbers: Sequence[int | None]) -> int | None:
+    """The sum, where all of the numbers are known."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _are_independent(heads: Sequence[SeenHead]) -> bool:
@@ -274,14 +301,12 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
         for number, layer in layers.items():
             yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
 
-    ranks = [head.most_rank for head in heads]
-    known = [rank for rank in ranks if rank is not None]
     return family("deep-attention").at_weights(
         network_model(shapes, reading),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=sum(known) if len(known) == len(ranks) else None,
+        most_rank=_sum_of_known([head.most_rank for head in heads]),
         besides=_besides(list(layers), found),
     )
 
