@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from random import Random
 from typing import Any
 
@@ -134,6 +134,54 @@ def test_a_singular_head_makes_a_network_critical(name: str, place: int) -> None
     assert network.rank == rank < network.dimension.exact
     assert rank <= network.most_rank < network.dimension.exact
     assert network.regular is False
+
+
+def plain_network(ps: list[Parameters], *, skip: bool = False, softmax: bool = False) -> Any:
+    """The network of layers without biases and norms."""
+    state = {f"{k}.{x}": p[x] for k, p in enumerate(ps) for x in "KQVO"}
+    return weights(state, skip=skip, normalization="softmax" if softmax else "none").network
+
+
+def test_heads_with_A_zero_show_their_scores_only() -> None:
+    """All functions for d = 1 and d' = 11 have dimension 11, and the rank at A = 0 is 2."""
+    one = Layer(1, 11, 1, v=1, heads=2)
+    p = drawn(one, 1)
+    p["K"] = 0 * p["K"]
+    network = plain_network([p])
+    assert network.dimension.exact == 11
+    assert network.rank == network.most_rank == exact_rank(one, p) == 2
+    assert network.regular is False
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_layer_that_is_zero_hides_the_others(place: int, softmax: bool) -> None:
+    two = [Layer(3, 2, 2, v=2, softmax=softmax), Layer(2, 1, 1, v=1, softmax=softmax)]
+    ps = [drawn(one, seed) for seed, one in enumerate(two)]
+    ps[place]["V"] = 0 * ps[place]["V"]
+    network = plain_network(ps, softmax=softmax)
+    rank = exact_network_rank(two, ps, skip=False)
+    assert network.rank == rank <= network.most_rank < network.dimension.exact
+    assert network.most_rank <= 2 * two[place].d_out * two[place].d
+    assert network.regular is False
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_bounds_at_networks_with_zero_matrices(seed: int) -> None:
+    random = Random(seed)
+    skip, softmax = (random.random() < 0.3 for _ in range(2))
+    heads = random.choice([1, 2])
+    widths = [2] * 3 if skip else [random.randrange(1, 3) for _ in range(3)]
+    two = [Layer(d, n, 1, v=1, heads=heads, softmax=softmax) for d, n in pairwise(widths)]
+    ps = [drawn(one, seed) for one in two]
+    for _ in range(random.randrange(1, 4)):
+        p, x = random.choice(ps), random.choice("KQVO")
+        p[x][random.randrange(heads)] = 0
+    network = plain_network(ps, skip=skip, softmax=softmax)
+    rank = exact_network_rank(two, ps, skip)
+    assert network.rank <= rank <= network.most_rank
+    if network.regular is not None:
+        assert network.regular is (rank == network.dimension.exact)
 
 
 def test_what_a_layer_norm_takes_away_is_named() -> None:

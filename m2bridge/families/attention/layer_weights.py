@@ -21,7 +21,7 @@ from m2bridge.algebra.symmetry_groups import Besides, FiniteGroup, Symmetries, p
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, residues_of, without_last_row
-from m2bridge.families.attention.head_weights import HeadWeights
+from m2bridge.families.attention.head_weights import HeadWeights, sum_of_known
 from m2bridge.families.attention.layer_symmetries import (
     BehindNorm,
     Reading,
@@ -208,15 +208,9 @@ def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) 
 def _rank_of_products(heads: Sequence[HeadWeights]) -> Known:
     """The rank of the differential of weights ↦ all A and V, as far as it is known."""
     return Known(
-        _sum_of_known([head.least_rank for head in heads]),
-        _sum_of_known([head.most_rank for head in heads]),
+        sum_of_known(head.least_rank for head in heads),
+        sum_of_known(head.most_rank for head in heads),
     )
-
-
-def _sum_of_known(numbers: Sequence[int | None]) -> int | None:
-    """The sum, where all of the numbers are known."""
-    known = [number for number in numbers if number is not None]
-    return sum(known) if len(known) == len(numbers) else None
 
 
 def _are_independent(heads: Sequence[SeenHead]) -> bool:
@@ -306,9 +300,25 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=_sum_of_known([head.most_rank for head in heads]),
+        most_rank=sum_of_known(head.most_rank for head in heads),
+        most_behind_zero=_most_rank_behind_zero(list(layers), found),
         besides=_besides(list(layers), found),
     )
+
+
+def _most_rank_behind_zero(numbers: Sequence[int], found: Findings) -> int | None:
+    """An upper bound for the rank where a layer, without skip connections, is zero.
+
+    Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
+    have the token 0, which they keep.
+    """
+    bounds = []
+    for number in numbers:
+        heads = found.of(number)
+        rank = sum_of_known(head.most_rank for head in heads)
+        if rank is not None and all(head.is_zero for head in heads):
+            bounds.append(rank)
+    return min(bounds, default=None)
 
 
 def _besides(numbers: Sequence[int], found: Findings) -> Besides:

@@ -32,6 +32,7 @@ from m2bridge.families.deep_attention.bounds import (
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
+    Draw,
     NumberSystem,
     Point,
     Residues,
@@ -246,6 +247,7 @@ def at_weights(
     matrices: Callable[[str], Iterator[list[Matrices]]],
     besides: Besides,
     most_rank: int | None = None,
+    most_behind_zero: int | None = None,
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -263,6 +265,9 @@ def at_weights(
         Its directions are independent of those of the heads, unless these have all functions.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
+    most_behind_zero : int, optional
+        An upper bound for the rank of the differential of the network without skip connections, as
+        one of its layers is zero.
 
     Raises
     ------
@@ -307,6 +312,8 @@ def at_weights(
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
+    if most_rank is not None and most_behind_zero is not None and not model.skip:
+        most_rank = min(most_rank, most_behind_zero)
     more = _dimension_besides(model, shapes, known, besides)
     if most_rank is not None:
         most_rank += besides.dimension
@@ -335,19 +342,29 @@ def _free_base_changes(
 ) -> int:
     """The dimension of the changes of base that move the functions of the heads at these weights.
 
-    Where the outputs of all heads of a layer span its space, none keeps all of them.
+    Where the outputs of all heads of a layer span its space, none keeps all of them. With A = 0 a
+    head of lightning attention has no outputs, whatever its values are.
     """
     hidden = model.widths[1:-1]
     if model.skip or not hidden or max(hidden) > MOST_WIDTH:
         return 0
     free = 0
-    for after, layer in zip(hidden, watched(matrices("OV")), strict=False):
+    draw = residues()
+    for after, layer in zip(hidden, watched(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:
-            columns += _values(head).transpose().table()
-        if rank_mod(columns, LARGE_PRIME) == after:
+            if model.softmax or _has_scores(head, draw):
+                columns += _values(head).transpose().table()
+        if columns and rank_mod(columns, LARGE_PRIME) == after:
             free += after**2
     return free
+
+
+def _has_scores(head: Matrices, draw: Draw) -> bool:
+    """Whether xᵀAy is not 0 for a random x and y, which proves that A is not 0."""
+    d = head["V"].ncols()
+    x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
+    return any(_bilinear_form(head, x, y))
 
 
 def _values(head: Matrices) -> Any:
@@ -462,7 +479,12 @@ def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """The values of xᵀAx at all columns x."""
+    return _bilinear_form(head, X, X)
+
+
+def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
+    """The values of xᵀAy at all columns x of X and y of Y in the same place."""
     # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
     if "A" in head:
-        return column_products(X, head["A"] * X)
-    return column_products(head["K"] * X, head["Q"] * X)
+        return column_products(X, head["A"] * Y)
+    return column_products(head["K"] * X, head["Q"] * Y)
