@@ -25,7 +25,7 @@ from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, exact_rank
 from m2bridge.families.attention.layer_tensors import Head, LayerTensors
 from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
-from m2bridge.maps.rank import is_regular
+from m2bridge.maps.rank import FROM_TWO_TOKENS, is_regular
 from m2bridge.results.known import NOTHING, Known
 from m2bridge.results.sheet import plural
 
@@ -211,15 +211,15 @@ class SideBySide(Symmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     @classmethod
-    def of(cls, shapes: Sequence[HeadShape], sharing: int) -> Self:
-        """Return those of heads, of which so many in a row have the same K and V."""
+    def of(cls, shapes: Sequence[HeadShape]) -> Self:
+        """Return those of heads."""
         named = _of_heads(shapes)
         return cls(
             parameters=sum(shape.parameters for shape in shapes),
             dimension=Known.exactly(sum(shape.dimension for shape in shapes)),
             named=tuple(named.items()),
             listed=Known.exactly(named.total()),
-            finite=finite_symmetries(shapes, sharing, are_added=False),
+            finite=finite_symmetries(shapes, are_added=False),
         )
 
     def words(self) -> str:
@@ -231,7 +231,7 @@ class SideBySide(Symmetries):
 
 
 def finite_symmetries(
-    shapes: Sequence[HeadShape], sharing: int, are_added: bool = True
+    shapes: Sequence[HeadShape], sharing: int = 1, are_added: bool = True
 ) -> tuple[FiniteGroup, ...]:
     """Return the finite symmetries of a layer with these heads, by name.
 
@@ -357,7 +357,7 @@ class SoftmaxLayer(Symmetries):
             dimension=dimension,
             named=tuple((name, size) for name, size in named.items() if size),
             listed=Known.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing),
+            finite=finite_symmetries(shapes),
             constant=constant,
             rank=at_weights.rank,
         )
@@ -377,6 +377,11 @@ class SoftmaxLayer(Symmetries):
             return f"{redundant}, {self.listed} listed: {further} not named"
         determined = "up to these, generic weights are determined"
         return f"{redundant}, all of the listed symmetries: {determined}"
+
+    @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens all of this is proved."""
+        return FROM_TWO_TOKENS
 
     @property
     def symmetries(self) -> Self:
@@ -402,8 +407,11 @@ class SoftmaxLayer(Symmetries):
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
-        found = {"rank_at_weights": self.rank.exact, "regular": self.regular}
-        return Symmetries.to_json(self) | found
+        return Symmetries.to_json(self) | {
+            "rank_at_weights": self.rank.exact,
+            "regular": self.regular,
+            "holds_for": self.tokens,
+        }
 
 
 def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:

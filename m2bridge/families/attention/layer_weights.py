@@ -103,7 +103,10 @@ def find_heads(
 def find_symmetries(
     layers: Sequence[LayerTensors], found: Findings, reading: Reading
 ) -> dict[int, Symmetries]:
-    """Return the symmetries of each layer whose weights are in the model."""
+    """Return the symmetries of each layer whose weights are in the model.
+
+    Keys and values that heads share are counted for each head.
+    """
     symmetries: dict[int, Symmetries] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
@@ -111,8 +114,7 @@ def find_symmetries(
         if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
             continue
         if not _are_added(layer, shapes):
-            sharing = found.around[number].sharing
-            symmetries[number] = SideBySide.of(shapes, sharing)
+            symmetries[number] = SideBySide.of(shapes)
         elif _is_affine_softmax(shapes[0], found.around[number]):
             around = found.around[number]
             seen_heads = list(reading.seen_heads(number, layer))
@@ -144,6 +146,8 @@ def find_behind_norms(
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
         if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
+            continue
+        if around.sharing > 1:
             continue
         less = _dimension_without_mean(layers[number - 1], number, found, reading)
         dimension = own.dimension.exact
@@ -252,7 +256,10 @@ def find_network(
     reading: Reading,
     symmetries: dict[int, Symmetries],
 ) -> Any:
-    """Return the network at these weights; ``None`` if layers do not follow one another."""
+    """Return the network at these weights; ``None`` if layers do not follow one another.
+
+    Keys and values that heads share are counted for each head.
+    """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
     if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
@@ -326,7 +333,7 @@ def _besides(numbers: Sequence[int], found: Findings) -> Besides:
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
-        groups += finite_symmetries(shapes, found.around[number].sharing)
+        groups += finite_symmetries(shapes)
     finite = products(groups)
     if len(numbers) > 1:
         return Besides(finite=finite)
@@ -363,7 +370,10 @@ def find_remarks(
             " given"
         )
     if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
-        remarks.append("several heads share their keys and values: they are counted for each head")
+        remarks.append(
+            "several heads share their keys and values: ranks and symmetries are those of the "
+            "untied layer, in which each head has its own; of the layer as it is there are bounds"
+        )
     if any(part.is_stacked and "query_key_value" in part.parts["Q"].name for part in layers):
         remarks.append(
             "Q, K and V are taken to stand on top of each other: models that store them head by"

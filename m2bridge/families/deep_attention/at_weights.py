@@ -47,7 +47,13 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.rank import SPARE_ROWS, dimension_facts, is_regular
+from m2bridge.maps.rank import (
+    ALMOST_ALL_TOKENS,
+    FROM_TWO_TOKENS,
+    SPARE_ROWS,
+    dimension_facts,
+    is_regular,
+)
 from m2bridge.results.known import Known, together
 
 # Of several layers of softmax; the ranks of their matrices take seconds each.
@@ -171,7 +177,7 @@ class NetworkAtWeights:
     Parameters
     ----------
     model : DeepAttention
-        The network whose values are not bounded in rank, for t = 2; what is said holds for t ≥ 2.
+        The network whose values are not bounded in rank, for t = 2.
     parameters : int
         All entries of all matrices.
     dimension : Known
@@ -186,6 +192,8 @@ class NetworkAtWeights:
     symmetries : Symmetries
     most_rank : int or None
         An upper bound for the rank of the differential at these weights.
+    tokens : str
+        For which numbers t of tokens all of this is proved.
     """
 
     model: DeepAttention
@@ -196,6 +204,7 @@ class NetworkAtWeights:
     note: str
     symmetries: Symmetries
     most_rank: int | None = None
+    tokens: str = FROM_TWO_TOKENS
 
     @property
     def regular(self) -> bool | None:
@@ -232,6 +241,7 @@ class NetworkAtWeights:
             "rank_at_weights": self.rank,
             "regular": self.regular,
             "note": self.note or None,
+            "holds_for": self.tokens,
             **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
         }
 
@@ -281,6 +291,7 @@ def at_weights(
     upper = known.value
     separate = are_separate(model, betas)
     rank = whole_rank = generic_whole_rank = None
+    tokens = FROM_TWO_TOKENS
     note = f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
@@ -291,6 +302,9 @@ def at_weights(
         elif parameters <= MOST_PARAMETERS:
             given = list(matrices("KQAVO"))
             rank = _rank(model, given, min(upper, parameters))
+            # In lightning attention more tokens may be 0. Power series are those for t = 2.
+            if model.softmax:
+                tokens = ALMOST_ALL_TOKENS
             whole_rank = rank + besides.dimension
             if besides.dimension and _constants_are_functions_of_heads(model, shapes):
                 whole_rank, generic_whole_rank = _ranks_with_output_bias(
@@ -309,6 +323,8 @@ def at_weights(
 
         found = dimension(model).lower
         generic = found.value if found else None
+        if model.softmax:
+            tokens = ALMOST_ALL_TOKENS
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
@@ -334,6 +350,7 @@ def at_weights(
         note=note,
         symmetries=symmetries_of(model, shapes, known, besides),
         most_rank=most_rank,
+        tokens=tokens,
     )
 
 
