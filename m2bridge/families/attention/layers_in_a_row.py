@@ -245,11 +245,13 @@ class Layer:
         return replace(self, heads=heads, around=around, symmetries=symmetries)
 
     def span(self) -> int:
-        """A lower bound for the dimension of the space that its outputs span, generically.
+        """A lower bound for the dimension that differences of its outputs span, generically.
 
-        Heads that its function does not tell apart may be such that only one of them counts.
+        Where a rank or a theorem shows that heads are independent, all of them count, and else one
+        of them (docs/weights.md, What the outputs of a layer span).
         """
-        heads = len(self.heads) if self.dimension == self.of_heads else 1
+        independent = self.symmetries.dimension.exact == self.of_heads
+        heads = len(self.heads) if independent else 1
         return min(self.outputs, heads * self.shapes[0].beta)
 
 
