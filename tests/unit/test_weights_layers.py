@@ -252,6 +252,20 @@ def test_tokens_are_not_turned_where_no_bias_replaces_beta() -> None:
     assert found["dimension"] == turned == rank - 1
 
 
+def test_translations_are_subtracted_beside_the_differences_of_outputs() -> None:
+    """The outputs span four dimensions and their differences three: the bound is not 19."""
+    two = [Layer(3, 4, 1, v=3, **BIASED), Layer(4, 1, 1, v=1, **BIASED)]
+    ps = [drawn(one, seed) for seed, one in enumerate(two, 1)]
+    state = {}
+    for k, p in enumerate(ps):
+        state |= {f"{k}.{x}": part if x == "O_bias" else part[0] for x, part in p.items()}
+    network = weights(state).network
+    rank = exact_network_rank(two, ps, skip=False)
+    assert rank == network.dimension.lower == 20
+    # 4·3 for GL(4) and 4 for translations are subtracted; 4·4 and 4 would be too much.
+    assert network.dimension.upper == 23
+
+
 def test_skip_connections_need_equal_widths() -> None:
     ps = [drawn(Layer(3, 2, 1, v=1, **BIASED), 1), drawn(Layer(2, 3, 1, v=1, **BIASED), 2)]
     with pytest.raises(InvalidCaseError, match="widths that are all equal"):
