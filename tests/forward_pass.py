@@ -224,10 +224,17 @@ def softmax(scores: Dual, exponentials: Any) -> Dual:
     return powers * Dual(inverse, -inverse * inverse * sums.slope % PRIME)[None, :]
 
 
-def exact_rank(layer: Layer, p: Parameters, fixed: Sequence[str] = (), epsilon: int = 1) -> int:
+def exact_rank(
+    layer: Layer,
+    p: Parameters,
+    fixed: Sequence[str] = (),
+    epsilon: int = 1,
+    on_a_line: bool = False,
+) -> int:
     """The rank of the Jacobian matrix of the outputs at random tokens by all parameters.
 
-    ``epsilon`` is that of the norm: with 0 tokens are on a sphere.
+    ``epsilon`` is that of the norm: with 0 tokens are on a sphere. ``on_a_line`` says that outputs
+    may lie on one line, as those of equal O do, so that more tokens are needed.
     """
     random = Random(1)
     values = {name: residues(array) for name, array in p.items()}
@@ -236,7 +243,9 @@ def exact_rank(layer: Layer, p: Parameters, fixed: Sequence[str] = (), epsilon: 
     samples: list[tuple[Dual, Any]] = []
     still = {name: constant(value) for name, value in values.items()}
     # Behind a mask the scores of a sample may be seen in one number only.
-    seen = 1 if layer.causal else layer.d_out * layer.tokens
+    seen = layer.tokens if on_a_line else layer.d_out * layer.tokens
+    if layer.causal:
+        seen = 1
     while len(samples) < count // seen + 4:
         exponentials = numpy.empty(shape, dtype=object)
         for place in numpy.ndindex(shape):

@@ -402,6 +402,7 @@ class Commands(ABC, Generic[M]):
         matrices: Callable[[str], Iterator[Any]],
         besides: Besides,
         most_rank: int | None = None,
+        most_behind_zero: int | None = None,
     ) -> Any:
         """Say what trained weights determine of a model as a whole.
 
@@ -419,7 +420,10 @@ class Commands(ABC, Generic[M]):
         besides : Besides
             What the model has besides its heads.
         most_rank : int, optional
-            An upper bound for the rank of the differential at these weights.
+            The sum of the ranks of the differentials of all heads, each alone, or more.
+        most_behind_zero : int, optional
+            An upper bound for the rank of the differential of the network without skip connections,
+            as one of its layers is zero.
 
         Raises
         ------

@@ -209,6 +209,14 @@ def test_an_output_bias_adds_what_heads_have_not(
         assert (network.rank, network.regular) == (rank, True)
 
 
+def test_an_output_bias_adds_nothing_for_one_token() -> None:
+    """One head of d = d' = a = 1 has all cubic polynomials: the lemma needs t ≥ 2."""
+    for tokens, gained in ((1, 0), (2, 1)):
+        layer = Layer(1, 1, 1, v=1, biases="QKV", output_bias=True, tokens=tokens)
+        p = drawn(layer, 5)
+        assert exact_rank(layer, p) == exact_rank(layer, p, fixed=["O_bias"]) + gained
+
+
 def test_a_head_with_constants_only_hides_the_output_bias() -> None:
     """At these weights a bias of V does what a part of the output bias does."""
     layer = Layer(2, 2, 1, v=1, heads=2, biases="QKV", output_bias=True)

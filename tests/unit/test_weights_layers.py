@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from random import Random
 from typing import Any
 
@@ -104,6 +104,36 @@ def test_the_dimension_is_the_rank_of_the_forward_pass(name: str) -> None:
     assert found["note"] is None
 
 
+ALMOST_ALL = "t = 2 and all but finitely many t"
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_for_which_numbers_of_tokens_a_network_is_decided(skip: bool) -> None:
+    """A rank for two tokens holds for all but finitely many numbers, but where tokens may be 0."""
+    said = {}
+    for name, parts in {
+        "lightning": {},
+        "softmax": {"softmax": True},
+        "biases": BIASED,
+        "norm": {"norm": "rms"},
+    }.items():
+        one = layer(**parts)
+        ps = [drawn(one, seed) for seed in (1, 2)]
+        found = weights(
+            state_of(ps),
+            heads=2,
+            skip=skip,
+            norm=one.norm or None,
+            normalization="softmax" if one.softmax else "none",
+        )
+        said[name] = found.to_json()["network"]["holds_for"]
+        (title, *_) = str(found).splitlines()
+        assert title.endswith(", t ≥ 2") is (said[name] == "t ≥ 2")
+        assert (f"(the network: {ALMOST_ALL})" in title) is (said[name] == ALMOST_ALL)
+    assert said["lightning"] == "t ≥ 2"
+    assert said["biases"] == said["norm"] == ALMOST_ALL
+
+
 def test_three_layers() -> None:
     three = [layer(**BIASED)] * 3
     ps = [drawn(one, seed) for seed, one in enumerate(three, 1)]
@@ -134,6 +164,54 @@ def test_a_singular_head_makes_a_network_critical(name: str, place: int) -> None
     assert network.rank == rank < network.dimension.exact
     assert rank <= network.most_rank < network.dimension.exact
     assert network.regular is False
+
+
+def plain_network(ps: list[Parameters], *, skip: bool = False, softmax: bool = False) -> Any:
+    """The network of layers without biases and norms."""
+    state = {f"{k}.{x}": p[x] for k, p in enumerate(ps) for x in "KQVO"}
+    return weights(state, skip=skip, normalization="softmax" if softmax else "none").network
+
+
+def test_heads_with_A_zero_show_their_scores_only() -> None:
+    """All functions for d = 1 and d' = 11 have dimension 11, and the rank at A = 0 is 2."""
+    one = Layer(1, 11, 1, v=1, heads=2)
+    p = drawn(one, 1)
+    p["K"] = 0 * p["K"]
+    network = plain_network([p])
+    assert network.dimension.exact == 11
+    assert network.rank == network.most_rank == exact_rank(one, p) == 2
+    assert network.regular is False
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_layer_that_is_zero_hides_the_others(place: int, softmax: bool) -> None:
+    two = [Layer(3, 2, 2, v=2, softmax=softmax), Layer(2, 1, 1, v=1, softmax=softmax)]
+    ps = [drawn(one, seed) for seed, one in enumerate(two)]
+    ps[place]["V"] = 0 * ps[place]["V"]
+    network = plain_network(ps, softmax=softmax)
+    rank = exact_network_rank(two, ps, skip=False)
+    assert network.rank == rank <= network.most_rank < network.dimension.exact
+    assert network.most_rank <= 2 * two[place].d_out * two[place].d
+    assert network.regular is False
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_bounds_at_networks_with_zero_matrices(seed: int) -> None:
+    random = Random(seed)
+    skip, softmax = (random.random() < 0.3 for _ in range(2))
+    heads = random.choice([1, 2])
+    widths = [2] * 3 if skip else [random.randrange(1, 3) for _ in range(3)]
+    two = [Layer(d, n, 1, v=1, heads=heads, softmax=softmax) for d, n in pairwise(widths)]
+    ps = [drawn(one, seed) for one in two]
+    for _ in range(random.randrange(1, 4)):
+        p, x = random.choice(ps), random.choice("KQVO")
+        p[x][random.randrange(heads)] = 0
+    network = plain_network(ps, skip=skip, softmax=softmax)
+    rank = exact_network_rank(two, ps, skip)
+    assert network.rank <= rank <= network.most_rank
+    if network.regular is not None:
+        assert network.regular is (rank == network.dimension.exact)
 
 
 def test_what_a_layer_norm_takes_away_is_named() -> None:
@@ -172,6 +250,20 @@ def test_tokens_are_not_turned_where_no_bias_replaces_beta() -> None:
     found = network_of([one, one], ps, skip=False).to_json()
     turned = exact_network_rank([one, one], ps, skip=False, fixed=["gamma", "beta"])
     assert found["dimension"] == turned == rank - 1
+
+
+def test_translations_are_subtracted_beside_the_differences_of_outputs() -> None:
+    """The outputs span four dimensions and their differences three: the bound is not 19."""
+    two = [Layer(3, 4, 1, v=3, **BIASED), Layer(4, 1, 1, v=1, **BIASED)]
+    ps = [drawn(one, seed) for seed, one in enumerate(two, 1)]
+    state = {}
+    for k, p in enumerate(ps):
+        state |= {f"{k}.{x}": part if x == "O_bias" else part[0] for x, part in p.items()}
+    network = weights(state).network
+    rank = exact_network_rank(two, ps, skip=False)
+    assert rank == network.dimension.lower == 20
+    # 4·3 for GL(4) and 4 for translations are subtracted; 4·4 and 4 would be too much.
+    assert network.dimension.upper == 23
 
 
 def test_skip_connections_need_equal_widths() -> None:
@@ -347,6 +439,45 @@ def test_groups_of_heads_that_share_keys_are_in_print() -> None:
     assert "(S(2) wr S(2), order (2!)^2·2! = 8)" in " ".join(str(found).split())
     # A sign without a letter in print is written by its number.
     assert "U+" not in found.to_latex()
+
+
+@pytest.mark.parametrize("biases", ["", "QKV"])
+@pytest.mark.parametrize("softmax", [False, True])
+def test_what_is_proved_of_untied_heads_is_not_said_of_those_that_share_keys(
+    softmax: bool, biases: str
+) -> None:
+    """Its parameters are the entries of the file, and its dimension has an upper bound."""
+    layer = Layer(4, 3, 1, v=1, heads=4, softmax=softmax)
+    _, file = shared(drawn(layer, 1), 2)
+    for letter in biases:
+        # Q has the rows of four heads, K and V those of two.
+        file[f"{letter}_bias"] = numpy.arange(1.0, 1.0 + len(file[letter]))
+    normalization = "softmax" if softmax else "none"
+    found = weights(file, heads=4, normalization=normalization)
+    (tied,) = found.to_json()["layers"]
+    network = found.to_json()["network"]
+    for part in (tied, network):
+        assert part["parameters"] == sum(array.size for array in file.values())
+        for name in ("dimension", "redundant", "other_symmetries", "unnamed"):
+            assert part[name] is None
+        repeated = sum(file[x].size for x in file if x[0] in "KV")
+        assert part["untied"]["parameters"] == part["parameters"] + repeated
+        (group,) = [x for x in part["symmetries"] if "group" in x and x["name"] == PERMUTATIONS]
+        assert group["group"] == "S(2) wr S(2)"
+        groups = {x["name"]: x.get("group") for x in part["untied"]["symmetries"]}
+        assert groups[PERMUTATIONS] == "S(4)"
+    assert network["regular"] is None
+    if softmax:
+        assert network["untied"]["regular"] is True
+    if "upper_bound" in network["untied"]:
+        assert network["upper_bound"]["value"] <= network["untied"]["upper_bound"]["value"]
+    most = network["upper_bound"]["value"]
+    assert most <= network["parameters"]
+    assert network["upper_bound"]["value"] == most
+    words = " ".join(str(found).split())
+    assert "are determined" not in words.split("a layer ")[1].split("Exact")[0]
+    assert "regular point not decided" in words
+    assert f"dimension at most {most}" in words
 
 
 def test_an_order_of_many_digits_is_a_formula_in_json() -> None:

@@ -6,7 +6,7 @@ is said of layers and of the network is in ``layer_weights``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -94,15 +94,13 @@ class HeadWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the rank of the differential at these weights is the dimension.
-
-        At zero, for d = 1, it is not decided.
-        """
+        """Whether the rank of the differential at these weights is the dimension."""
         if not self.ranks.proved or self.is_outside:
             return None
         lightning = not self.shape.softmax
         if self.is_zero and self.shape.d == 1 and lightning:
-            return None
+            rank = self._seen_at_zero
+            return None if rank is None else rank == self.shape.dimension
         # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V).
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
@@ -114,19 +112,64 @@ class HeadWeights:
         """An upper bound for the rank of the differential at these weights, of this head alone.
 
         It is that of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV, less one for the rescaling of A against V.
+        At A = 0 changes of V are not seen, and at V = 0 changes of A.
         """
         if not self.ranks.proved or self.is_outside:
             return None
-        shape = self.shape
-        most = shape.dimension
+        most = self.shape.dimension
         if self.regular is False:
             most -= 1
-        by_A = _product_rank(self.ranks, "KQ", shape.d, shape.queries)
-        by_V = _product_rank(self.ranks, "OV", shape.d_out, shape.d)
-        if by_A is None or by_V is None:
+        if self.is_zero:
+            seen = self._seen_at_zero
+        else:
+            seen = sum_of_known([self._rank_of_A, self._rank_of_V])
+        if seen is None:
             return most
-        rescaling = not (shape.softmax or self.is_zero)
-        return min(most, by_A + by_V - rescaling)
+        rescaling = not (self.shape.softmax or self.is_zero)
+        return min(most, seen - rescaling)
+
+    @property
+    def least_rank(self) -> int | None:
+        """A lower bound for the same rank, if one is known.
+
+        In softmax attention the differential in A and V is injective where V is not 0.
+        """
+        if self.regular:
+            return self.shape.dimension
+        shape = self.shape
+        # Where A is given, of bounded rank, those of its factors are not known.
+        has_products = shape.factored or not shape.has_factors
+        if shape.softmax and self.ranks.proved and has_products and not self.is_zero:
+            return sum_of_known([self._rank_of_A, self._rank_of_V])
+        return None
+
+    @property
+    def _rank_of_A(self) -> int | None:
+        """The rank of the differential of (K, Q) ↦ KᵀQ, if it is known.
+
+        Where A is given, of bounded rank, it is an upper bound.
+        """
+        return _product_rank(self.ranks, "KQ", self.shape.d, self.shape.queries)
+
+    @property
+    def _rank_of_V(self) -> int | None:
+        """The rank of the differential of (O, V) ↦ OV, if it is known."""
+        return _product_rank(self.ranks, "OV", self.shape.d_out, self.shape.d)
+
+    @property
+    def _seen_at_zero(self) -> int | None:
+        """The rank of the differential where the function is zero, if it is known.
+
+        In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is. So
+        its derivative is φ(Ȧ, V) at A = 0, and φ(A, V̇) at V = 0, which are injective in Ȧ and V̇.
+        In softmax attention V = 0.
+        """
+        seen = []
+        if self.ranks.s:
+            seen.append(self._rank_of_A)
+        if self.ranks.r or self.shape.softmax:
+            seen.append(self._rank_of_V)
+        return sum_of_known(seen)
 
     @property
     def point(self) -> str:
@@ -226,6 +269,16 @@ class HeadWeights:
             ],
             "numerical": asdict(self.numerical),
         }
+
+
+def sum_of_known(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum, where all of the numbers are known."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
 
 
 def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy
+
 from m2bridge.algebra.symmetry_groups import (
     Besides,
     FiniteGroup,
@@ -20,9 +22,10 @@ from m2bridge.algebra.symmetry_groups import (
     symmetry_names,
 )
 from m2bridge.families import family
-from m2bridge.families.attention.exact_weights import HeadShape
+from m2bridge.families.attention.exact_weights import HeadShape, exact_rank
 from m2bridge.families.attention.layer_tensors import Head, LayerTensors
 from m2bridge.families.attention.tokens import IN_CONSTANT, SeenHead, Tokens, norm_before, seen
+from m2bridge.maps.rank import FROM_TWO_TOKENS, is_regular
 from m2bridge.results.known import NOTHING, Known
 from m2bridge.results.sheet import plural
 
@@ -208,15 +211,15 @@ class SideBySide(Symmetries):
     """The symmetries of a layer without output matrix: those of its heads, which are all known."""
 
     @classmethod
-    def of(cls, shapes: Sequence[HeadShape], sharing: int) -> Self:
-        """Return those of heads, of which so many in a row have the same K and V."""
+    def of(cls, shapes: Sequence[HeadShape]) -> Self:
+        """Return those of heads."""
         named = _of_heads(shapes)
         return cls(
             parameters=sum(shape.parameters for shape in shapes),
             dimension=Known.exactly(sum(shape.dimension for shape in shapes)),
             named=tuple(named.items()),
             listed=Known.exactly(named.total()),
-            finite=finite_symmetries(shapes, sharing, are_added=False),
+            finite=finite_symmetries(shapes, are_added=False),
         )
 
     def words(self) -> str:
@@ -228,7 +231,7 @@ class SideBySide(Symmetries):
 
 
 def finite_symmetries(
-    shapes: Sequence[HeadShape], sharing: int, are_added: bool = True
+    shapes: Sequence[HeadShape], sharing: int = 1, are_added: bool = True
 ) -> tuple[FiniteGroup, ...]:
     """Return the finite symmetries of a layer with these heads, by name.
 
@@ -273,6 +276,44 @@ def _of_heads(shapes: Sequence[HeadShape]) -> Counter[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SoftmaxWeights:
+    """What is known of the weights of a layer of softmax attention.
+
+    Parameters
+    ----------
+    independent : bool
+        Whether the matrices A_h are proved to be independent, and no V_h is 0.
+    products : Known
+        The rank of the differential of the map from the weights to all A_h and V_h.
+    constants : Known
+        By how much the constant of the layer makes this rank larger; see
+        :func:`constants_at_weights`.
+    """
+
+    independent: bool
+    products: Known
+    constants: Known
+
+    @property
+    def rank(self) -> Known:
+        """The rank of the differential of the function of the layer.
+
+        The function depends on all A_h and V_h and on the constant only. Where the A_h are
+        independent and no V_h is 0, its differential in these is injective.
+        """
+        lower = upper = None
+        if self.products.upper is not None and self.constants.upper is not None:
+            upper = self.products.upper + self.constants.upper
+        if self.products.lower is not None and self.constants.lower is not None:
+            lower = self.products.lower + self.constants.lower
+        return Known(lower if self.independent else None, upper)
+
+
+NO_WEIGHTS = SoftmaxWeights(independent=False, products=NOTHING, constants=NOTHING)
+"""Of a layer whose weights are not looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SoftmaxLayer(Symmetries):
     """A layer of softmax attention whose queries have a bias, or that adds a constant.
 
@@ -285,33 +326,21 @@ class SoftmaxLayer(Symmetries):
     ----------
     constant : int
         The dimension of the constants that the layer adds.
-    regular : bool or None
-        Whether the weights are a regular point; ``None`` if that is not decided.
+    rank : Known
+        Of the differential at the weights.
     """
 
     constant: int
-    regular: bool | None
+    rank: Known
 
     @classmethod
     def of(
         cls,
         shapes: Sequence[HeadShape],
         around: Surroundings,
-        *,
-        independent: bool = False,
-        all_regular: bool = False,
+        at_weights: SoftmaxWeights = NO_WEIGHTS,
     ) -> Self:
-        """Return the symmetries of a layer with these heads.
-
-        Parameters
-        ----------
-        shapes : sequence of HeadShape
-        around : Surroundings
-        independent : bool
-            Whether the A_h are independent at these weights, as far as it is known.
-        all_regular : bool
-            Whether the weights of each head alone are a regular point, as far as it is known.
-        """
+        """Return the symmetries of a layer with these heads, and the rank at its weights."""
         constant = _constants(shapes, around)
         dimension = NOTHING
         # More matrices A_h than their space has dimensions are never independent.
@@ -323,16 +352,20 @@ class SoftmaxLayer(Symmetries):
         named["biases of V and of the output with the same constant"] = hidden
         named.update(dict(around.named()))
         parameters = sum(shape.parameters for shape in shapes) + around.besides().parameters
-        is_regular = dimension.exact and independent and all_regular
         return cls(
             parameters=parameters,
             dimension=dimension,
             named=tuple((name, size) for name, size in named.items() if size),
             listed=Known.exactly(named.total()),
-            finite=finite_symmetries(shapes, around.sharing),
+            finite=finite_symmetries(shapes),
             constant=constant,
-            regular=True if is_regular else None,
+            rank=at_weights.rank,
         )
+
+    @property
+    def regular(self) -> bool | None:
+        """Whether the weights are a regular point; ``None`` if that is not decided."""
+        return is_regular(self.dimension, self.rank.lower, self.rank.upper)
 
     def words(self) -> str:
         """The words on what the function of the layer determines."""
@@ -346,6 +379,11 @@ class SoftmaxLayer(Symmetries):
         return f"{redundant}, all of the listed symmetries: {determined}"
 
     @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens all of this is proved."""
+        return FROM_TWO_TOKENS
+
+    @property
     def symmetries(self) -> Self:
         """What is said of the network, which is this layer alone."""
         return self
@@ -355,16 +393,25 @@ class SoftmaxLayer(Symmetries):
         dimension = None
         if self.dimension.exact is not None:
             dimension = f"{self.dimension} of the functions of the layer (proved)"
+        regular = "not decided"
+        if self.regular:
+            regular = "yes (proved)"
+        elif self.regular is False:
+            regular = f"no (proved: the rank of the differential is at most {self.rank.upper})"
         return [
             ("parameters", self.parameters),
             ("dimension", dimension),
             ("redundant directions", self.redundant.exact),
-            ("regular point", "yes (proved)" if self.regular else "not decided"),
+            ("regular point", regular),
         ]
 
     def to_json(self) -> dict[str, Any]:
         """The values for ``json.dumps``."""
-        return Symmetries.to_json(self) | {"regular": self.regular}
+        return Symmetries.to_json(self) | {
+            "rank_at_weights": self.rank.exact,
+            "regular": self.regular,
+            "holds_for": self.tokens,
+        }
 
 
 def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:
@@ -376,11 +423,49 @@ def _constants(shapes: Sequence[HeadShape], around: Surroundings) -> int:
     first = shapes[0]
     if around.output_bias:
         return first.d_out
-    if not (first.coordinates and first.coordinates.constants):
+    if not _adds_constant(first):
         return 0
     if first.v is None or first.v > first.most_V:
         return first.d_out
     return min(len(shapes) * first.v, first.d_out)
+
+
+def _adds_constant(shape: HeadShape) -> bool:
+    """Whether V has a bias, or β is one."""
+    return shape.coordinates is not None and bool(shape.coordinates.constants)
+
+
+def constants_at_weights(
+    heads: Sequence[SeenHead], shapes: Sequence[HeadShape], around: Surroundings
+) -> Known:
+    """Return the dimension of what the constant of a layer of softmax does at its weights.
+
+    These are the derivatives of c = b + Σ O_h b_h in the directions that keep all O_h V_h. Without
+    an output bias they are the columns of all O_h, and everything if some b_h is not in the column
+    space of its V_h (docs/weights.md, Constants of a layer of softmax). At special weights they are
+    fewer than at generic ones, or more.
+    """
+    first = shapes[0]
+    if around.output_bias:
+        return Known.exactly(first.d_out)
+    if not _adds_constant(first):
+        return Known.exactly(0)
+    if first.v is None:
+        return Known.exactly(first.d_out)
+    fewest = exact_rank(numpy.concatenate([head.matrices["O"] for head in heads], axis=1))
+    if fewest == first.d_out:
+        return Known.exactly(first.d_out)
+    for head in heads:
+        linear = exact_rank(head.matrices["V"])
+        # Where V_h is onto, every b_h is in its column space.
+        if linear == first.v:
+            continue
+        whole = exact_rank(head.values_with_constant())
+        if linear is None or whole is None:
+            return Known(fewest, first.d_out)
+        if whole > linear:
+            return Known.exactly(first.d_out)
+    return Known(fewest, first.d_out if fewest is None else fewest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,15 @@ from m2bridge.algebra.symmetry_groups import Besides, FiniteGroup, Symmetries, p
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.families import family
 from m2bridge.families.attention.exact_weights import HeadShape, residues_of, without_last_row
-from m2bridge.families.attention.head_weights import HeadWeights
+from m2bridge.families.attention.head_weights import HeadWeights, sum_of_known
 from m2bridge.families.attention.layer_symmetries import (
     BehindNorm,
     Reading,
     SideBySide,
     SoftmaxLayer,
+    SoftmaxWeights,
     Surroundings,
+    constants_at_weights,
     finite_symmetries,
     network_model,
     symmetries_of_layer,
@@ -38,6 +40,7 @@ from m2bridge.families.attention.layers_in_a_row import Layer, layers_in_a_row
 from m2bridge.families.attention.tokens import SeenHead
 from m2bridge.families.attention.weight_names import alike
 from m2bridge.limits import counted
+from m2bridge.results.known import Known
 from m2bridge.results.sheet import plural
 
 _SMALL = 400
@@ -100,7 +103,10 @@ def find_heads(
 def find_symmetries(
     layers: Sequence[LayerTensors], found: Findings, reading: Reading
 ) -> dict[int, Symmetries]:
-    """Return the symmetries of each layer whose weights are in the model."""
+    """Return the symmetries of each layer whose weights are in the model.
+
+    Keys and values that heads share are counted for each head.
+    """
     symmetries: dict[int, Symmetries] = {}
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
@@ -108,15 +114,16 @@ def find_symmetries(
         if not heads or len(set(shapes)) > 1 or any(head.is_outside for head in heads):
             continue
         if not _are_added(layer, shapes):
-            sharing = found.around[number].sharing
-            symmetries[number] = SideBySide.of(shapes, sharing)
+            symmetries[number] = SideBySide.of(shapes)
         elif _is_affine_softmax(shapes[0], found.around[number]):
-            symmetries[number] = SoftmaxLayer.of(
-                shapes,
-                found.around[number],
-                independent=_are_independent(list(reading.seen_heads(number, layer))),
-                all_regular=all(head.regular for head in heads),
+            around = found.around[number]
+            seen_heads = list(reading.seen_heads(number, layer))
+            at_weights = SoftmaxWeights(
+                independent=_are_separate(heads, seen_heads),
+                products=_rank_of_products(heads),
+                constants=constants_at_weights(seen_heads, shapes, around),
             )
+            symmetries[number] = SoftmaxLayer.of(shapes, around, at_weights)
         elif sum(shape.parameters for shape in shapes) <= _SMALL and len(shapes) > 1:
             alone = _at_weights({number: layer}, found, replace(reading, skip=False))
             symmetries[number] = alone.symmetries
@@ -139,6 +146,8 @@ def find_behind_norms(
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
         if not around.hides_mean or isinstance(own, SideBySide) or first.d_out == 1:
+            continue
+        if around.sharing > 1:
             continue
         less = _dimension_without_mean(layers[number - 1], number, found, reading)
         dimension = own.dimension.exact
@@ -192,6 +201,22 @@ def _is_affine_softmax(shape: HeadShape, around: Surroundings) -> bool:
     return bool(affine or around.output_bias)
 
 
+def _are_separate(heads: Sequence[HeadWeights], seen_heads: Sequence[SeenHead]) -> bool:
+    """Whether the A of all heads of a layer of softmax are proved to be independent, and no V is 0.
+
+    That a rank is not 0 is proved by a lower bound for it.
+    """
+    return all(head.ranks.s for head in heads) and _are_independent(seen_heads)
+
+
+def _rank_of_products(heads: Sequence[HeadWeights]) -> Known:
+    """The rank of the differential of weights ↦ all A and V, as far as it is known."""
+    return Known(
+        sum_of_known(head.least_rank for head in heads),
+        sum_of_known(head.most_rank for head in heads),
+    )
+
+
 def _are_independent(heads: Sequence[SeenHead]) -> bool:
     """Whether the matrices A of all heads are, by values xᵀAy at random pairs modulo the prime.
 
@@ -231,7 +256,10 @@ def find_network(
     reading: Reading,
     symmetries: dict[int, Symmetries],
 ) -> Any:
-    """Return the network at these weights; ``None`` if layers do not follow one another."""
+    """Return the network at these weights; ``None`` if layers do not follow one another.
+
+    Keys and values that heads share are counted for each head.
+    """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
     if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
@@ -274,16 +302,30 @@ def _at_weights(layers: dict[int, LayerTensors], found: Findings, reading: Readi
         for number, layer in layers.items():
             yield [residues_of(head, letters) for head in reading.seen_heads(number, layer)]
 
-    ranks = [head.most_rank for head in heads]
-    known = [rank for rank in ranks if rank is not None]
     return family("deep-attention").at_weights(
         network_model(shapes, reading),
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=sum(known) if len(known) == len(ranks) else None,
+        most_rank=sum_of_known(head.most_rank for head in heads),
+        most_behind_zero=_most_rank_behind_zero(list(layers), found),
         besides=_besides(list(layers), found),
     )
+
+
+def _most_rank_behind_zero(numbers: Sequence[int], found: Findings) -> int | None:
+    """An upper bound for the rank where a layer, without skip connections, is zero.
+
+    Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
+    have the token 0, which they keep.
+    """
+    bounds = []
+    for number in numbers:
+        heads = found.of(number)
+        rank = sum_of_known(head.most_rank for head in heads)
+        if rank is not None and all(head.is_zero for head in heads):
+            bounds.append(rank)
+    return min(bounds, default=None)
 
 
 def _besides(numbers: Sequence[int], found: Findings) -> Besides:
@@ -291,7 +333,7 @@ def _besides(numbers: Sequence[int], found: Findings) -> Besides:
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
-        groups += finite_symmetries(shapes, found.around[number].sharing)
+        groups += finite_symmetries(shapes)
     finite = products(groups)
     if len(numbers) > 1:
         return Besides(finite=finite)
@@ -328,7 +370,10 @@ def find_remarks(
             " given"
         )
     if "K" in first and first["K"].shape[0] < first["Q"].shape[0] and not layers[0].is_stacked:
-        remarks.append("several heads share their keys and values: they are counted for each head")
+        remarks.append(
+            "several heads share their keys and values: ranks and symmetries are those of the "
+            "untied layer, in which each head has its own; of the layer as it is there are bounds"
+        )
     if any(part.is_stacked and "query_key_value" in part.parts["Q"].name for part in layers):
         remarks.append(
             "Q, K and V are taken to stand on top of each other: models that store them head by"

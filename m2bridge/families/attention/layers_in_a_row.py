@@ -34,7 +34,7 @@ from m2bridge.families.attention.layer_symmetries import (
 )
 from m2bridge.families.attention.layer_tensors import LayerTensors, Norm
 from m2bridge.families.attention.tokens import norm_before
-from m2bridge.maps.rank import dimension_facts, is_regular
+from m2bridge.maps.rank import ALMOST_ALL_TOKENS, dimension_facts, is_regular
 from m2bridge.results.known import Known, together
 
 BEHIND_LAYER_NORM = "outputs along (1, …, 1), which the next LayerNorm takes away"
@@ -46,6 +46,8 @@ LAYER_NORM = "LayerNorm"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayersInARow:
     """Several layers with biases or norms, at given weights, for two tokens.
+
+    What is said holds for all but finitely many numbers of tokens.
 
     Parameters
     ----------
@@ -66,6 +68,11 @@ class LayersInARow:
     reason: str
     ranks: DifferentialRanks
     symmetries: Symmetries
+
+    @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens all of this is proved."""
+        return ALMOST_ALL_TOKENS
 
     @property
     def rank(self) -> int | None:
@@ -124,6 +131,7 @@ class LayersInARow:
             "rank_at_weights": self.rank,
             "regular": self.regular,
             "note": self.note or None,
+            "holds_for": self.tokens,
         }
 
 
@@ -237,11 +245,13 @@ class Layer:
         return replace(self, heads=heads, around=around, symmetries=symmetries)
 
     def span(self) -> int:
-        """A lower bound for the dimension of the space that its outputs span, generically.
+        """A lower bound for the dimension that differences of its outputs span, generically.
 
-        Heads that its function does not tell apart may be such that only one of them counts.
+        Where a rank or a theorem shows that heads are independent, all of them count, and else one
+        of them (docs/weights.md, What the outputs of a layer span).
         """
-        heads = len(self.heads) if self.dimension == self.of_heads else 1
+        independent = self.symmetries.dimension.exact == self.of_heads
+        heads = len(self.heads) if independent else 1
         return min(self.outputs, heads * self.shapes[0].beta)
 
 
@@ -297,7 +307,7 @@ def _compared(
     finite: list[FiniteGroup] = []
     least = 0
     for layer in layers:
-        finite += finite_symmetries(layer.shapes, layer.around.sharing)
+        finite += finite_symmetries(layer.shapes)
         named.update(dict(layer.symmetries.named))
         least += layer.symmetries.listed.upper or 0
     most = least

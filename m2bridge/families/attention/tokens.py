@@ -312,6 +312,19 @@ class SeenHead:
     tokens: Tokens | None
     coordinates: Coordinates | None
 
+    def values_with_constant(self) -> Folded:
+        """Return V, and in one more column what it adds to all of its values.
+
+        Raises
+        ------
+        TypeError
+            If there are no biases and no norm, so that it adds nothing.
+        """
+        V = self.matrices["V"]
+        if not isinstance(V, Folded):
+            raise TypeError("the values of this head have no constant")
+        return replace(V, columns=V.tokens.linear + 1)
+
     def rounded(self) -> tuple[dict[str, Any], dict[str, float]]:
         """Return the matrices on an orthonormal basis, and bounds for the norms of their errors.
 
@@ -375,8 +388,9 @@ def seen(head: Head, softmax: bool, biases: bool, norm: str | None) -> SeenHead:
         elif letter == "O":
             matrices[letter] = matrix
         else:
-            bias = given.get(letter) if letter in constant else None
             columns = tokens.linear + (letter in constant)
+            # The bias is in the column of the constant, which may be left out.
+            bias = given.get(letter)
             matrices[letter] = Folded(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
             )

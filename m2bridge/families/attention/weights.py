@@ -37,6 +37,7 @@ from m2bridge.families.attention.near_weights import (
     nearness,
     spectrum,
 )
+from m2bridge.families.attention.shared_keys import with_shared_keys
 from m2bridge.families.attention.weight_names import (
     find_layers,
     has_rotary_positions,
@@ -45,6 +46,7 @@ from m2bridge.families.attention.weight_names import (
 )
 from m2bridge.families.attention.weights_picture import weights_figure
 from m2bridge.limits import limited
+from m2bridge.maps.rank import FROM_TWO_TOKENS
 from m2bridge.results.base import Result, result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
@@ -125,7 +127,7 @@ class Weights(PictureResult):
         """The exact part, then the numerical one; a line for each head."""
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
         source = f" in {visible(self.source)}" if self.source else ""
-        title = f"Weights of {normalized} self-attention{source}: {self.size_text}, t ≥ 2"
+        title = f"Weights of {normalized} self-attention{source}: {self.size_text}, {self.tokens}"
         facts = Facts(
             [
                 *_sizes(self.heads),
@@ -146,6 +148,13 @@ class Weights(PictureResult):
         )
         values = [_values(self.heads[0])] if len(self.heads) == 1 else []
         return Sheet(title, [facts, _exact(self.listed), _numerical(self.listed), *values])
+
+    @property
+    def tokens(self) -> str:
+        """For which numbers t of tokens the answers are proved; of a network perhaps for fewer."""
+        if self.network is None or self.network.tokens == FROM_TWO_TOKENS:
+            return FROM_TWO_TOKENS
+        return f"{FROM_TWO_TOKENS} (the network: {self.network.tokens})"
 
     @property
     def size_text(self) -> str:
@@ -447,10 +456,12 @@ def _layers_and_network(
     is_one_layer = len(layers) == 1 and bool(symmetries)
     several = len(found.heads) > 1 and not found.unfinished
     separate = several and network is None and not is_one_layer
+    behind_norms = find_behind_norms(layers, found, reading, symmetries)
+    symmetries, network = with_shared_keys(symmetries, network, found)
     return {
         "symmetries": symmetries,
         "network": network,
-        "behind_norms": find_behind_norms(layers, found, reading, symmetries),
+        "behind_norms": behind_norms,
         "remarks": find_remarks(layers, found, reading.heads, separate=separate, rotary=rotary),
     }
 
@@ -481,7 +492,9 @@ def weights(
 ) -> Weights:
     """Say exactly what weights of self-attention determine, and how near to singular they are.
 
-    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens.
+    Floating-point numbers are dyadic rationals, and A = KᵀQ is never rounded. For t ≥ 2 tokens;
+    what ranks say of a network of softmax, or of several layers with biases or norms, for t = 2 and
+    all but finitely many t (``tokens``).
 
     Parameters
     ----------

@@ -32,6 +32,7 @@ from m2bridge.families.deep_attention.bounds import (
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
+    Draw,
     NumberSystem,
     Point,
     Residues,
@@ -46,7 +47,13 @@ from m2bridge.families.deep_attention.shape import (
     bound_by_ranks,
 )
 from m2bridge.limits import watched
-from m2bridge.maps.rank import SPARE_ROWS, dimension_facts, is_regular
+from m2bridge.maps.rank import (
+    ALMOST_ALL_TOKENS,
+    FROM_TWO_TOKENS,
+    SPARE_ROWS,
+    dimension_facts,
+    is_regular,
+)
 from m2bridge.results.known import Known, together
 
 # Of several layers of softmax; the ranks of their matrices take seconds each.
@@ -170,7 +177,7 @@ class NetworkAtWeights:
     Parameters
     ----------
     model : DeepAttention
-        The network whose values are not bounded in rank, for t = 2; what is said holds for t ≥ 2.
+        The network whose values are not bounded in rank, for t = 2.
     parameters : int
         All entries of all matrices.
     dimension : Known
@@ -185,6 +192,8 @@ class NetworkAtWeights:
     symmetries : Symmetries
     most_rank : int or None
         An upper bound for the rank of the differential at these weights.
+    tokens : str
+        For which numbers t of tokens all of this is proved.
     """
 
     model: DeepAttention
@@ -195,6 +204,7 @@ class NetworkAtWeights:
     note: str
     symmetries: Symmetries
     most_rank: int | None = None
+    tokens: str = FROM_TWO_TOKENS
 
     @property
     def regular(self) -> bool | None:
@@ -231,6 +241,7 @@ class NetworkAtWeights:
             "rank_at_weights": self.rank,
             "regular": self.regular,
             "note": self.note or None,
+            "holds_for": self.tokens,
             **{x: value for x, value in self.symmetries.to_json().items() if x not in _OWN},
         }
 
@@ -246,6 +257,7 @@ def at_weights(
     matrices: Callable[[str], Iterator[list[Matrices]]],
     besides: Besides,
     most_rank: int | None = None,
+    most_behind_zero: int | None = None,
 ) -> NetworkAtWeights:
     """A network at given weights.
 
@@ -263,6 +275,9 @@ def at_weights(
         Its directions are independent of those of the heads, unless these have all functions.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
+    most_behind_zero : int, optional
+        An upper bound for the rank of the differential of the network without skip connections, as
+        one of its layers is zero.
 
     Raises
     ------
@@ -276,6 +291,7 @@ def at_weights(
     upper = known.value
     separate = are_separate(model, betas)
     rank = whole_rank = generic_whole_rank = None
+    tokens = FROM_TWO_TOKENS
     note = f"it is computed for up to {MOST_PARAMETERS} parameters"
     try:
         # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
@@ -286,6 +302,9 @@ def at_weights(
         elif parameters <= MOST_PARAMETERS:
             given = list(matrices("KQAVO"))
             rank = _rank(model, given, min(upper, parameters))
+            # In lightning attention more tokens may be 0. Power series are those for t = 2.
+            if model.softmax:
+                tokens = ALMOST_ALL_TOKENS
             whole_rank = rank + besides.dimension
             if besides.dimension and _constants_are_functions_of_heads(model, shapes):
                 whole_rank, generic_whole_rank = _ranks_with_output_bias(
@@ -304,9 +323,13 @@ def at_weights(
 
         found = dimension(model).lower
         generic = found.value if found else None
+        if model.softmax:
+            tokens = ALMOST_ALL_TOKENS
     known = together(known, Known.at_least(generic), Known.at_least(rank))
     if most_rank is not None and rank != upper:
         most_rank -= _free_base_changes(model, matrices)
+    if most_rank is not None and most_behind_zero is not None and not model.skip:
+        most_rank = min(most_rank, most_behind_zero)
     more = _dimension_besides(model, shapes, known, besides)
     if most_rank is not None:
         most_rank += besides.dimension
@@ -327,6 +350,7 @@ def at_weights(
         note=note,
         symmetries=symmetries_of(model, shapes, known, besides),
         most_rank=most_rank,
+        tokens=tokens,
     )
 
 
@@ -335,19 +359,29 @@ def _free_base_changes(
 ) -> int:
     """The dimension of the changes of base that move the functions of the heads at these weights.
 
-    Where the outputs of all heads of a layer span its space, none keeps all of them.
+    Where the outputs of all heads of a layer span its space, none keeps all of them. With A = 0 a
+    head of lightning attention has no outputs, whatever its values are.
     """
     hidden = model.widths[1:-1]
     if model.skip or not hidden or max(hidden) > MOST_WIDTH:
         return 0
     free = 0
-    for after, layer in zip(hidden, watched(matrices("OV")), strict=False):
+    draw = residues()
+    for after, layer in zip(hidden, watched(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:
-            columns += _values(head).transpose().table()
-        if rank_mod(columns, LARGE_PRIME) == after:
+            if model.softmax or _has_scores(head, draw):
+                columns += _values(head).transpose().table()
+        if columns and rank_mod(columns, LARGE_PRIME) == after:
             free += after**2
     return free
+
+
+def _has_scores(head: Matrices, draw: Draw) -> bool:
+    """Whether xᵀAy is not 0 for a random x and y, which proves that A is not 0."""
+    d = head["V"].ncols()
+    x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
+    return any(_bilinear_form(head, x, y))
 
 
 def _values(head: Matrices) -> Any:
@@ -462,7 +496,12 @@ def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """The values of xᵀAx at all columns x."""
+    return _bilinear_form(head, X, X)
+
+
+def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
+    """The values of xᵀAy at all columns x of X and y of Y in the same place."""
     # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
     if "A" in head:
-        return column_products(X, head["A"] * X)
-    return column_products(head["K"] * X, head["Q"] * X)
+        return column_products(X, head["A"] * Y)
+    return column_products(head["K"] * X, head["Q"] * Y)

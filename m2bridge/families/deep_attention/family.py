@@ -151,11 +151,14 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         matrices: Callable[[str], Iterator[Any]],
         besides: Besides,
         most_rank: int | None = None,
+        most_behind_zero: int | None = None,
     ) -> NetworkAtWeights:
         """The parameters, dimension and gauge group of a network at its weights."""
         from m2bridge.families.deep_attention.at_weights import at_weights
 
-        return at_weights(model, shapes, regular, matrices, besides, most_rank)
+        return at_weights(
+            model, shapes, regular, matrices, besides, most_rank, most_behind_zero=most_behind_zero
+        )
 
     def symmetries(
         self, model: DeepAttention, shapes: Sequence[Sequence[Any]], besides: Besides

@@ -485,7 +485,7 @@ def without_unused_width(network: Shape, betas: Sequence[int]) -> tuple[Shape, l
 
 
 def act_freely(network: Shape, betas: Sequence[int]) -> bool:
-    """Return whether the outputs of all heads span each space between two layers."""
+    """Return whether the columns of generic V of all heads span each space between two layers."""
     hidden = network.widths[1:-1]
     return all(network.heads * beta >= d for beta, d in zip(betas, hidden, strict=False))
 
